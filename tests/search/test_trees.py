@@ -142,7 +142,7 @@ def test_a_feature_at_a_time_is_as_all_at_once(n_rows):
     root = root_of(problem)
     rows, stats = root.rows, problem.stats
     sums = histogram(grid.columns, grid.start, len(root.box), rows, stats)
-    losses, goes_left = best_splits(sums, *grid[1:], SQUARED_ERROR, LEAST_ROWS)
+    losses, goes_left = best_splits(sums, *grid[1:], SQUARED_ERROR, float(LEAST_ROWS))
     np.testing.assert_array_equal(root.best_splits[0], losses)
     np.testing.assert_array_equal(root.best_splits[1], goes_left)
 

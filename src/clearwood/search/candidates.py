@@ -49,7 +49,8 @@ def candidate_boxes(
     share = (weight / weight.sum())[:, None]
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.
-    stats = np.hstack([share * scores, share, ones, ones])
+    # In the order of rows, whatever that of the scores is: kernels are compiled for it.
+    stats = np.ascontiguousarray(np.hstack([share * scores, share, ones, ones]))
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
     for i in range(n_trees if n_features else 0):

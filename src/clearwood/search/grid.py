@@ -101,6 +101,7 @@ def contains(grid: Grid, boxes: np.ndarray) -> np.ndarray:
     -------
     ndarray of bool of shape (n_boxes, n_rows)
     """
+    boxes = np.ascontiguousarray(boxes)
     return _kernels.contains(grid.columns, grid.start, grid.n_bins, boxes)
 
 

@@ -59,4 +59,5 @@ def design_of(
     # Several constants are known but for a common shift; this keeps it at none.
     slight = SMALLEST_RIDGE if len(free) > 1 else 0.0
     ridge = np.repeat([slight, penalty], [len(free), len(member)])
-    return np.concatenate([every, member]), np.concatenate([free, outputs]), ridge
+    design = np.ascontiguousarray(np.concatenate([every, member]))
+    return design, np.concatenate([free, outputs]), ridge

@@ -82,6 +82,7 @@ class TreeProblem(NamedTuple):
         """A problem of scores (n_rows, n_scores), each times its row's share."""
         squares = (scores**2).sum(axis=1) / np.maximum(share, 1e-300)
         stats = np.column_stack([scores, share, counts, np.ones(grid.n_rows)])
+        stats = np.ascontiguousarray(stats)
         constant = leaf.soft * float(squares.sum())
         ahead = grid.coarse(MOST_BINS_AHEAD)
         return cls(

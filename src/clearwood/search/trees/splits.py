@@ -75,7 +75,7 @@ def first_split(leaf: GrownNode) -> Proposal | None:
         return None
     rows = leaf.rows
     if len(rows) > MOST_AHEAD_ROWS and len(features) > N_COMPARED:
-        some = rows[:: -(-len(rows) // MOST_AHEAD_ROWS)]
+        some = rows[:: -(-len(rows) // MOST_AHEAD_ROWS)].copy()  # Side by side.
         after = follow_up(leaf, some, features, masks)
         best = np.argsort(after.min(axis=1), kind="stable")[:N_COMPARED]
         features, masks = features[best], masks[best]

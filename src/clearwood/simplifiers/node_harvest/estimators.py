@@ -30,7 +30,11 @@ from clearwood.simplifiers.node_harvest.programme import (
     make_programme,
     most_telling,
 )
-from clearwood.simplifiers.node_harvest.sparse import sparse_path
+from clearwood.simplifiers.node_harvest.sparse import (
+    FEW_PENALTIES,
+    PATH_PENALTIES,
+    sparse_path,
+)
 
 
 class _NodeHarvest(RulesFromEnsemble):
@@ -101,9 +105,11 @@ class _NodeHarvest(RulesFromEnsemble):
             boxes, training, max_features=self.max_interaction, min_rows=self.min_rows
         )
         quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
-        return quiet._harvested(nodes, training)[-1]
+        return quiet._harvested(nodes, training, FEW_PENALTIES)[-1]
 
-    def _harvested(self, nodes: Nodes, training: Training) -> tuple[RuleSet, ...]:
+    def _harvested(
+        self, nodes: Nodes, training: Training, prices: np.ndarray = PATH_PENALTIES
+    ) -> tuple[RuleSet, ...]:
         """Averages of few nodes, the last with as many lines as there may be."""
         # Of two classes one tells all.
         is_binary = len(training.classes) == 2
@@ -115,7 +121,12 @@ class _NodeHarvest(RulesFromEnsemble):
             path = [harvest(programme, candidates)]
         else:
             path = sparse_path(
-                programme, candidates, most, n_jobs=self.n_jobs, verbose=self.verbose
+                programme,
+                candidates,
+                most,
+                prices=prices,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
             )
         return tuple(self._print(found, nodes, training) for found in path)
 

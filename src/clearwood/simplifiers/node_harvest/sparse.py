@@ -25,6 +25,9 @@ POOL_PENALTIES = (0.0, 0.003, 0.03)
 PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
 """Per unit of weight; the path is made of what these lead to."""
 
+FEW_PENALTIES = PATH_PENALTIES[::3]
+"""The same for nodes that nobody reads, which only tell how careful to be."""
+
 MOST_TRIED = 12
 """Up to so many lines every node is tried when one is dropped."""
 
@@ -40,6 +43,7 @@ def sparse_path(
     nodes: np.ndarray,
     max_lines: int,
     *,
+    prices: np.ndarray = PATH_PENALTIES,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> list[Harvest]:
@@ -59,6 +63,8 @@ def sparse_path(
         Those to choose from, 0 among them.
     max_lines : int
         Most lines.
+    prices : ndarray
+        Per unit of weight.
     n_jobs : int, optional
         Threads for the prices.
     verbose : bool, default=False
@@ -86,8 +92,8 @@ def sparse_path(
 
     # Threads, because the solver releases the GIL.
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    found = parallel(delayed(at_price)(price) for price in PATH_PENALTIES)
-    for candidate in progress(found, len(PATH_PENALTIES), "prices", verbose):
+    found = parallel(delayed(at_price)(price) for price in prices)
+    for candidate in progress(found, len(prices), "prices", verbose):
         _keep(best, programme, candidate)
     _drop_one_by_one(best, programme)
     path: list[Harvest] = []
