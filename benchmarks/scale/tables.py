@@ -19,7 +19,9 @@ from benchmarks._study import Study, arguments, in_fresh_process, markdown_table
 
 N_COLUMNS, GROUP_ROWS = 28, 100_000
 SIZES = (100_000, 1_000_000, 10_000_000)
-VERBS = ("describe", "predict", "simplify")
+VERBS = ("describe", "predict", "simplify", "fab", "meta-tree", "meta-tree predicts")
+COUNTED = ("describe", "meta-tree")
+"""What is done to every form of a table: it goes through all rows."""
 ENGINES = ("parquet", "array", "dask")
 MOST_IN_MEMORY = 1_000_000
 
@@ -36,7 +38,7 @@ def main():
             for n in sizes
             for verb in VERBS
             for engine in ENGINES
-            if engine == "parquet" or (n <= MOST_IN_MEMORY and verb == "describe")
+            if engine == "parquet" or (n <= MOST_IN_MEMORY and verb in COUNTED)
         }
         study.run(cases, warm=lambda: None)
     write_tables(study)
@@ -81,7 +83,7 @@ def measure(verb, engine, path):
     """One verb in a process of its own."""
     import clearwood as cw
 
-    model, rules = model_and_rules()
+    model, rules, tree = models_and_rules()
     frame = None
     if engine == "array":
         frame = pd.read_parquet(path)
@@ -96,9 +98,13 @@ def measure(verb, engine, path):
         X, y = path, "y"
     before = peak()
     begin, cpu = time.perf_counter(), time.process_time()
-    if verb == "simplify":
-        found = cw.simplify(model, X, y, random_state=0)
-        gave = found.n_rows
+    if verb in ("simplify", "fab"):
+        method = "list" if verb == "simplify" else "fab"
+        gave = cw.simplify(model, X, y, method=method, random_state=0).n_rows
+    elif verb == "meta-tree":
+        gave = cw.MetaTreeClassifier(random_state=0).fit(X, y).meta_tree_.rows.sum()
+    elif verb == "meta-tree predicts":
+        gave = len(tree.predict_proba(X))
     elif verb == "describe":
         gave = rules.described_on(X, y, teacher=model).n_rows
     else:
@@ -112,8 +118,8 @@ def measure(verb, engine, path):
     }
 
 
-def model_and_rules():
-    """A model of 5,000 rows, and a list of rules that speaks for it."""
+def models_and_rules():
+    """A model of 5,000 rows, a list of rules that speaks for it, and a meta-tree."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     import clearwood as cw
@@ -123,7 +129,7 @@ def model_and_rules():
     model = HistGradientBoostingClassifier(max_iter=50, random_state=0).fit(X, y)
     ensemble = cw.read_ensemble(model)
     rules = cw.simplify(ensemble, X[:1000], y[:1000], max_rules=8)
-    return ensemble, rules
+    return ensemble, rules, cw.MetaTreeClassifier(random_state=0).fit(X, y)
 
 
 def peak():
@@ -149,8 +155,11 @@ def write_tables(study):
         f"Rows of {N_COLUMNS} columns; gradient boosting of 50 trees. `simplify` "
         "searches on 200,000 of the rows and counts all of them, `describe` counts "
         "the statistics of a list of 8 rules and asks the model about every row, "
-        "`predict` asks the rules alone. `array`: a frame in memory, which was read "
-        "before the clock ran; `dask`: one thread.",
+        "`predict` asks the rules alone. `fab` is `simplify` by that method; "
+        "`meta-tree` grows its tree, which is as large as the rows allow, on 200,000 "
+        "rows and learns all, `meta-tree predicts` one of 5,000 rows. `array`: a frame "
+        "in memory, which was read before the clock ran (a meta-tree of it is grown on "
+        "all rows); `dask`: one thread.",
         markdown_table(header, rows),
     )
 

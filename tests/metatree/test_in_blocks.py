@@ -139,9 +139,11 @@ def test_more_rows_come_in_blocks_too(frame):
     first, more = frame[:1500], frame[1500:]
     tree = cw.MetaTreeRegressor(**FEW).fit(first[["a", "b"]], first["y"])
     seen = tree.meta_tree_
+    own = seen.own.copy()
     tree.partial_fit(lambda: in_parts(more), "y")
     whole = same_in_memory(tree, frame[["a", "b"]], frame["y"])
     assert seen.rows.sum() == 1500 and tree.meta_tree_.rows.sum() == N
+    np.testing.assert_array_equal(seen.own, own)
     np.testing.assert_allclose(tree.log_evidence_, whole.log_evidence_, rtol=1e-9)
 
 

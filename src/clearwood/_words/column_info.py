@@ -183,10 +183,10 @@ def info_of_more(
 
     Examples
     --------
-    >>> kinds = [ColumnInfo(kind="integer"), ColumnInfo(kind="binary")]
-    >>> told = info_of_more(kinds, np.array([[3.0, 2.0], [0.5, np.nan]]))
+    >>> kinds = [ColumnInfo(kind=kind) for kind in ("integer", "binary", "date")]
+    >>> told = info_of_more(kinds, np.array([[3.0, 2.0, 0.5], [0.5, np.nan, 1.0]]))
     >>> [one.kind for one in told]
-    ['number', 'integer']
+    ['number', 'integer', 'date']
     """
     kinds = [
         _shared(one.kind, _narrowest(column[~np.isnan(column)], one.kind))

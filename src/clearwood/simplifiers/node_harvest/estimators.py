@@ -30,11 +30,7 @@ from clearwood.simplifiers.node_harvest.programme import (
     make_programme,
     most_telling,
 )
-from clearwood.simplifiers.node_harvest.sparse import (
-    FEW_PENALTIES,
-    PATH_PENALTIES,
-    sparse_path,
-)
+from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 
 class _NodeHarvest(RulesFromEnsemble):
@@ -105,10 +101,10 @@ class _NodeHarvest(RulesFromEnsemble):
             boxes, training, max_features=self.max_interaction, min_rows=self.min_rows
         )
         quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
-        return quiet._harvested(nodes, training, FEW_PENALTIES)[-1]
+        return quiet._harvested(nodes, training, roughly=True)[-1]
 
     def _harvested(
-        self, nodes: Nodes, training: Training, prices: np.ndarray = PATH_PENALTIES
+        self, nodes: Nodes, training: Training, roughly: bool = False
     ) -> tuple[RuleSet, ...]:
         """Averages of few nodes, the last with as many lines as there may be."""
         # Of two classes one tells all.
@@ -124,7 +120,7 @@ class _NodeHarvest(RulesFromEnsemble):
                 programme,
                 candidates,
                 most,
-                prices=prices,
+                roughly=roughly,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )

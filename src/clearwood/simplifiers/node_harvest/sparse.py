@@ -25,14 +25,14 @@ POOL_PENALTIES = (0.0, 0.003, 0.03)
 PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
 """Per unit of weight; the path is made of what these lead to."""
 
-FEW_PENALTIES = PATH_PENALTIES[::3]
-"""The same for nodes that nobody reads, which only tell how careful to be."""
-
 MOST_TRIED = 12
 """Up to so many lines every node is tried when one is dropped."""
 
 FEW_TRIED = 3
 """With more lines, so many of the lightest."""
+
+ROUGHLY = 4
+"""One of so many penalties is enough for nodes that nobody reads."""
 
 ROUNDS = 6
 """Of reweighting, at most, for each of these penalties."""
@@ -43,7 +43,7 @@ def sparse_path(
     nodes: np.ndarray,
     max_lines: int,
     *,
-    prices: np.ndarray = PATH_PENALTIES,
+    roughly: bool = False,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> list[Harvest]:
@@ -63,8 +63,8 @@ def sparse_path(
         Those to choose from, 0 among them.
     max_lines : int
         Most lines.
-    prices : ndarray
-        Per unit of weight.
+    roughly : bool, default=False
+        Try less, for nodes that only tell how careful to be with others.
     n_jobs : int, optional
         Threads for the prices.
     verbose : bool, default=False
@@ -75,6 +75,7 @@ def sparse_path(
     list of Harvest
         In order of lines, each with a smaller loss than all before it.
     """
+    prices = PATH_PENALTIES[::ROUGHLY] if roughly else PATH_PENALTIES
     pool = {0}
     weights_at = solver(programme, nodes)
     for price in POOL_PENALTIES:
@@ -95,7 +96,7 @@ def sparse_path(
     found = parallel(delayed(at_price)(price) for price in prices)
     for candidate in progress(found, len(prices), "prices", verbose):
         _keep(best, programme, candidate)
-    _drop_one_by_one(best, programme)
+    _drop_one_by_one(best, programme, FEW_TRIED if roughly else MOST_TRIED)
     path: list[Harvest] = []
     for size, candidate in sorted(best.items()):
         if size > max_lines:
@@ -159,7 +160,9 @@ def _keep(best: dict[int, Harvest], programme: Programme, new: Harvest) -> None:
         best[new.n_lines] = new
 
 
-def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
+def _drop_one_by_one(
+    best: dict[int, Harvest], programme: Programme, most_tried: int
+) -> None:
     """Fill in the sizes that no price leads to, the largest first.
 
     Without a node, those that it made whole with others may lose their weight, too:
@@ -171,7 +174,7 @@ def _drop_one_by_one(best: dict[int, Harvest], programme: Programme) -> None:
             found.weights + 2.0 * (found.nodes == 0), kind="stable"
         )
         every = found.n_lines - 1
-        tried = light_first[: every if found.n_lines <= MOST_TRIED else FEW_TRIED]
+        tried = light_first[: every if found.n_lines <= most_tried else FEW_TRIED]
         rivals = [
             harvest(programme, np.union1d(0, np.delete(found.nodes, i))) for i in tried
         ]
