@@ -102,7 +102,8 @@ def measure(verb, engine, path):
         method = "list" if verb == "simplify" else "fab"
         gave = cw.simplify(model, X, y, method=method, random_state=0).n_rows
     elif verb == "meta-tree":
-        gave = cw.MetaTreeClassifier(random_state=0).fit(X, y).meta_tree_.rows.sum()
+        tree = cw.MetaTreeClassifier(random_state=0).fit(X, y)
+        gave = int(tree.meta_tree_.rows.sum())
     elif verb == "meta-tree predicts":
         gave = len(tree.predict_proba(X))
     elif verb == "describe":

@@ -42,14 +42,17 @@ def short_text(value: float, digits: int = 3) -> str:
     value = float(value)
     if 10.0**digits - 0.5 <= abs(value) < LARGEST:
         return f"{value:.0f}"
-    return number_text(float(f"{value:.{digits}g}"))
+    rounded = float(f"{value:.{digits}g}")
+    # The largest numbers have no neighbour of so few digits.
+    return number_text(rounded if math.isfinite(rounded) else value)
 
 
 def measured_text(value: float, low: float, high: float) -> str:
     """A measured number and its 95 % interval, in the digits that it is sure of.
 
     The last digit shown is that of the standard error (a quarter of the interval), one
-    further where this is a small one: more would be noise.
+    further where this is a small one: more would be noise. But two digits of the number
+    are always told.
 
     Examples
     --------
@@ -57,12 +60,21 @@ def measured_text(value: float, low: float, high: float) -> str:
     '21.3 [20.1, 22.6]'
     >>> measured_text(11763.4, 9120.3, 14406.5)
     '11800 [9100, 14400]'
+    >>> measured_text(24.4, -31.5, 80.3)
+    '24 [-32, 80]'
     """
     if math.isnan(value):
         return NOT_KNOWN
     if not math.isfinite(high - low):
         return short_text(value)
-    told, *ends = (rounded_text(number, high - low) for number in (value, low, high))
+    decimals = _decimals(high - low)
+    if decimals is not None and decimals < 0 and value:
+        second = 1 - math.floor(math.log10(abs(value)))
+        decimals = max(decimals, min(second, 0))
+    told, *ends = (
+        short_text(number) if decimals is None else _rounded(number, decimals)
+        for number in (value, low, high)
+    )
     return f"{told} [{', '.join(ends)}]"
 
 

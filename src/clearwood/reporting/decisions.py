@@ -145,7 +145,7 @@ def _square(title: str, words: str, across: str, up: str) -> dict[str, Any]:
         "words": words,
         "across": across,
         "up": up,
-        "width": EDGE + SIDE + 16,
+        "width": EDGE + SIDE + 24,
         "height": TOP + SIDE + 48,
         "left": EDGE,
         "right": EDGE + SIDE,

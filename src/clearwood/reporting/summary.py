@@ -310,8 +310,8 @@ def _scores(
         of_model = model_error(rules, table)
         lines.append(_line("Mean squared error", "number", scores.error, of_model))
     lines += [
-        _line("Rows that satisfy a rule", "percent", scores.coverage),
-        _line("Rules that a row satisfies, on average", "number", scores.overlap),
+        _line("Rows that a rule holds for", "percent", scores.coverage),
+        _line("Rules that hold for a row, on average", "number", scores.overlap),
         _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
         _line(
             "Questions asked in all of them",
@@ -320,7 +320,13 @@ def _scores(
             _size(ensemble, "n_splits"),
         ),
     ]
-    return {"n_rows": len(rules.predict(table.X)), "lines": lines}
+    return {
+        "n_rows": len(rules.predict(table.X)),
+        "lines": lines,
+        "has_model": any(line["model"] is not None for line in lines),
+        # Those that need no explanation.
+        "tiles": lines[: min(3, len(lines) - 3)],
+    }
 
 
 def _nearness(task: str, fidelity: float, n_rows: int) -> dict:

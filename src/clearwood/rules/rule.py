@@ -368,11 +368,10 @@ def interval_text(rule: Rule) -> str:
     """The 95 % interval of a rule; empty where there is none."""
     if math.isnan(rule.low):
         return ""
-    # Far from 0 three digits would make both ends the same.
-    width, size = rule.high - rule.low, max(abs(rule.low), abs(rule.high))
-    far = 0 < width < size / 100
-    digits = min(2 + math.ceil(math.log10(size / width)), 15) if far else 3
-    return f"[{short_text(rule.low, digits)}, {short_text(rule.high, digits)}]"
+    if rule.probabilities:
+        return f"[{short_text(rule.low)}, {short_text(rule.high)}]"
+    told = measured_text((rule.low + rule.high) / 2, rule.low, rule.high)
+    return told[told.index("[") :]
 
 
 def rows_text(rule: Rule) -> str:

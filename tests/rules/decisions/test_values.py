@@ -37,7 +37,9 @@ def test_errors_are_those_of_a_plain_count(rows):
     wrong = y - rules.predict(X)
     assert found.rules.rmse.value == pytest.approx(np.sqrt(np.mean(wrong**2)))
     assert found.rules.bias.value == pytest.approx(wrong.mean())
-    assert found.rules.quantiles[2] == np.quantile(wrong, 0.5, method="inverted_cdf")
+    assert found.rules.quantiles[2] == np.quantile(
+        wrong, 0.5, method="averaged_inverted_cdf"
+    )
     assert found.model.rmse.value == pytest.approx(np.sqrt(np.mean((y - 2.0) ** 2)))
     assert [line.line for line in found.lines] == [1, 2]
     for line, upper, spread in zip(found.lines, (True, False), (0.5, 1.0)):

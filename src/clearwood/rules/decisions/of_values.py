@@ -242,17 +242,26 @@ def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
     --------
     >>> errors_of(np.array([-1.0, 0.0, 4.0]), np.ones(3)).quantiles
     (-1.0, -1.0, 0.0, 4.0, 4.0)
+    >>> errors_of(np.array([-4.4, 4.4]), np.ones(2)).quantiles[2]
+    0.0
     """
     squared = mean_of(errors**2, weight)
     value, low, high = (
         math.sqrt(max(end, 0.0)) for end in (squared.value, squared.low, squared.high)
     )
     counted = weight > 0
-    quantiles = np.quantile(
-        errors[counted], LEVELS, weights=weight[counted], method="inverted_cdf"
-    )
+    errors, weight = errors[counted], weight[counted]
+    # Between two errors that part the rows in such shares, the middle.
+    quantiles = [
+        (_quantile(errors, weight, p) - _quantile(-errors, weight, 1 - p)) / 2
+        for p in LEVELS
+    ]
     return Errors(
         Rate(value, low, high, squared.rows),
         mean_of(errors, weight),
-        tuple(quantiles.tolist()),
+        tuple(quantiles),
     )
+
+
+def _quantile(values: np.ndarray, weight: np.ndarray, level: float) -> float:
+    return float(np.quantile(values, level, weights=weight, method="inverted_cdf"))
