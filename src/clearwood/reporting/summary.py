@@ -310,7 +310,8 @@ def _scores(
         of_model = model_error(rules, table)
         lines.append(_line("Mean squared error", "number", scores.error, of_model))
     lines += [
-        _line("Rows that a rule holds for", "percent", scores.coverage),
+        _line("Rows that a rule holds for", "percent", scores.coverage)
+        | {"note": _of_others(rules) if scores.coverage < 1 else ""},
         _line("Rules that hold for a row, on average", "number", scores.overlap),
         _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
         _line(
@@ -327,6 +328,10 @@ def _scores(
         # Those that need no explanation.
         "tiles": lines[: min(3, len(lines) - 3)],
     }
+
+
+def _of_others(rules: RuleSet) -> str:
+    return f"the others fall to {IN_WORDS[type(rules)][0]}"
 
 
 def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
