@@ -373,7 +373,8 @@ def _half_within(truth: Any, said: Any) -> float:
 def _line(
     name: str, unit: str, of_rules: float | None, of_model: float | None = None
 ) -> dict:
-    return {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
+    line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
+    return line | {"note": ""}
 
 
 def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:
