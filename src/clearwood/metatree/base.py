@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
 from clearwood._validation import (
+    check_apart,
     check_table,
     check_target,
     check_weight,
@@ -126,6 +127,7 @@ class LearnsByStatistics(BaseEstimator):
                 "None; give one label or value per row."
             )
         X = check_table(self, X, reset=reset)
+        check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=self._task == "regression")
         return X, y, check_weight(sample_weight, X.shape[0])
 
