@@ -33,6 +33,12 @@ def test_moments_come_back(moment):
     assert days[0] == pytest.approx(elapsed / datetime.timedelta(days=1), abs=1e-9)
 
 
+@given(st.datetimes(datetime.datetime(1990, 1, 1), datetime.datetime(2050, 1, 1)))
+def test_moments_of_today_come_back_to_the_microsecond(moment):
+    days = day_numbers(np.array([moment], dtype="M8[us]"))
+    assert as_times(days)[0].astype(object) == moment
+
+
 @given(MOMENTS, st.sampled_from(["minutes", "seconds"]))
 def test_texts_are_read_as_what_they_tell(moment, spec):
     text = moment.isoformat(" ", timespec=spec)
@@ -109,6 +115,7 @@ def days_of(text):
         ("2017-11-20", "2019-02-03", "2018-03-01", "2018-01-01"),
         ("2017-11-20", "2019-02-03", "2018-11-01", "2019-01-01"),
         ("2019-03-05", "2019-06-20", "2019-04-14", "2019-04-01"),
+        ("2018-05-10", "2019-01-01", "2018-12-30", "2018-12-01"),
         ("2019-03-01", "2019-03-20", "2019-03-10", "2019-03-01"),
         ("2019-03-05T10:20", "2019-03-05T13:40", "2019-03-05T12:20",
          "2019-03-05 12:00"),
@@ -125,6 +132,12 @@ def test_cuts_are_the_plainest_moments(low, high, near, told):
         # Of whole days the day before is the last one below.
         before = plain_date(*(end - 1 for end in ends), "date")
         assert before == days_of(told) - 1
+
+
+def test_of_days_within_a_month_the_nearest_is_told():
+    low, high, near = map(days_of, ("2019-03-05", "2019-03-20", "2019-03-10"))
+    assert plain_date(low, high, near, "date") == near
+    assert plain_date(low, high, near + 0.25, "datetime") == near
 
 
 @given(
