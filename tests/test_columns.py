@@ -45,6 +45,7 @@ def test_zones_are_told():
     ("cells", "message"),
     [
         (["a", 1.0], "'a' in row 0"),
+        ([b"a", b"b"], "neither numbers nor texts"),
         ([1.0, None, "a"], "'a' in row 2"),
         ([datetime.time(3), datetime.time(4)], "times of the day"),
         (["a", datetime.date(2020, 1, 1)], r"datetime.date\(2020, 1, 1\) in row 1"),
@@ -86,5 +87,5 @@ def test_labels_are_those_of_the_rows_that_count_in_the_order_of_their_texts():
     frame = pd.DataFrame({"it": ["b", "a", None, "c"]})
     counted = np.array([True, True, True, False])
     assert features_of(frame, counted).categories == (("a", "b"),)
-    mixed = pd.Series([10, 9, "9"], dtype=object).astype("category")
-    assert features_of(pd.DataFrame({"it": mixed})).categories == ((10, 9, "9"),)
+    mixed = pd.Series([10, "9", 9, "1"], dtype=object).astype("category")
+    assert features_of(pd.DataFrame({"it": mixed})).categories == (("1", 10, 9, "9"),)

@@ -106,10 +106,10 @@ def test_rules_are_judged_beside_a_function_as_beside_what_it_says(teacher):
 
 
 def test_a_function_that_gives_the_classes_as_numbers_is_taken_at_its_word():
-    labels = (Y == "ill").astype(float)
+    labels = 1.0 + (Y == "ill")
     forest = RandomForestClassifier(5, random_state=0).fit(X, labels)
     listed = cw.simplify(forest, X, labels, max_rules=3, random_state=0)
-    judged = listed.evaluate(X, teacher=lambda frame: 1.0 * (frame["age"] > 14))
+    judged = listed.evaluate(X, teacher=lambda frame: 1.0 + (frame["age"] > 14))
     assert judged.fidelity == listed.evaluate(X, teacher=labels).fidelity == 1
 
 
