@@ -114,6 +114,23 @@ IN_PYTHON = {
     "the regressor for labels": lambda: cw.RuleListRegressor().fit(PLAIN, Y),
     "two columns of one name": lambda: rules().fit(X[["age", "age"]], Y),
     "n_rules above max_rules": lambda: rules(n_rules=20).fit(PLAIN, Y),
+    "rules judged beside a function": lambda: of_age().evaluate(
+        PLAIN, X["age"] > 50, teacher=lambda frame: frame["age"] > 50
+    ),
+    "rules judged beside probabilities": lambda: of_age().evaluate(
+        PLAIN, teacher=np.column_stack([X["age"] <= 50, X["age"] > 50])
+    ),
+    "a model of another number of columns": lambda: rules(
+        estimator=RandomForestClassifier(10, random_state=0).fit(PLAIN.to_numpy(), Y)
+    ).fit(X[["age"]].to_numpy(), Y),
+    "the target among the columns": lambda: rules().fit(
+        PLAIN.assign(member=Y), pd.Series(Y, name="member")
+    ),
+    "the name of the target in its place": lambda: rules().fit(PLAIN.assign(y=Y), "y"),
+    "the target first, then the table": lambda: rules().fit(Y, PLAIN),
+    "the name of a file for a table": lambda: rules().fit("data.csv", Y),
+    "a lazy frame of polars": lambda: rules().fit(pl.from_pandas(PLAIN).lazy(), Y),
+    "weights called balanced": lambda: rules().fit(PLAIN, Y, sample_weight="balanced"),
     "a file that is not there": lambda: cw.read_ensemble("model.json"),
 }
 

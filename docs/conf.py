@@ -1,7 +1,10 @@
 """Configuration of the documentation; `make docs` builds it."""
 
+import sys
 import tomllib
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "Clearwood"
 author = "Clearwood developers"
@@ -61,6 +64,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     # demo.py writes files where it is told to; it is run by `make demo`.
     "ignore_pattern": r"demo\.py",
+    "within_subsection_order": "reading_order.place_of",
+    "minigallery_sort_order": "reading_order.place_of",
     # Names in the code are links, and pages of names show the examples that use them.
     "doc_module": ("clearwood",),
     "backreferences_dir": "generated/backreferences",

@@ -139,11 +139,12 @@ def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
 
 def _refuse_free_text(column: Any, name: str) -> None:
     """Refuse texts of which most stand in one row only: they are no categories."""
-    different, n_cells = column.n_unique(), len(column) - column.null_count()
+    known = column.drop_nulls()
+    different, n_cells = known.n_unique(), len(known)
     if different > max(MOST_TEXTS, n_cells / 2):
         raise InputError(
             f"Column {name!r} holds {different:,} different texts in {n_cells:,} rows, "
-            f"such as {shown(next(filter(None, column.to_list())))}: free text, names "
+            f"such as {shown(known[0])}: free text, names "
             "or dates, of which rules can say nothing. Leave the column out; make "
             "numbers or dates of it (in pandas: to_datetime); or put its values in "
             "groups. If these are categories, declare them (in pandas: "

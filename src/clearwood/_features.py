@@ -397,7 +397,8 @@ def printable(text: str) -> str:
 
 def is_frame(X: Any) -> bool:
     """Whether a table has named columns (pandas, polars)."""
-    return hasattr(X, "columns") and hasattr(X, "shape")
+    # In this order: for the columns of a lazy frame polars warns.
+    return hasattr(X, "shape") and hasattr(X, "columns")
 
 
 # Unknown categories

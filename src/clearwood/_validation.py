@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -88,6 +89,15 @@ def _without_text(X: Any) -> Any:
             "X is a Series: expected a table of rows and columns. For one row hand in "
             "frame.iloc[[0]], for one column frame[['age']]."
         )
+    if isinstance(X, str | os.PathLike):
+        raise InputError(
+            f"X is {shown(X)}: expected a table, not its file. Read it first, as with "
+            "pandas.read_csv; or call clearwood simplify on the command line."
+        )
+    if hasattr(X, "collect_schema"):
+        raise InputError(
+            f"X is a {type(X).__name__}, which is no table yet; hand in X.collect()."
+        )
     if not isinstance(X, np.ndarray | list | tuple):
         return X
     try:
@@ -97,6 +107,12 @@ def _without_text(X: Any) -> Any:
             "X has rows of different lengths, or cells that are lists; give every row "
             "one cell for each column, and leave NaN or None where one is missing."
         ) from None
+    if given.ndim == 1 and any(isinstance(cell, str) for cell in given.tolist()):
+        raise InputError(
+            f"Expected 2D array, got 1D array instead: X begins with "
+            f"{shown(given.tolist()[0])}. The table comes first, then the labels, as "
+            "in fit(X, y); of one column hand in a frame, as in frame[['age']]."
+        )
     if given.ndim != 2 or given.dtype.kind in "fiubc":
         return X
     # As objects numbers may be written as text, which scikit-learn reads.
@@ -151,7 +167,15 @@ def check_target(
 
     # A list becomes an array of one type, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
-    values = column_or_1d(y, warn=True)
+    try:
+        values = column_or_1d(y, warn=True)
+    except ValueError:
+        found = shown(y) if isinstance(y, str) else f"one of shape {np.shape(y)}"
+        raise InputError(
+            f"{name} should be a 1d array, one label or value per row; found {found}. "
+            "Of a table hand in the column, as in frame['outcome']; of probabilities, "
+            "or columns of 0 and 1, the class of each row."
+        ) from None
     if len(values) != n_samples:
         raise InputError(
             f"X has {n_samples} samples but {name} has {len(values)} (inconsistent "
@@ -188,11 +212,32 @@ def check_target(
     return values
 
 
+def check_apart(X: Any, y: Any) -> None:
+    """Refuse a table that holds the target as a column: any model finds that alone."""
+    name = getattr(y, "name", None)
+    if name is None or not is_frame(X) or name not in X.columns:
+        return
+    column = X[name]
+    if np.array_equal(np.asarray(column), np.asarray(y)):
+        raise InputError(
+            f"y is the column {name!r} of X too, and rules would ask it what it is. "
+            f"Leave it out: X.drop(columns={name!r}) in pandas, X.drop({name!r}) in "
+            "polars."
+        )
+
+
 def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     """Row weights: finite, not negative, not all zero; ones where none are given."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"sample_weight must be one number per row, found {shown(sample_weight)}. "
+            "For classes that count the same hand in scikit-learn's "
+            "compute_sample_weight('balanced', y)."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):

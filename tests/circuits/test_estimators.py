@@ -380,3 +380,10 @@ def test_several_networks_differ_and_are_likelier():
 
 def part(node):
     return cw.circuits.circuit.Circuit(node, None)
+
+
+def test_rows_to_choose_by_must_be_some():
+    X = people(50)
+    for none in (X[:0], X[["age"]].to_numpy()[:0]):
+        with pytest.raises(InputError, match="X_val has no rows to choose by"):
+            cw.MiniSPN(random_state=0).fit(X, X_val=none)

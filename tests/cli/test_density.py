@@ -103,6 +103,37 @@ def test_what_is_given_must_be_in_the_table(path, given, code, message):
     assert message in result.stderr
 
 
+def test_unknown_levels_are_refused_before_the_fit(path, monkeypatch):
+    monkeypatch.setattr(density, "_fit", None)
+    result = run(path, "--drop", "id", "--given", "smoker=often", "--debug")
+    assert result.exit_code == 1
+    assert "'smoker' is 'often', which no row" in str(result.exception)
+
+
+def test_rows_are_named(path, tmp_path):
+    out, page = tmp_path / "found.json", tmp_path / "found.html"
+    table = pd.read_csv(path)
+    table["id"] = [f"c{i}" for i in range(len(table))]
+    named = tmp_path / "named.csv"
+    table.to_csv(named, index=False)
+    asked = ("--quiet", "--id", "id", "--out", out, "--report", page)
+    result = run(named, *asked)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(out.read_text())
+    first = found["surprising"][0]
+    assert list(first)[0] == "id" and first["id"] == f"c{int(first['row']) - 1}"
+    text = f"row {first['row']}, id {first['id']}"
+    assert f"  {text}: " in result.stdout
+    assert text.removeprefix("row ") in page.read_text(encoding="utf-8")
+    # The column itself is not learned from.
+    without = run(path, "--drop", "id", "--json", "--quiet")
+    told = json.loads(without.stdout)
+    assert told["log_density"] == found["log_density"]
+    assert "id" not in told["surprising"][0]
+    result = run(named, "--id", "who")
+    assert result.exit_code == 1 and "--id names 'who'" in result.stderr
+
+
 def test_names_of_columns_may_hold_an_equals_sign(path, tmp_path):
     table = pd.read_csv(path).drop(columns="id")
     odd = tmp_path / "odd.csv"

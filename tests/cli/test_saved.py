@@ -213,6 +213,18 @@ def test_stability_is_of_the_rules_that_simplify_finds(folder):
     assert not told["refit_ensemble"] and 0.5 < told["agreement"] <= 1
 
 
+def test_stability_is_written_and_nothing_is_overwritten(folder, tmp_path):
+    asked = ("--drop", "name", "--target", "state", "--n-rules", 2, "--refits", 2)
+    out = tmp_path / "stability.json"
+    plain = ("stability", folder / "new.csv", *asked, "--train", "decision-tree")
+    found = run(*plain, "--json", "--out", out)
+    assert found.exit_code == 0, found.stderr
+    assert f"wrote {out}" in found.stderr
+    assert json.loads(out.read_text()) == json.loads(found.stdout)
+    assert failed(run(*plain, "--out", out), "stability.json")
+    assert run(*plain, "--out", out, "--force").exit_code == 0
+
+
 def test_stability_may_train_again(folder):
     data = ("--target", "state", "--max-rules", 2, "--refits", 2)
     asked = (*data, "--drop", "name", "--train", "decision-tree", "--refit-ensemble")

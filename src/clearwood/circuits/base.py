@@ -89,6 +89,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         self
         """
         X = check_table(self, X, reset=True)
+        if X_val is not None and not len(X_val):
+            raise InputError(
+                "X_val has no rows to choose by; hand in some, or leave it out: then "
+                "validation_fraction of X is held out."
+            )
         self._library = library_of(X)
         features = read_exactly(X, self.discrete)
         values = features.encode(X)

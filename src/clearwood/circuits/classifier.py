@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
-from clearwood._validation import check_table, check_target
+from clearwood._validation import check_apart, check_table, check_target
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
@@ -160,6 +160,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
                 "one label per row, or learn a density alone, by MiniSPN."
             )
         X = check_table(self, X, reset=True)
+        check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
         self.classes_, label = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from clearwood._features import warned_once
 from clearwood._numeric import as_generator
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._validation import check_apart, check_table, check_target, check_weight
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,
@@ -254,6 +254,7 @@ def _check_data(
             "and its rules are."
         )
     X = check_table(BaseEstimator(), X, reset=True)
+    check_apart(X, y)
     y = check_target(y, X.shape[0], numeric=not is_class)
     weight = check_weight(sample_weight, len(y))
     counted = np.flatnonzero(weight)

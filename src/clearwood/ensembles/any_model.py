@@ -264,6 +264,47 @@ def _detached(said: Any) -> Any:
     return said.detach().cpu() if hasattr(said, "detach") else said
 
 
+def said_by(teacher: Any, X: Any, classes: Sequence[Any]) -> Any:
+    """Labels or values that a teacher says of rows.
+
+    Parameters
+    ----------
+    teacher : object with ``predict``, callable or array-like
+        A callable gives labels or values; or probabilities, a column per class, of two
+        classes that of the second alone. What is none of them has said it already.
+    X : ndarray or frame
+    classes : sequence
+        Labels in the order of the probabilities; empty for values.
+
+    Examples
+    --------
+    >>> said_by(lambda X: X[:, 0] / 10, np.array([[1.0], [9.0]]), ["no", "yes"])
+    array(['no', 'yes'], dtype='<U3')
+    """
+    from clearwood.ensembles.read import needs_fit
+
+    if isinstance(teacher, type) or (hasattr(teacher, "fit") and needs_fit(teacher)):
+        name = teacher.__name__ if isinstance(teacher, type) else _name_of(teacher)
+        raise ModelError(
+            f"The teacher {name} is not fitted; hand in the model that the rules speak "
+            "for, after its fit(X, y)."
+        )
+    if hasattr(teacher, "predict"):
+        return teacher.predict(X)
+    if not callable(teacher):
+        return teacher
+    said = np.asarray(_detached(teacher(X)))
+    if said.ndim == 2 and said.shape[1] == 1:
+        said = said[:, 0]
+    if not len(classes) or said.dtype.kind != "f":
+        return said
+    if said.ndim == 1 and len(classes) == 2 and not np.isin(said, classes).all():
+        said = np.column_stack([1 - said, said])
+    if said.shape[1:] == (len(classes),):
+        return np.array(classes)[said.argmax(axis=1)]
+    return said
+
+
 def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
     """A model that is asked as it stands, about rows like those of a table.
 

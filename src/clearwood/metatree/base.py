@@ -14,6 +14,7 @@ from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._validation import (
+    check_apart,
     check_table,
     check_target,
     check_weight,
@@ -144,6 +145,7 @@ class LearnsByStatistics(BaseEstimator):
                 "None; give one label or value per row."
             )
         X = check_table(self, X, reset=reset)
+        check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=self._task == "regression")
         return X, y, check_weight(sample_weight, X.shape[0])
 

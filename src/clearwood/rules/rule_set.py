@@ -308,7 +308,7 @@ class RuleSet(Editable, Exportable, ABC):
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for ``error``; of what is read in blocks the name of
             a column.
-        teacher : model, path or array-like of shape (n_samples,), optional
+        teacher : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules speak for, or its file, or its predictions, for
             ``fidelity``.
 
@@ -342,7 +342,7 @@ class RuleSet(Editable, Exportable, ABC):
             At least one row. Or what is read in blocks, see :meth:`evaluate`.
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for precision, spread and the intervals.
-        teacher : model, path or array-like of shape (n_samples,), optional
+        teacher : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules speak for, or its file, or its predictions, for
             agreement and disagreement.
         sample_weight : array-like of shape (n_samples,), optional
@@ -378,10 +378,10 @@ class RuleSet(Editable, Exportable, ABC):
         """What a teacher (a model, its file, or predictions) says of each row."""
         if teacher is None:
             return None
+        from clearwood.ensembles.any_model import said_by
         from clearwood.ensembles.read import as_predictor
 
-        teacher = as_predictor(teacher)
-        taught = teacher.predict(X) if hasattr(teacher, "predict") else teacher
+        taught = said_by(as_predictor(teacher), X, self.classes)
         return self.check_truth(taught, n_rows, "the teacher")
 
     def codes_of(self, values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood._validation import check_apart, check_table, check_target, check_weight
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains
@@ -257,6 +257,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 "None; give one label per row."
             )
         X = check_table(self, X, reset=True)
+        check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
         weight = check_weight(sample_weight, X.shape[0])
         if weight.sum() > MOST_WEIGHT:

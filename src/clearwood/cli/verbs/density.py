@@ -10,11 +10,14 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import form_of, json_text, with_said
+from clearwood.cli.inputs import form_of, json_text, names_of_rows, with_said
 from clearwood.exceptions import InputError
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Columns, and rows held out, that are printed."""
+
+TAKEN = {"row", "log_density", "surprise", "because"}
+"""What is said of a surprising row already."""
 
 NO_BETTER = (
     "So on these rows the network is no better than independent columns are: the kinds",
@@ -24,6 +27,7 @@ NO_BETTER = (
 
 @click.command(short_help="Find kinds of rows, and rows that surprise.")
 @shared.data
+@shared.own
 @shared.drop
 @shared.categories
 @shared.columns
@@ -74,10 +78,10 @@ def density(data: str, **options: Any) -> None:
     # Before anything that takes long.
     check_outputs([out, page, options["save"]], [data], force)
     with plain_warnings(say):
-        X, X_test = _read(data, options)
-        _check_given(options["given"], X.columns)
+        X, X_test, names = _read(data, options)
+        _check_given(options["given"], X)
         fitted = _fit(X, options)
-        summary = _summarize(fitted, X, X_test, options)
+        summary = _summarize(fitted, X, X_test, names, options)
         if out:
             network = {"network": _plain(fitted)}
             write_text(out, json_text(summary | network), overwrite=force)
@@ -87,13 +91,18 @@ def density(data: str, **options: Any) -> None:
             say(f"wrote {options['save']}")
         if page:
             title = f"Kinds of rows of {Path(data).name}"
-            report(fitted, page, X=X_test, overwrite=force, title=title)
+            rows = [_row_text(row, names, options["own"]) for row in X_test.index]
+            shown = X_test.set_axis(rows)
+            report(fitted, page, X=shown, overwrite=force, title=title)
             say(f"wrote {page}")
-    click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
+    if options["as_json"]:
+        click.echo(json_text(summary))
+    else:
+        click.echo(_text(fitted, summary, names, options["own"]))
 
 
-def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
-    """The table, and the part of it that is held out."""
+def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any, dict[int, Any]]:
+    """The table, the part of it that is held out, and what rows are called."""
     import numpy as np
 
     from clearwood.cli.tables.reading import read_table
@@ -109,12 +118,21 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any]:
     frame = with_said(frame, options["columns"])
     # As an editor counts them, without the header.
     frame.index = frame.index + 1
+    names, own = {}, options["own"]
+    if own is not None:
+        names = dict(zip(frame.index, names_of_rows(frame, own, TAKEN)))
+        frame = frame.drop(columns=own)
     _check_finite(frame)
     nothing = np.zeros(len(frame))
     split = hold_out(
         frame, nothing, "regression", options["test_size"], options["seed"]
     )
-    return split.X, split.X_test
+    return split.X, split.X_test, names
+
+
+def _row_text(row: int | str, names: dict[int, Any], own: str | None) -> str:
+    """The number of a row, and what it is called."""
+    return f"{row}, {own} {names[int(row)]}" if names else str(row)
 
 
 def _check_finite(frame: Any) -> None:
@@ -130,12 +148,18 @@ def _check_finite(frame: Any) -> None:
             )
 
 
-def _check_given(given: tuple[str, ...], columns: Any) -> None:
+def _check_given(given: tuple[str, ...], X: Any) -> None:
     """Before anything that takes long."""
-    names = [_parted(text, columns)[0] for text in given]
+    from clearwood.circuits.base import read_exactly
+    from clearwood.circuits.learning.variables import row_of
+
+    names = [_parted(text, X.columns)[0] for text in given]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise click.UsageError(f"--given: {twice!r} is given more than once.")
+    if given:
+        features = read_exactly(X, ())
+        row_of(features, dict(_known(features, text) for text in given))
 
 
 def _parted(text: str, columns: Any) -> tuple[str, str]:
@@ -161,7 +185,7 @@ def _fit(X: Any, options: dict[str, Any]) -> Any:
 
 
 def _summarize(
-    fitted: Any, X: Any, X_test: Any, options: dict[str, Any]
+    fitted: Any, X: Any, X_test: Any, named: dict[int, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
     from clearwood.circuits.reading.section import summarize_rows
     from clearwood.circuits.reading.strengths import strengths
@@ -182,7 +206,10 @@ def _summarize(
             for j, k, strength in pairs
         ],
         "columns": found["columns"],
-        "surprising": found["surprising"],
+        "surprising": [
+            {options["own"]: named[int(line["row"])], **line} if named else line
+            for line in found["surprising"]
+        ],
         "given": _given(circuit, options["given"]),
     }
 
@@ -238,7 +265,9 @@ def _known(features: Any, text: str) -> tuple[str, Any]:
     return name, number
 
 
-def _text(fitted: Any, summary: dict[str, Any]) -> str:
+def _text(
+    fitted: Any, summary: dict[str, Any], names: dict[int, Any], column: str | None
+) -> str:
     from clearwood.circuits.reading.profiles import label_words
     from clearwood.rules.conditions import name_text
 
@@ -262,7 +291,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
             for one in line["because"]
         ]
         why = "; ".join(because) or "no single entry"
-        lines.append(f"  row {line['row']}: {why}")
+        lines.append(f"  row {_row_text(line['row'], names, column)}: {why}")
     if not summary["surprising"]:
         lines.append("  none")
     given = summary["given"]

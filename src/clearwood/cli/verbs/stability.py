@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import debug_option, plain_warnings, speaker
+from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
 from clearwood.cli.finding import (
     check_finding,
     find_rules,
@@ -32,7 +32,9 @@ from clearwood.cli.inputs import json_text
     is_flag=True,
     help="Train the ensemble on each of them again, too; for --train.",
 )
+@click.option("--out", type=click.Path(), help="Write all numbers to this JSON file.")
 @shared.as_json
+@shared.force
 @shared.quiet
 @debug_option
 def stability(files: tuple[str, ...], **options: Any) -> None:
@@ -43,10 +45,13 @@ def stability(files: tuple[str, ...], **options: Any) -> None:
     trained on the table, as there.
     """
     check_finding("stability", files, options)
+    out, force = options["out"], options["force"]
+    check_outputs([out], list(files), force)
     if options["refit_ensemble"] and not options["train"]:
         raise click.UsageError(
             "--refit-ensemble is for a model that is trained here; leave MODEL out."
         )
+    from clearwood._files import write_text
     from clearwood.cli.train import make_model
     from clearwood.comparison.stability import stability as found_again
 
@@ -68,4 +73,7 @@ def stability(files: tuple[str, ...], **options: Any) -> None:
             verbose=sys.stderr.isatty() and not options["quiet"],
         )
     told = {"target": options["target"], **found.as_dict()}
+    if out:
+        write_text(out, json_text(told), overwrite=force)
+        say(f"wrote {out}")
     click.echo(json_text(told) if options["as_json"] else found)

@@ -21,6 +21,7 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
 from clearwood._validation import (
+    check_apart,
     check_forbidden,
     check_range,
     check_table,
@@ -160,6 +161,7 @@ class RulesFromEnsemble(BaseEstimator):
         weight = check_weight(sample_weight, n_samples)
         check_weight_size(weight)
         if y is not None:
+            check_apart(X, y)
             y = check_target(y, n_samples, numeric=self._task == "regression")
         # The ensemble's seed comes first, so that the search does not depend on it.
         generator = as_generator(self.random_state)

@@ -1,0 +1,91 @@
+"""Which columns hold numbers, and which labels or times."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from clearwood._columns import MOST_TEXTS, features_of
+from clearwood.exceptions import InputError
+
+
+def of(cells, **how):
+    return features_of(pd.DataFrame({"it": pd.Series(cells, **how)}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([datetime.date(2020, 1, 1), None], "date"),
+        ([datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2)], "date"),
+        ([datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2, 5)], "datetime"),
+        ([datetime.timedelta(1), None], "duration"),
+    ],
+)
+def test_objects_that_are_times_are_read_as_times(cells, kind):
+    space = of(cells, dtype=object)
+    assert space.info[0].kind == kind and space.info[0].is_time
+    assert space.categories == (None,)
+
+
+def test_zones_are_told():
+    noon = datetime.datetime(2020, 1, 1, 12)
+    aware = noon.replace(tzinfo=datetime.UTC)
+    assert of([noon], dtype=object).info[0].unit == ""
+    assert of([aware], dtype=object).info[0].unit == "UTC"
+    assert of([pd.Timestamp(aware)]).info[0].unit == "UTC"
+    column = pl.Series("it", [noon]).dt.replace_time_zone("Europe/Rome")
+    assert features_of(pl.DataFrame([column])).info[0].unit == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["a", 1.0], "'a' in row 0"),
+        ([b"a", b"b"], "neither numbers nor texts"),
+        ([1.0, None, "a"], "'a' in row 2"),
+        ([datetime.time(3), datetime.time(4)], "times of the day"),
+        (["a", datetime.date(2020, 1, 1)], r"datetime.date\(2020, 1, 1\) in row 1"),
+        ([1.0, datetime.timedelta(1)], "dates among other cells"),
+    ],
+)
+def test_cells_of_other_kinds_are_refused(cells, message):
+    with pytest.raises(InputError, match=message):
+        of(cells, dtype=object)
+
+
+@pytest.mark.parametrize(
+    "cells", [[1, 2.5, None], [Decimal("1.5"), 2], [True, np.bool_(False)]]
+)
+def test_numbers_as_objects_are_numbers(cells):
+    space = of(cells, dtype=object)
+    assert space.categories == (None,)
+    assert space.info[0].kind != "date"
+
+
+def test_so_many_texts_are_categories_and_one_more_is_free_text():
+    texts = [f"t{i}" for i in range(MOST_TEXTS)]
+    assert len(of(texts).categories[0]) == MOST_TEXTS
+    more = [*texts, "more"]
+    with pytest.raises(
+        InputError, match="256 different texts in 256 rows, such as 't0"
+    ):
+        of(more)
+    assert len(of([*texts, None]).categories[0]) == MOST_TEXTS
+    # Each of them twice: names of something.
+    assert len(of(more * 2).categories[0]) == MOST_TEXTS + 1
+    assert len(of(more, dtype="category").categories[0]) == MOST_TEXTS + 1
+    # A gap is no row that holds a text.
+    with pytest.raises(InputError, match=r"in 300 rows, such as 't0'"):
+        of([None, *more, *more[:44], *([None] * 300)])
+
+
+def test_labels_are_those_of_the_rows_that_count_in_the_order_of_their_texts():
+    frame = pd.DataFrame({"it": ["b", "a", None, "c"]})
+    counted = np.array([True, True, True, False])
+    assert features_of(frame, counted).categories == (("a", "b"),)
+    mixed = pd.Series([10, "9", 9, "1"], dtype=object).astype("category")
+    assert features_of(pd.DataFrame({"it": mixed})).categories == (("1", 10, 9, "9"),)
