@@ -184,7 +184,9 @@ def test_other_doors_come_back(make, fitted, tmp_path):
 
 def test_classes_in_files_are_those_of_the_last_column(fitted, tmp_path):
     table, network = fitted
-    classifier = cw.SPNClassifier(random_state=0).fit(table, table["smokes"])
+    classifier = cw.SPNClassifier(random_state=0).fit(
+        table, table["smokes"].rename("smoker")
+    )
     for estimator, classes in (
         (classifier, None),
         (classifier, [True, False]),

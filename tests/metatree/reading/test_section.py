@@ -133,7 +133,7 @@ def test_no_rows_and_leaves_with_lines_are_refused(fitted, rows):
         compare_scores(fitted, rows[0][:0], rows[1][:0])
     line = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
     tree = MetaTreeRegressor(leaf=line, max_depth=2, random_state=0)
-    tree.fit(rows[0], rows[0]["a"])
+    tree.fit(rows[0], rows[0]["a"].to_numpy())
     with pytest.raises(InputError, match="NormalNormalGamma"):
         tree.map_tree_  # noqa: B018
 
@@ -165,7 +165,7 @@ def test_unfitted_there_is_nothing_to_read():
 def test_a_column_without_a_number_is_left_out(kind, rows, tmp_path):
     """Without rows nobody compared the rules with the average over all prunings."""
     X, y = rows
-    target = y if kind is MetaTreeClassifier else X["a"]
+    target = y if kind is MetaTreeClassifier else X["a"].to_numpy()
     tree = kind(max_depth=2, random_state=0).fit(X, target)
     pages = []
     for name, settings in (("alone", {}), ("rows", {"X": X, "y": target})):

@@ -203,7 +203,9 @@ def test_tasks_and_refusals(rows):
             cw.RuleListClassifier(broken).fit(numbers, y)
     rng = np.random.default_rng(0)
     with pytest.raises(ModelError, match="asked again"):
-        cw.RuleListRegressor(lambda t: rng.random(len(t))).fit(numbers, X.age)
+        cw.RuleListRegressor(lambda t: rng.random(len(t))).fit(
+            numbers, X.age.to_numpy()
+        )
 
 
 def test_models_fitted_without_a_fold_are_asked_and_sent_to_workers(rows):

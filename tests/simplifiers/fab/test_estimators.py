@@ -376,14 +376,15 @@ def test_two_lines_are_a_rule_and_otherwise(cancer):
 def test_rules_worse_than_one_split_are_called_so():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "z": np.arange(400.0)})
+    flag = X["flag"].to_numpy()
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
-    fab = quick(model.fit(X, X["flag"]), rules="regions", n_restarts=1)
+    fab = quick(model.fit(X, flag), rules="regions", n_restarts=1)
     with pytest.warns(PoorFidelityWarning, match="one best split does"):
-        fab.fit(X, X["flag"])
+        fab.fit(X, flag)
     assert fab.single_split_fidelity_ == 1.0
     # What the regions miss is found by moving them.
-    fab.set_params(rules="refined").fit(X, X["flag"])
-    assert fab.rules_.evaluate(X, X["flag"]).error == 0.0
+    fab.set_params(rules="refined").fit(X, flag)
+    assert fab.rules_.evaluate(X, flag).error == 0.0
 
 
 def test_a_column_of_other_categories_is_called_so():
