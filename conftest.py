@@ -1,8 +1,14 @@
 """What holds for tests and for the examples in docstrings alike."""
 
+import os
 import sys
 
 import pytest
+
+# Boosting and linear algebra read this when they are loaded, which is later than
+# here: on few rows more threads only wait.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,13 +35,6 @@ def find_shared_data(name: str) -> Path:
     if os.environ.get("CI", "").lower() in {"1", "true"}:
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Keep boosting and linear algebra to one thread: on few rows they only wait."""
-    with threadpool_limits(limits=1):
-        yield
 
 
 @pytest.fixture(scope="session")
