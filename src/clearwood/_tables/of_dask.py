@@ -100,13 +100,13 @@ class DaskRows(RowBlocks):
         run = dask.delayed(_run, pure=False)
         shared = dask.delayed(_Sealed(parameters), pure=False, traverse=False)
         (shared,) = self._ask(dask.persist, [shared])
-        picking = isinstance(function, _Picking)
+        of_block = function.of if isinstance(function, _Picking) else None
         held: dict[int, Any] = {}
         number = 0
         for wave in self._waves():
             tasks = []
             for place, used, spans in wave:
-                own = function.of(number) if picking else function
+                own = function if of_block is None else of_block(number)
                 pieces = [held.get(i, self._parts[i]) for i in used]
                 tasks.append(run(pieces, spans, place, own, shared))
                 number += 1
@@ -240,14 +240,16 @@ def _scheduler_named() -> Iterator[Any]:
 
     owner = getattr(get_scheduler(), "__self__", None)
     client = owner if hasattr(owner, "nthreads") else None
-    address = None if client is None else client.scheduler.address
+    # A client that is closed knows it no more.
+    scheduler = getattr(client, "scheduler", None)
+    where = f" at {scheduler.address}" if scheduler is not None else ""
     try:
         yield client
     except Exception as error:
         if client is None or client.status == "running":
             raise
         raise InputError(
-            f"The scheduler of Dask at {address} is gone ({type(error).__name__}). "
+            f"The scheduler of Dask{where} is gone ({type(error).__name__}). "
             "Start it again, and make a new client (distributed.Client)."
         ) from error
 
