@@ -97,9 +97,7 @@ def test_a_scheduler_that_is_gone_is_named(frame, rules):
     X = of_dask(in_parts(frame))
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
-        distributed.LocalCluster(
-            0, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as gone,
+        distributed.LocalCluster(1, processes=False, dashboard_address=":0") as gone,
         distributed.Client(gone, timeout=0.5) as client,
     ):
         address = client.scheduler.address
