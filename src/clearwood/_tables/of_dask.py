@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +20,40 @@ from clearwood._tables.rows import (
 )
 from clearwood.exceptions import ClearwoodError, InputError
 
+WAVE_BLOCKS = 64
+"""Blocks that are computed at once, and of which the client holds what they give.
+
+More where they lie in fewer partitions than :data:`PARTITIONS_OF_THREAD` asks for.
+"""
+
+PARTITIONS_OF_THREAD = 2
+"""Partitions for each thread of the workers, so that none waits long for the last."""
+
+
+class _Cut(NamedTuple):
+    """Where the rows of a block are.
+
+    Attributes
+    ----------
+    place : str
+        For messages.
+    used : list of int
+        Its partitions.
+    spans : list of (int, int)
+        The rows of each that it takes.
+    """
+
+    place: str
+    used: list[int]
+    spans: list[tuple[int, int]]
+
 
 class DaskRows(RowBlocks):
     """Partitions of Dask, cut anew into blocks of a fixed number of rows.
 
     Of each block only what a function makes of it travels to the client, where it is
-    added in the order of the blocks, whoever was first.
+    added in the order of the blocks, whoever was first. They come in waves, so that
+    the client never holds what all of them give.
 
     Parameters
     ----------
@@ -51,10 +80,10 @@ class DaskRows(RowBlocks):
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        from dask import delayed
+        import dask
 
-        look = delayed(_look, pure=True)
-        looks = self._compute([look(part) for part in self._parts])
+        look = dask.delayed(_look, pure=True)
+        looks = self._ask(dask.compute, [look(part) for part in self._parts])
         seen: dict[str, tuple[str, str]] = {}
         for number, (_, head) in enumerate(looks):
             if head is not None:
@@ -66,18 +95,43 @@ class DaskRows(RowBlocks):
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """What ``function(block, *parameters)`` is of each block, in their order."""
-        from dask import delayed
+        import dask
 
-        shared = delayed(parameters, pure=False, traverse=False)
-        run = delayed(_run, pure=False)
-        tasks = []
-        for number, (place, pieces, spans) in enumerate(self._cuts()):
-            own = function.of(number) if isinstance(function, _Picking) else function
-            tasks.append(run(pieces, spans, place, own, shared))
-        yield from self._compute(tasks)
+        run = dask.delayed(_run, pure=False)
+        shared = dask.delayed(_Sealed(parameters), pure=False, traverse=False)
+        (shared,) = self._ask(dask.persist, [shared])
+        of_block = function.of if isinstance(function, _Picking) else None
+        held: dict[int, Any] = {}
+        number = 0
+        for wave in self._waves():
+            tasks = []
+            for place, used, spans in wave:
+                own = function if of_block is None else of_block(number)
+                pieces = [held.get(i, self._parts[i]) for i in used]
+                tasks.append(run(pieces, spans, place, own, shared))
+                number += 1
+            # The next wave begins in the last partition, which is not made twice.
+            last = wave[-1].used[-1]
+            tasks.append(held.get(last, self._parts[last]))
+            *found, kept = self._ask(dask.persist, tasks)
+            held = {last: kept}
+            yield from (sealed.content for sealed in self._ask(dask.compute, found))
 
-    def _cuts(self) -> Iterator[tuple[str, list[Any], list[tuple[int, int]]]]:
-        """For each block its partitions, and which of their rows it takes."""
+    def _waves(self) -> Iterator[list[_Cut]]:
+        """Blocks that are computed at once, in their order."""
+        n_parts = PARTITIONS_OF_THREAD * _n_threads()
+        wave: list[_Cut] = []
+        for cut in self._cuts():
+            wave.append(cut)
+            spanned = 1 + cut.used[-1] - wave[0].used[0]
+            if len(wave) >= WAVE_BLOCKS and spanned >= n_parts:
+                yield wave
+                wave = []
+        if wave:
+            yield wave
+
+    def _cuts(self) -> Iterator[_Cut]:
+        """Where the rows of each block are."""
         ends = np.cumsum(self._sizes)
         starts = ends - self._sizes
         for first in range(0, max(self.n_rows, 1), BLOCK_ROWS):
@@ -92,30 +146,34 @@ class DaskRows(RowBlocks):
             place = f"partition {used[0]}"
             if len(used) > 1:
                 place += f" to {used[-1]}"
-            yield place, [self._parts[i] for i in used], spans
+            yield _Cut(place, used.tolist(), spans)
 
-    def _compute(self, tasks: list[Any]) -> tuple[Any, ...]:
+    def _ask(
+        self, ask: Callable[..., tuple[Any, ...]], tasks: list[Any]
+    ) -> tuple[Any, ...]:
+        """``dask.compute`` or ``dask.persist``, with errors that say where."""
         import dask
 
         try:
-            return dask.compute(*tasks)
+            with _scheduler_named():
+                return ask(*tasks)
         except ClearwoodError:
             raise
         except Exception as error:
             # Dask does not tell which partition it was.
             for number, part in enumerate(self._parts):
                 try:
-                    dask.compute(part)
+                    with _scheduler_named():
+                        dask.compute(part)
+                except ClearwoodError:
+                    raise
                 except Exception as reason:  # Whatever the partition raises.
-                    if isinstance(reason, OSError):
-                        break  # Of the scheduler, most likely.
                     raise InputError(
                         f"Dask cannot compute partition {number}: "
                         f"{type(reason).__name__}: {reason}"
                     ) from reason
             raise InputError(
-                f"Dask cannot compute this: {type(error).__name__}: {error}. See "
-                "whether its scheduler is there."
+                f"Dask cannot compute this: {type(error).__name__}: {error}"
             ) from error
 
 
@@ -159,6 +217,41 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
     ]
     own = None if columns is None else [name for name in columns if name not in names]
     return DaskRows(own, rows)
+
+
+def _n_threads() -> int:
+    """How many threads compute at a time."""
+    from dask import config
+    from dask.system import CPU_COUNT
+
+    with _scheduler_named() as client:
+        if client is None:
+            return config.get("num_workers", None) or CPU_COUNT
+        return sum(client.nthreads().values())
+
+
+@contextmanager
+def _scheduler_named() -> Iterator[Any]:
+    """The client of the cluster that Dask asks, or None; whether it can still be asked.
+
+    Where its scheduler is gone, Dask speaks of tasks that were cancelled.
+    """
+    from dask.base import get_scheduler
+
+    owner = getattr(get_scheduler(), "__self__", None)
+    client = owner if hasattr(owner, "nthreads") else None
+    # A client that is closed knows it no more.
+    scheduler = getattr(client, "scheduler", None)
+    where = f" at {scheduler.address}" if scheduler is not None else ""
+    try:
+        yield client
+    except Exception as error:
+        if client is None or client.status == "running":
+            raise
+        raise InputError(
+            f"The scheduler of Dask{where} is gone ({type(error).__name__}). "
+            "Start it again, and make a new client (distributed.Client)."
+        ) from error
 
 
 # What runs where the partitions are
@@ -210,6 +303,13 @@ def _heads(X: Any) -> Any:
     )
 
 
+class _Sealed:
+    """What Dask hands on as it is: it takes some tuples for tasks of its own."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
 def _itself(block: RowsOfTable) -> RowsOfTable:
     return block
 
@@ -219,8 +319,8 @@ def _run(
     spans: list[tuple[int, int]],
     place: str,
     function: Callable[..., Any],
-    parameters: tuple[Any, ...],
-) -> Any:
+    parameters: _Sealed,
+) -> _Sealed:
     block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
     with told_where(place):
-        return function(block, *parameters)
+        return _Sealed(function(block, *parameters.content))

@@ -34,6 +34,12 @@ from clearwood.cli.outputs import write_rules
 @shared.as_json
 @shared.force
 @shared.quiet
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Count the rows of a large Parquet file on a cluster of Dask, whose scheduler "
+    "is at this address: --scheduler tcp://host:8786. It changes no number.",
+)
 @debug_option
 def simplify(files: tuple[str, ...], **options: Any) -> None:
     """Explain a model by a few rules.
@@ -44,6 +50,8 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
     than 200,000 rows a sample is searched, and all rows are counted.
     """
     check_finding("simplify", files, options)
+    if options["scheduler"] and options["train"]:
+        raise click.UsageError("--scheduler is for a model file.")
     say = speaker(options["quiet"])
     # Before anything that takes long.
     check_outputs([options["out"], options["report"]], list(files), options["force"])

@@ -1,0 +1,25 @@
+"""What dies or fails in a worker, which imports it from here."""
+
+import os
+import signal
+
+import numpy as np
+
+
+class Deadly:
+    """A model that ends its process once, where it sees some row."""
+
+    def __init__(self, row=None, last_will=None):
+        self.row, self.last_will = row, last_will
+
+    def predict(self, X):
+        a = np.asarray(X)[:, 0].astype(float)
+        if self.row in a and self.last_will.exists():
+            self.last_will.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 2.0 * a + 0.1
+
+
+def broken_part(frame, number, broken):
+    """A part of a table, unless it is the broken one."""
+    return frame if number != broken else 1 / 0

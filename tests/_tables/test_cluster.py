@@ -1,0 +1,110 @@
+"""On a cluster of processes all is said as in memory, also where a worker dies."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests._tables.dying import Deadly, broken_part
+from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
+
+import clearwood as cw
+from clearwood._numeric import BLOCK_ROWS
+from clearwood.exceptions import InputError
+from clearwood.rules import Interval, Rule, RuleList
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, N))
+    weight = rng.random(N) * (rng.random(N) < 0.9)
+    return pd.DataFrame({"a": a, "b": b, "y": 2 * a + rng.normal(size=N), "w": weight})
+
+
+@pytest.fixture(scope="module")
+def rules():
+    space = cw.FeatureSpace(("a", "b"), (None, None))
+    lines = Rule((Interval(0, low=0.5),), 2.0), Rule((Interval(1, high=0.1),), -0.5)
+    return RuleList(lines, Rule((), 0.25), space)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler with one worker, and a client that Dask asks by itself."""
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as c,
+        distributed.Client(c) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=[1, 2], scope="module")
+def workers(request, cluster):
+    cluster.cluster.scale(request.param)
+    cluster.wait_for_workers(request.param)
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def small_waves(monkeypatch):
+    from clearwood._tables import of_dask
+
+    monkeypatch.setattr(of_dask, "WAVE_BLOCKS", 1)
+
+
+def test_workers_change_nothing(workers, frame, rules, tmp_path):
+    X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
+    weighted = {"teacher": Deadly(), "sample_weight": "w"}
+    told = [rules.described_on(X, "y", **weighted).to_json() for X in (X, path)]
+    assert told[0] == told[1]
+    scores = [rules.evaluate(X, "y", teacher=Deadly()) for X in (X, path)]
+    assert scores[0] == scores[1]
+    said = rules.predict(X).compute()
+    assert (said == rules.predict(path)).all()
+
+
+def test_a_worker_may_die(workers, frame, rules, tmp_path):
+    last_will = tmp_path / "last_will"
+    last_will.touch()
+    deadly = Deadly(frame["a"][BLOCK_ROWS + 3000], last_will)
+    X = of_dask(in_parts(frame))
+    told = rules.described_on(X, "y", teacher=deadly, sample_weight="w")
+    assert not last_will.exists(), "nobody died"
+    weight = frame["w"].to_numpy()
+    whole = rules.described_on(
+        frame[["a", "b"]], frame["y"], teacher=deadly, sample_weight=weight
+    )
+    assert told.to_json() == whole.to_json()
+
+
+def test_a_partition_that_raises_is_named(cluster, frame, rules):
+    import dask.dataframe as dd
+
+    small = frame[:50]
+    parts = [dask.delayed(broken_part)(small, number, 2) for number in range(4)]
+    X = dd.from_delayed(parts, meta=small)
+    with pytest.raises(InputError, match="partition 2: ZeroDivisionError"):
+        rules.evaluate(X, "y")
+    missing = frame.assign(y=frame["y"].where(frame.index != CUTS[-1] - 1))
+    with pytest.raises(InputError, match="^partition 6: .*NaN"):
+        rules.evaluate(of_dask(in_parts(missing)), "y")
+
+
+def test_a_scheduler_that_is_gone_is_named(frame, rules):
+    X = of_dask(in_parts(frame))
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
+        distributed.LocalCluster(1, processes=False, dashboard_address=":0") as gone,
+        distributed.Client(gone, timeout=0.5) as client,
+    ):
+        address = client.scheduler.address
+        gone.sync(gone.scheduler.close)
+        with client.as_current():
+            with pytest.raises(InputError, match=f"at {address} is gone.*new client"):
+                rules.evaluate(X, "y")
+            client.close()
+            with pytest.raises(InputError, match="is gone.*new client"):
+                rules.evaluate(X, "y")

@@ -1,0 +1,92 @@
+"""``simplify --scheduler``: rows are counted on a cluster, or it says why not."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from clearwood.cli import main
+
+distributed = pytest.importorskip("distributed")
+xgboost = pytest.importorskip("xgboost")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A model, a table, and where to write."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(3000, 2)), columns=["dose", "age"])
+    y = (X["dose"] > 0.5) ^ (rng.random(3000) < 0.1)
+    folder = tmp_path_factory.mktemp("files")
+    model = xgboost.XGBClassifier(n_estimators=3, max_depth=2).fit(X[:400], y[:400])
+    model.save_model(folder / "model.ubj")
+    table = X.assign(y=y.astype(int))
+    table.to_parquet(folder / "rows.parquet", row_group_size=700)
+    table[:50].to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def simplify(files, monkeypatch, tmp_path):
+    from clearwood import _tables
+
+    monkeypatch.setattr(_tables, "SAMPLE_ROWS", 400)
+    monkeypatch.setattr("clearwood.cli.large.WAIT", 0.5)
+
+    def run(*options, table="rows.parquet", model=("model.ubj",)):
+        out = tmp_path / "rules.json"
+        named = [files / name for name in (*model, table)]
+        named += ["--target", "y", "--max-rules", "3", "--json", "--out", out]
+        done = CliRunner().invoke(main, ["simplify", *map(str, (*named, *options))])
+        assert out.exists() == (done.exit_code == 0)
+        out.unlink(missing_ok=True)
+        return done
+
+    return run
+
+
+def cluster():
+    """A scheduler with a worker, all in this process."""
+    return distributed.LocalCluster(1, processes=False, dashboard_address=":0")
+
+
+def test_a_cluster_says_what_the_command_says_alone(simplify, monkeypatch):
+    from clearwood._tables import of_dask
+
+    opened = []
+    there = of_dask.open_dask
+    monkeypatch.setattr(of_dask, "open_dask", lambda *a: opened.append(1) or there(*a))
+    alone = simplify()
+    assert alone.exit_code == 0 and not opened
+    with cluster() as dask:
+        done = simplify("--scheduler", dask.scheduler_address)
+        assert list(dask.scheduler.clients) == ["fire-and-forget"], "ours is closed"
+    assert opened and done.stdout == alone.stdout
+
+
+def test_one_without_workers_is_refused(simplify):
+    with cluster() as dask:
+        dask.scale(0)
+        while dask.scheduler.workers:
+            time.sleep(0.01)
+        done = simplify("--scheduler", dask.scheduler_address)
+    assert done.exit_code == 1
+    assert f"at {dask.scheduler_address} has no worker" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "odd://host:1"])
+def test_one_that_is_not_there_is_named(simplify, address):
+    done = simplify("--scheduler", address)
+    assert done.exit_code == 1 and done.stdout == ""
+    assert f"No scheduler of Dask answers at {address} (" in done.stderr
+    assert "give the address that it prints" in done.stderr
+
+
+def test_other_tables_have_no_use_for_it(simplify):
+    asked = ("--scheduler", "tcp://127.0.0.1:1")
+    assert "for a Parquet file" in simplify(*asked, table="rows.csv").stderr
+    wrong = simplify(*asked, model=())
+    assert wrong.exit_code == 2 and "for a model file" in wrong.stderr
