@@ -55,6 +55,7 @@ CASES = {
     "normal": (NormalNormalGamma(), (2, 2, 2), (0.7, 0.5), True),
     "nothing new to ask": (BernoulliBeta(), (2,), (0.95,) * 3, True),
     "asks eagerly": (NormalNormalGamma(), (2, 2), (0.95, 0.95), True),
+    "asks eagerly of three": (BernoulliBeta(), (3,), (0.95, 0.5), True),
 }
 
 
