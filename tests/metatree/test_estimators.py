@@ -404,6 +404,17 @@ def test_baked_trees_predict_the_average(wine, missing, share):
     np.testing.assert_array_equal(plain.predict(queries), tree.predict(queries))
 
 
+def test_categories_that_no_question_tells_apart_bake_alike():
+    hues = pd.Categorical(["red", "blue", "green", "grey"] * 20)
+    warm = hues.isin(["red", "grey"])
+    tree = MetaTreeRegressor(max_depth=1, random_state=0)
+    tree.fit(pd.DataFrame({"hue": hues}), 3.0 * warm)
+    rows = pd.DataFrame({"hue": ["grey", "red", "green", "blue", "white", None]})
+    expected = tree.predict(rows)
+    assert expected[:4] == pytest.approx([3.0, 3.0, 0.0, 0.0], abs=0.2)
+    np.testing.assert_allclose(tree.bake().predict(rows), expected, rtol=1e-12)
+
+
 def test_scikit_learn_sees_the_same_at_the_cuts():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     tree = MetaTreeRegressor(random_state=0).fit(X, y)
