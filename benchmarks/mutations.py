@@ -231,6 +231,9 @@ def write_page(study, possible):
                 verdict = "seen later"
             change = row["change"].replace("|", "\\|")
             survivors.append([row["lot"], row["file"], f"`{change}`", verdict, why])
+    kinds = Counter(row[3] for row in survivors)
+    n_real = len(study.rows()) - kinds["equivalent"]
+    today = n_real - kinds["open"]
     header = [
         "lot", "room", "files", "planted", "equivalent", "that matter", "seen at once",
         "share [95 % interval]", "seen later", "code removed", "not seen",
@@ -252,7 +255,8 @@ def write_page(study, possible):
         "Each lot met the tests as they were after those before it: what its "
         "survivors brought (*seen later*: by a test written for it, or by a dear one "
         f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
-        "Wilson's.",
+        f"Wilson's. Of all {n_real} that matter, {today} are seen by the tests of today, "
+        "or their code is gone.",
         markdown_table(header, table),
         "What was not seen at once, judged by hand. Equivalent: nothing that is "
         "promised changes (the same result, or another as good, such as a cap on work, "

@@ -183,14 +183,14 @@ def test_rows_without_weight_do_not_count():
 
 def test_the_text_is_short_and_the_table_complete():
     told = LIST.described_on(X, TRUTH, teacher=TAUGHT)
-    assert "(decides 4 of 7 rows, agreement 0.25, precision 0.75 [0.301, 0.954])" in (
+    assert "(decides 4 of 7 rows, agreement 25 %, precision 75 % [30, 95])" in (
         " ".join(str(told).split())
     )
     html = told._repr_html_()
     assert "in 3 mostly dead" in " ".join(html.split())
     assert "[30, 95]" in html
     unlabelled = str(LIST.described_on(X, teacher=TAUGHT))
-    assert "agreement 0.25 [0.0456, 0.699])" in unlabelled
+    assert "agreement 25 % [5, 70])" in unlabelled
 
 
 def test_no_tag_of_a_hostile_class_survives():

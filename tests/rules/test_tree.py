@@ -130,12 +130,12 @@ def test_drawing():
     # The shorter side stands first, cuts are short, and numbers are those of rules.
     assert str(small_tree()).splitlines() == [
         "(dose > 2 or missing)",
-        "  1. then b, probability 85 %  (20 rows, agreement 1 [0.839, 1])",
+        "  1. then b, probability 85 %  (20 rows, agreement 100 % [84, 100])",
         "dose <= 2",
         "  dose <= 1",
-        "    2. then a, probability 100 %  (10 rows, agreement 1 [0.722, 1])",
+        "    2. then a, probability 100 %  (10 rows, agreement 100 % [72, 100])",
         "  dose > 1",
-        "    3. then b, probability 80 %  (10 rows, agreement 1 [0.722, 1])",
+        "    3. then b, probability 80 %  (10 rows, agreement 100 % [72, 100])",
     ]
     rules = small_tree().to_rules()
     assert [rule.text(SPACE) for rule in rules] == [

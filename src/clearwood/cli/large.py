@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any, NamedTuple
 
 import click
@@ -87,14 +88,19 @@ def connect(address: str, say: Any) -> None:
         raise InputError(
             "--scheduler needs Dask. Install it (pip install 'clearwood[dask]')."
         ) from None
+    client, reason = None, ""
     try:
         with plain_warnings(say):
             client = Client(address, timeout=WAIT)
     except (OSError, ValueError) as error:
+        reason = str(error)
+    if client is None:
+        # What was half made takes a lock when it goes: not while another one begins.
+        gc.collect()
         raise InputError(
-            f"No scheduler of Dask answers at {address} ({error}). "
+            f"No scheduler of Dask answers at {address} ({reason}). "
             "Start one (dask scheduler), and give the address that it prints."
-        ) from None
+        )
     click.get_current_context().with_resource(client)
     try:
         client.wait_for_workers(1, timeout=WAIT)

@@ -336,13 +336,14 @@ def statistics_text(rule: Rule) -> list[str]:
     if not is_expected:
         named["precision"] = rule.precision_caught
     for name, value in named.items():
-        if not math.isnan(value):
-            has_interval = (
-                is_class and not is_expected and labels_known == (name == "precision")
-            )
-            interval = interval_text(rule) if has_interval else ""
-            shown = unrounded(value)
-            parts.append(f"{name} {short_text(shown)}{' ' * bool(interval)}{interval}")
+        if math.isnan(value):
+            continue
+        if is_class:
+            has_interval = not is_expected and labels_known == (name == "precision")
+            ends = (rule.low, rule.high) if has_interval else ()
+            parts.append(f"{name} {share_text(value, *ends)}")
+        else:
+            parts.append(f"{name} {short_text(unrounded(value))}")
     if not is_class:
         if is_expected:
             parts.append(f"mean {expected_text(rule)}")
@@ -365,11 +366,9 @@ def unrounded(quality: float) -> float:
 
 
 def interval_text(rule: Rule) -> str:
-    """The 95 % interval of a rule; empty where there is none."""
-    if math.isnan(rule.low):
+    """The 95 % interval of what a rule says of values; empty where there is none."""
+    if math.isnan(rule.low) or rule.probabilities:
         return ""
-    if rule.probabilities:
-        return f"[{short_text(rule.low)}, {short_text(rule.high)}]"
     told = measured_text((rule.low + rule.high) / 2, rule.low, rule.high)
     return told[told.index("[") :]
 

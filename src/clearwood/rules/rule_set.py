@@ -361,8 +361,8 @@ class RuleSet(Editable, Exportable, ABC):
         >>> X, y = [[36.9], [38.1], [39.0], [38.2]], ["well", "ill", "ill", "well"]
         >>> print(rules.described_on(X, y))
         1. if temperature > 37.5
-           then ill, probability 90 %  (3 rows, precision 0.667 [0.208, 0.939])
-        2. otherwise well, probability 80 %  (1 row, precision 1 [0.207, 1])
+           then ill, probability 90 %  (3 rows, precision 67 % [21, 94])
+        2. otherwise well, probability 80 %  (1 row, precision 100 % [21, 100])
         """
         from clearwood.rules.counting.survey import described_by_rows
 

@@ -85,7 +85,7 @@ def test_agreement_is_told_apart_where_earlier_rules_take_rows():
     assert (later.support, later.caught) == (8.0, 6.0)
     assert later.agreement == pytest.approx(6 / 8)
     assert later.agreement_caught == pytest.approx(4 / 6)
-    assert "(decides 6 of 8 rows, agreement 0.667 [0.3, 0.903])" in str(rules)
+    assert "(decides 6 of 8 rows, agreement 67 % [30, 90])" in str(rules)
 
 
 def test_weights_count_as_repeated_rows():

@@ -117,9 +117,9 @@ def read_tree(
     posterior probability 0.952
     root: ill 0.5  [reached 1, leaf 0.048]
     x0 is 0  [reached 0.952, leaf 0.952]
-      2. then ill 0.875  (3 rows, precision 1 [0.439, 1])
+      2. then ill 0.875  (3 rows, precision 100 % [44, 100])
     x0 is 1  [reached 0.952, leaf 0.952]
-      1. then well 0.875  (3 rows, precision 1 [0.439, 1])
+      1. then well 0.875  (3 rows, precision 100 % [44, 100])
     Behind a class stands its probability.
     A row without an answer (missing, never seen) gets what is said where it stops.
     """
