@@ -255,8 +255,8 @@ def write_page(study, possible):
         "Each lot met the tests as they were after those before it: what its "
         "survivors brought (*seen later*: by a test written for it, or by a dear one "
         f"beyond the first {BUDGET:.0f} seconds) is not in the share. The interval is "
-        f"Wilson's. Of all {n_real} that matter, {today} are seen by the tests of today, "
-        "or their code is gone.",
+        f"Wilson's. Of all {n_real} that matter, {today} are seen by the tests of "
+        "today, or their code is gone.",
         markdown_table(header, table),
         "What was not seen at once, judged by hand. Equivalent: nothing that is "
         "promised changes (the same result, or another as good, such as a cap on work, "
