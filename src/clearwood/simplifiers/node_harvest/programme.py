@@ -156,11 +156,11 @@ def solver(
     said = programme.said[nodes]
     # |t - sum_g I_g w_g m_g|^2, output by output.
     both = (held.T * share) @ held
-    quadratic = csc_matrix(np.triu(2 * both * (said @ said.T)))
+    quadratic = _columns(np.triu(2 * both * (said @ said.T)))
     linear = -2 * (said * (held.T @ (share[:, None] * target))).sum(axis=1)
     equations = held[_independent(held)]
     n, m = len(nodes), len(equations)
-    limits = csc_matrix(np.vstack([equations, -np.eye(n)]))
+    limits = _columns(np.vstack([equations, -np.eye(n)]))
     at_most = np.concatenate([np.ones(m), np.zeros(n)])
     cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(n)]
     settings = clarabel.DefaultSettings()
@@ -181,6 +181,13 @@ def solver(
         return np.maximum(weights, 0.0)
 
     return weights_at
+
+
+def _columns(dense: np.ndarray) -> csc_matrix:
+    """A matrix column by column, without what SciPy takes to find that out."""
+    column, row = np.nonzero(dense.T)
+    starts = np.searchsorted(column, np.arange(dense.shape[1] + 1))
+    return csc_matrix((dense[row, column], row, starts), shape=dense.shape)
 
 
 def _distinct_rows(

@@ -78,7 +78,7 @@ def sparse_path(
     prices = PATH_PENALTIES[::ROUGHLY] if roughly else PATH_PENALTIES
     pool = {0}
     weights_at = solver(programme, nodes)
-    for price in POOL_PENALTIES:
+    for price in POOL_PENALTIES[1:2] if roughly else POOL_PENALTIES:
         pool |= set(nodes[weights_at(price) > SMALLEST].tolist())
     everything = np.array(sorted(pool))
     weights_at = solver(programme, everything)
@@ -96,6 +96,10 @@ def sparse_path(
     found = parallel(delayed(at_price)(price) for price in prices)
     for candidate in progress(found, len(prices), "prices", verbose):
         _keep(best, programme, candidate)
+    if roughly:
+        # Of these the longest is all that is asked for.
+        enough = min((size for size in best if size >= max_lines), default=max(best))
+        best = {size: found for size, found in best.items() if size <= enough}
     _drop_one_by_one(best, programme, FEW_TRIED if roughly else MOST_TRIED)
     path: list[Harvest] = []
     for size, candidate in sorted(best.items()):
