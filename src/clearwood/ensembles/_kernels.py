@@ -85,7 +85,8 @@ categories_left, roots : ndarray
                 reached[i] = children[node, 1 - left]
         if levels[t] > 0 or feature[roots[t]] < 0:
             continue
-        on_way[:] = np.arange(n_rows)
+        for i in range(n_rows):
+            on_way[i] = i
         n_on_way = n_rows
         while n_on_way > 0:
             n_left = 0

@@ -14,6 +14,16 @@ MOST_ROUNDS = 100
 
 
 @kernel
+def put(values, into):
+    """Write some numbers over others, as ``into[:] = values`` does.
+
+    That would compile what an array of another shape is told, which takes seconds.
+    """
+    for j in range(len(values)):
+        into[j] = values[j]
+
+
+@kernel
 def contains(columns, start, n_bins, boxes):
     """Which rows are in which boxes: (n_boxes, n_rows)."""
     n_features, n_rows = columns.shape
@@ -261,7 +271,7 @@ def improve_box(
                 for i in range(n_rows):
                     b = column[i]
                     outside[i] += int(allowed[b]) - int(better[b])
-                allowed[:] = better
+                put(better, allowed)
                 n_inside, n_near = list_near(outside, inside_rows, near_rows)
                 inside_cost = cost[inside_rows[:n_inside]]
         d = (d + 1) % n_features

@@ -40,18 +40,26 @@ SMALLEST_CHANGE = 1e-9
 @kernel
 def factors_of(kind, softness, said, factors):
     """Write the factors of what is said; the offset."""
+    total, squares = 0.0, 0.0
+    for s in range(len(said)):
+        total += said[s]
+        squares += said[s] * said[s]
+        if kind == REGRET:
+            factors[s] = said[s]
+        elif kind == SQUARES:
+            factors[s] = 2.0 * said[s]
+        elif kind == CHANCES:
+            factors[s] = np.log(said[s])
+        else:
+            factors[s] = 2.0 * softness * said[s]
     if kind == REGRET:
-        factors[:] = said
         return 0.0
     if kind == SQUARES:
-        factors[:] = 2.0 * said
-        return (said * said).sum()
+        return squares
     if kind == CHANCES:
-        factors[:] = np.log(said)
-        return said.sum()
-    factors[:] = 2.0 * softness * said
+        return total
     factors[said.argmax()] += 1.0
-    return softness * (said * said).sum()
+    return softness * squares
 
 
 @kernel
@@ -62,14 +70,14 @@ def say_best(kind, sums, share, said):
     """
     if share <= 0.0:
         return
-    if kind == REGRET:
-        best = sums.argmax()
-        said[:] = 0.0
-        said[best] = 1.0
-    elif kind == CHANCES:
-        said[:] = np.maximum(sums / share, LEAST_SAID)
-    else:
-        said[:] = sums / share
+    best = sums.argmax()
+    for s in range(len(said)):
+        if kind == REGRET:
+            said[s] = 1.0 if s == best else 0.0
+        elif kind == CHANCES:
+            said[s] = max(sums[s] / share, LEAST_SAID)
+        else:
+            said[s] = sums[s] / share
 
 
 @kernel
@@ -238,13 +246,11 @@ def says_to_try(kind, scores, shares, line, offsets, factors, said, k):
     n_tried = min(n_classes, MOST_CLASSES)
     tried = np.zeros((n_tried, n_classes))
     tried[0, is_now] = 1.0
-    n, place = 1, 0
-    order = np.argsort(won, kind="mergesort")
-    while n < n_tried:
-        if order[place] != is_now:
-            tried[n, order[place]] = 1.0
-            n += 1
-        place += 1
+    won[is_now] = np.inf
+    for n in range(1, n_tried):
+        wins_most = won.argmin()
+        tried[n, wins_most] = 1.0
+        won[wins_most] = np.inf
     return tried
 
 

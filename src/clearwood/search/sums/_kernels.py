@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.search._kernels import ROUNDING, improve_box
+from clearwood.search._kernels import ROUNDING, improve_box, put
 
 MOST_TURNS = 20
 """Most rounds over the sides and the value of one box."""
@@ -56,11 +56,13 @@ def changes(is_class, answers, value, change):
 
     The target of a row takes from it, times what is returned.
     """
-    if is_class:
-        change[:] = np.log1p(answers * np.expm1(value))
-        return value
-    change[:] = value * (value + 2.0 * answers)
-    return 2.0 * value
+    factor = np.expm1(value)
+    for g in range(len(answers)):
+        if is_class:
+            change[g] = np.log1p(answers[g] * factor)
+        else:
+            change[g] = value * (value + 2.0 * answers[g])
+    return value if is_class else 2.0 * value
 
 
 @kernel
@@ -226,9 +228,12 @@ def answer(is_class, scores):
     if not is_class:
         return
     for g in range(scores.shape[1]):
-        line = scores[:, g]
-        line[:] = np.exp(line - line.max())
-        line /= line.sum()
+        highest, total = scores[:, g].max(), 0.0
+        for c in range(len(scores)):
+            scores[c, g] = np.exp(scores[c, g] - highest)
+            total += scores[c, g]
+        for c in range(len(scores)):
+            scores[c, g] /= total
 
 
 @kernel
@@ -237,9 +242,9 @@ def slopes_of_sum(
 ):
     """Write both derivatives of the cost by the factors of the lines of ``design``."""
     n_lines, n_groups = design.shape
-    slope[:] = ridge * factors
-    curvature[:] = np.diag(ridge)
+    curvature[:] = 0.0
     for k in range(n_lines):
+        slope[k], curvature[k, k] = ridge[k] * factors[k], ridge[k]
         c = outputs[k]
         for g in range(n_groups):
             if design[k, g]:
@@ -307,6 +312,6 @@ def best_factors(is_class, target, share, design, outputs, ridge, factors):
         if then >= now:
             break
         gained, now = now - then, then
-        factors[:] = tried
+        put(tried, factors)
         if gained <= SMALLEST_GAIN:
             break

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._numeric import kernel
+from clearwood.search._kernels import put
 
 N_EXTRA = 3
 """Columns after the scores: weight, support, number of rows."""
@@ -410,14 +411,15 @@ def node_boxes(
                 break
             gain[parent] = -np.inf
             d, own = feature[parent], rows[begin[parent] : end[parent]]
-            part = slice(start[d], start[d] + n_bins[d])
-            goes_left = masks[parent, : n_bins[d]]
+            goes_left = masks[parent]
             left, right = partition(columns[d], own, goes_left)
-            own[: len(left)] = left
-            own[len(left) :] = right
-            boxes[node : node + 2] = boxes[parent]
-            boxes[node, part] &= goes_left
-            boxes[node + 1, part] &= ~goes_left
+            put(left, own)
+            put(right, own[len(left) :])
+            put(boxes[parent], boxes[node])
+            put(boxes[parent], boxes[node + 1])
+            for b in range(n_bins[d]):
+                boxes[node, start[d] + b] &= goes_left[b]
+                boxes[node + 1, start[d] + b] &= not goes_left[b]
             begin[node], end[node + 1] = begin[parent], end[parent]
             end[node] = begin[node + 1] = begin[parent] + len(left)
             n_nodes += 2
@@ -434,7 +436,7 @@ def node_boxes(
             n_able += loss < np.inf
             if loss < least:
                 least, feature[node] = loss, d
-                masks[node, :size] = mask[:size]
+                put(mask[:size], masks[node])
             if n_able == n_asked:
                 break
         if n_able > 0:

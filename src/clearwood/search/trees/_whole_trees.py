@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.search._kernels import part_literals
+from clearwood.search._kernels import part_literals, put
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
@@ -60,7 +60,7 @@ def cost_of_tree(
         for c in range(n_columns):
             line[c] += stats[i, c]
     boxes = np.empty((n_nodes, len(box)), dtype=np.bool_)
-    boxes[0] = box
+    put(box, boxes[0])
     literals = np.empty(n_nodes, dtype=np.int64)
     literals[0] = n_literals
     total = 0.0
@@ -75,7 +75,7 @@ def cost_of_tree(
         before = part_literals(boxes[node, part], seen[part], is_category[d])
         for side in range(2):
             child = children[node, side]
-            boxes[child] = boxes[node]
+            put(boxes[node], boxes[child])
             below = boxes[child, part]
             for b in range(n_bins[d]):
                 below[b] &= goes_left[node, b] == (side == 0)
