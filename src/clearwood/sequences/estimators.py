@@ -97,7 +97,8 @@ class HiddenMarkovModel(BaseEstimator):
     unseen_prob_ : float
         Probability of a symbol that training had not, the same in all states: it says
         nothing of the state. As if there were one symbol more with the same
-        pseudo-count; 0, where parameters were set by hand.
+        pseudo-count; 0, where parameters were set by hand. It comes on top: those of
+        ``emissionprob_`` add up to 1 without it.
     mean_length_ : float
         Steps of a training sequence, on average.
     log_likelihood_ : float

@@ -1,5 +1,7 @@
 """Explanations of single rows."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,3 +174,9 @@ def test_a_missing_category_stays_missing(rows):
 def test_an_explanation_does_not_count_neighbours_as_rows(rows):
     text = str(cw.explain_local(Plane(), rows.iloc[3], rows, n_neighbours=512))
     assert " rows" not in text and "1. if " in text
+
+
+def test_cuts_of_whole_numbers_are_whole(rows):
+    text = str(cw.explain_local(Plane(), rows.iloc[3], rows[["whole", "a", "hue"]]))
+    assert re.search(r"whole (<=|>=|is) \d", text), text
+    assert not re.search(r"whole (<=?|>=?|is) \d+\.", text), text

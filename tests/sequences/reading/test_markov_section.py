@@ -170,3 +170,11 @@ def test_a_teacher_and_rows_of_another_shape_are_refused(tmp_path):
         cw.report(of_text(), tmp_path / "page.html", X=TEXT, teacher=of_text())
     with pytest.raises(InputError, match="lengths add up"):
         section(of_text(), TEXT, [3])
+
+
+def test_a_state_does_not_last_longer_than_what_was_seen(tmp_path):
+    model = cw.HiddenMarkovModel(2, random_state=0).fit("a" * 30 + "b" * 30)
+    model.transmat_ = np.array([[0.999, 0.001], [0.001, 0.999]])
+    assert "as long as a sequence" in page_of(model, tmp_path)
+    model.transmat_ = np.array([[0.9, 0.1], [0.1, 0.9]])
+    assert "10 steps" in page_of(model, tmp_path)

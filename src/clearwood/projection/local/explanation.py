@@ -196,6 +196,7 @@ def explain_local(
         )
     rows = rows if is_frame(rows) else np.asarray(rows)
     features = features_of(rows)
+    features = features.with_kinds(features.encode(rows), rows)
     row = features.encode(_as_table(x, rows))
     around = Neighbourhood.of(row[0], features.encode(rows), features, width)
     part = n_neighbours // N_PARTS

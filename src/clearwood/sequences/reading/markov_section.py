@@ -98,10 +98,17 @@ def _tiles(
     model: HiddenMarkovModel, states: list[MarkovState], proba: np.ndarray | None
 ) -> list[tuple[str, str, str]]:
     ends = sum(state.share / state.stay for state in states)
-    lasts = f"{short_text(1 / ends)} steps" if ends > 0 else "for ever"
+    steps = 1 / ends if ends > 0 else math.inf
+    length = getattr(model, "mean_length_", math.inf)
+    # No sequence was so long, so that nobody knows.
+    lasts = (
+        ("as long as a sequence", f"of {short_text(length)} steps on average")
+        if steps > length
+        else (f"{short_text(steps)} steps" if ends > 0 else "for ever", "on average")
+    )
     tiles = [
         ("States", f"{len(states):,}", f"emission: {model.emission}"),
-        ("A state lasts", lasts, "on average"),
+        ("A state lasts", *lasts),
     ]
     if proba is not None:
         sure = float((proba.max(axis=1) >= SURE).mean())
