@@ -2,6 +2,7 @@
 
 import cProfile
 import functools
+import gc
 import json
 import sys
 import time
@@ -40,7 +41,10 @@ class Recorder:
     def start(self):
         """A new profiler, as none can be asked what was new."""
         self.profiler = cProfile.Profile(time.process_time, builtins=False)
+        # A profiler that is collected while this one begins would stop it.
+        gc.disable()
         self.profiler.enable()
+        gc.enable()
 
     def flush(self):
         """Note what ran since the last time."""

@@ -79,7 +79,9 @@ def kind_of(rules, d):
         return "zoned" if space.info[d].unit else space.info[d].kind
     if space.lookup[d] == "hash" or (labels and isinstance(labels[0], str)):
         return "text"
-    return "boolean" if labels and isinstance(labels[0], bool) else "number"
+    if space.info[d].kind == "boolean" or labels and isinstance(labels[0], bool):
+        return "boolean"
+    return "number"
 
 
 def arrow_table(rules, rows):

@@ -47,6 +47,24 @@ def test_names_and_labels_stay_data(engine, text):
     assert [row[-1] for row in said] == ["yes", text, text, "yes"]
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_truth_values_are_no_numbers(engine, missing):
+    dialect, ask = engine
+    space = FeatureSpace(("flag",), (None,), info=(ColumnInfo(kind="boolean"),))
+    asked = {
+        "is true": Interval(0, low=0.5, missing=missing),
+        "is false": Interval(0, high=0.5, missing=missing),
+        "is either": Interval(0, high=2.0, missing=missing),
+        "is neither": Interval(0, low=2.0, missing=missing),
+    }
+    rows = [[True], [False], [None]]
+    for words, condition in asked.items():
+        rules = RuleList((Rule((condition,), 1.0),), Rule((), 0.0), space)
+        said = ask(rules, rows, rules.to_sql(dialect, table=engines.TABLE))
+        cells = np.array([[1.0], [0.0], [np.nan]])
+        assert [row[-1] for row in said] == rules.predict(cells).tolist(), words
+
+
 NOON = datetime.datetime(2019, 4, 1, 12)
 BOUNDS = {
     "before 1970": datetime.datetime(1965, 6, 1),

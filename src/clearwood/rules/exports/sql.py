@@ -18,6 +18,7 @@ from clearwood._words.labels import check_text
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS
 from clearwood.rules.exports.questions import (
+    LabelQuestion,
     NumberQuestion,
     Question,
     bounds_text,
@@ -232,6 +233,8 @@ class _Writer:
         """One question; NULL never makes it true unless missing is a yes."""
         d = question.feature
         cell = self.name(self.features.names[d])
+        if isinstance(question, NumberQuestion) and self.is_flag(d):
+            question = _of_flag(question)
         if question.anything or question.nothing:
             asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
         elif isinstance(question, NumberQuestion) and self.features.info[d].is_time:
@@ -282,9 +285,14 @@ class _Writer:
     def is_number(self, d: int) -> bool:
         """Whether the cells of a feature are numbers, so that one may be NaN."""
         labels = self.features.categories[d]
-        if self.features.lookup[d] == "hash" or self.features.info[d].is_time:
+        info = self.features.info[d]
+        if self.features.lookup[d] == "hash" or info.is_time or self.is_flag(d):
             return False
         return not labels or _kind(labels[0]) == "numbers"
+
+    def is_flag(self, d: int) -> bool:
+        """Whether the cells of a feature are truth values, which are no numbers."""
+        return self.features.info[d].kind == "boolean"
 
     def check_kinds(self, labels: Sequence[Any], what: str) -> None:
         """Refuse labels of several kinds: a column has one type."""
@@ -348,6 +356,19 @@ class _Writer:
         if not self.dialect.cast:
             return text
         return f"CAST({text} AS DOUBLE PRECISION)"
+
+
+def _of_flag(question: NumberQuestion) -> LabelQuestion:
+    """What is asked of a truth value, which is a number to rules only."""
+    labels = tuple(
+        flag
+        for flag in (False, True)
+        if any(low < flag <= high for low, high in question.pieces)
+    )
+    both = len(labels) == 2
+    return LabelQuestion(
+        question.feature, () if both else labels, not both, question.missing
+    )
 
 
 def _takes_nan(question: Question) -> bool:
