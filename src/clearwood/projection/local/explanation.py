@@ -211,8 +211,7 @@ def explain_local(
     values = answers.mean
     apart = found.predict(encoded[judged]) - values[judged]
     variance = float(values[judged].var())
-    per_part = np.split(np.arange(n_neighbours), N_PARTS)
-    again = [found.refitted(part) for part in per_part]
+    again = [found.refitted(p) for p in np.split(np.arange(n_neighbours), N_PARTS)]
     at_row = [float(other.predict(row)[0]) for other in again]
     return LocalExplanation(
         what=what,

@@ -1,0 +1,58 @@
+"""What the page on large data shows of other engines gives what rules say."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clearwood as cw
+from clearwood.rules import Interval, Rule, RuleList
+
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "large_data.rst"
+BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:    .*\n|\n)+)")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A folder with rules, the rows, and the three pieces of code."""
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=999), "b": rng.normal(size=999)})
+    rows["target"] = np.where(rows["a"] + rows["b"] > 0, "high", "low")
+    space = cw.FeatureSpace(("a", "b"), (None, None))
+    line = Rule((Interval(0, low=0.5),), "high", probabilities=(0.9, 0.1))
+    otherwise = Rule((), "low", probabilities=(0.3, 0.7))
+    rules = RuleList((line,), otherwise, space, classes=("high", "low"))
+    cw.save(rules, tmp_path / "rules.json")
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    text = PAGE.read_text(encoding="utf-8").split("Ray and Spark\n")[1]
+    blocks, on_ray, on_spark = map(textwrap.dedent, BLOCK.findall(text))
+    (tmp_path / "blocks.py").write_text(blocks, encoding="utf-8")
+    return tmp_path, rows, rules, {"ray": on_ray, "pyspark": on_spark}
+
+
+def test_counts_of_blocks_add_up(table, monkeypatch):
+    folder, rows, rules, _ = table
+    monkeypatch.chdir(folder)
+    names = {}
+    exec((folder / "blocks.py").read_text(encoding="utf-8"), names)
+    parts = pd.concat([names["counted"](rows[:400]), names["counted"](rows[400:])])
+    told = parts.groupby(["target", "says"])["size"].sum().to_dict()
+    pairs = list(zip(rows["target"], rules.predict(rows)))
+    assert told == {pair: pairs.count(pair) for pair in set(pairs)}
+
+
+@pytest.mark.parametrize("engine", ["ray", "pyspark"])
+def test_engines_say_what_rules_say(engine, table):
+    pytest.importorskip(engine)
+    folder, rows, rules, code = table
+    subprocess.run([sys.executable, "-c", code[engine]], cwd=folder, check=True)
+    (told,) = folder.glob("said_by_*")
+    said = pd.concat(pd.read_parquet(part) for part in sorted(told.glob("*.parquet")))
+    assert len(said) == len(rows)
+    assert said["says"].tolist() == rules.predict(said[["a", "b"]]).tolist()
