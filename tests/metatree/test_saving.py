@@ -287,3 +287,23 @@ def test_files_from_when_only_meta_trees_were_archives_load():
     assert old.leaf_.borrowed == 0.0
     new = cw.MetaTreeClassifier(leaf=old.leaf_).fit(X[::3], y[::3])
     np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
+
+
+def test_missing_values_go_to_a_child_that_is_there(tmp_path):
+    model, X, y = models()["labels"]
+    cw.save(model.fit(X, y), tmp_path / "model.cw")
+    with zipfile.ZipFile(tmp_path / "model.cw") as file:
+        parts = {member: file.read(member) for member in file.namelist()}
+    child, n_children, start = (
+        np.load(io.BytesIO(parts[f"{name}.npy"]))
+        for name in ("missing_child", "n_children", "table_start")
+    )
+    by_cut = (n_children > 0) & (start == -1)
+    assert by_cut.any()
+    beyond = np.where(by_cut, n_children, child).astype(child.dtype)
+    with zipfile.ZipFile(tmp_path / "damaged.cw", "w") as file:
+        for member, part in parts.items():
+            is_it = member == "missing_child.npy"
+            file.writestr(member, as_member(beyond) if is_it else part)
+    with pytest.raises(ModelFormatError, match="answers out of range"):
+        cw.load(tmp_path / "damaged.cw")

@@ -1,6 +1,7 @@
 """Scores by hand, and what is said against a model's classes."""
 
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -31,6 +32,8 @@ def test_weights_are_so_many_rows():
 def test_scores_that_are_not_known_are_not_printed():
     found = RuleScores(math.nan, 0.5, 1.0, 1.25, n_rules=1, n_literals=1)
     assert str(found) == "fidelity 0.5, coverage 1, overlap 1.25, 1 rule, 1 literal"
+    with pytest.raises(FrozenInstanceError):
+        found.error = 0.0
 
 
 def test_some_rows_are_judged_by_the_variance_of_all():

@@ -230,3 +230,13 @@ def test_wrong_rows_are_refused():
 def test_the_ends_of_an_interval_are_told_apart(low, high, text):
     rule = Rule((), 1.0, support=9, caught=9, low=low, high=high)
     assert interval_text(rule) == text
+
+
+def test_blocks_of_rows_add_up():
+    once, often = (
+        LIST.described_on(np.tile(X, (n, 1)), TRUTH * n, teacher=TRUTH * n)
+        for n in (1, 2000)
+    )
+    for one, many in zip(once, often):
+        assert (many.caught, many.support) == (2000 * one.caught, 2000 * one.support)
+        assert (many.precision, many.agreement) == (one.precision, one.agreement)

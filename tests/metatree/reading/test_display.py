@@ -1,3 +1,5 @@
+from collections import Counter
+
 import matplotlib
 import numpy as np
 import pytest
@@ -5,6 +7,7 @@ from tests.metatree.reading.cases import Reader, cart, many_values, values
 from tests.rules.displays.samples import LONG, UNBROKEN
 
 from clearwood import FeatureSpace, MetaTreeDisplay
+from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
 from clearwood.metatree import BernoulliBeta, MetaTree, given
 from clearwood.metatree.estimators import MetaTreeClassifier
@@ -66,6 +69,13 @@ def test_every_node_is_drawn_and_nothing_lies_outside(display):
         assert box.x1 <= figure.x1 + 1
         assert figure.y0 <= box.y0
         assert box.y1 <= figure.y1
+
+
+def test_every_node_tells_how_probable_it_is_as_a_leaf(display):
+    told = Counter(texts(display.ax_))
+    nodes = [node for node, _ in shown_nodes(display.tree) if not node.stopped]
+    wanted = Counter(probability_text(node.leaf) for node in nodes)
+    assert nodes and not wanted - told
 
 
 def test_texts_do_not_cover_each_other(display):

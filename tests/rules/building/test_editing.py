@@ -33,6 +33,7 @@ def test_lines_are_taken_by_place_and_by_slice():
     with pytest.raises(IndexError):
         RULES[3]
     assert RULES[:] is RULES
+    assert list(RULES[1:]) == [RULES[1], RULES.otherwise]
     first = COUNTED[:1]
     assert (first.n_rules, first.predict(TABLE).tolist()) == (2, ["sick"] * 4)
     # Rows that the second rule had are now of the last line.

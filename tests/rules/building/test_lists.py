@@ -10,12 +10,15 @@ from clearwood.exceptions import InputError
 from clearwood.rules import (
     FeatureBins,
     Interval,
+    Rule,
+    RuleList,
     RuleSum,
     Training,
     build_rule_list,
     build_rule_set,
     build_rule_sum,
 )
+from clearwood.rules.building.monotone import expected_in_order
 from clearwood.rules.building.shorten import rounded
 
 NO_CUTS = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
@@ -408,3 +411,17 @@ def test_probabilities_do_not_round_beyond_one():
         rules = build_rule_list([], training)
         assert rules.otherwise.probabilities[0] == 0.0
         assert 1 - 1e-12 < rules.otherwise.probabilities[1] <= 1.0
+
+
+def test_what_is_expected_in_order_is_a_probability_of_each_class():
+    lines = [
+        Rule((Interval(0, low=5.0),), "yes", (0.4, 0.6), support=3.0, caught=3.0),
+        Rule((Interval(0, low=2.0),), "yes", (0.2, 0.8), support=1.0, caught=1.0),
+        Rule((), "no", (0.7, 0.3), support=4.0, caught=4.0),
+    ]
+    space = FeatureSpace.numeric(1)
+    rules = RuleList(tuple(lines[:-1]), lines[-1], space, ("no", "yes"))
+    found = expected_in_order(rules, np.array([1.0]))
+    shares = np.array([rule.probabilities for rule in found])
+    np.testing.assert_allclose(shares[:, 1], [0.65, 0.65, 0.3])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)

@@ -96,6 +96,10 @@ def test_plot_draws_the_scores_and_marks_the_size(fitted):
         assert list(ax.lines[0].get_ydata()) == values
         # The large dot.
         assert list(ax.lines[1].get_xdata()) == [display.chosen]
+    (model,) = (
+        line for line in display.error_ax_.lines if line.get_label() == "the model"
+    )
+    assert set(model.get_ydata()) == {display.model_error}
     band = display.ax_.collections[0].get_paths()[0].vertices
     middle, error = display.held_out.fidelity, display.held_out.standard_error
     assert band[:, 1].min() == pytest.approx((middle - error).min())

@@ -147,3 +147,10 @@ def test_a_number_and_its_text_are_one_category_where_the_text_is_hashed():
     cells = ["5", 5, 5.0, True, 5.5, math.nan]
     assert [predict({"hue": cell}) for cell in cells] == [1, 1, 1, 1, 0, 0]
     assert rules.predict([[cell] for cell in cells]).tolist() == [1, 1, 1, 1, 0, 0]
+
+
+def test_a_number_that_counts_as_missing_is_not_anything():
+    space = FeatureSpace(("x",), (None,), missing_at=(-999.0,))
+    rules = RuleList((Rule((Interval(0),), 1.0),), Rule((), 0.0), space)
+    predict = functions_of(rules)["predict"]
+    assert [predict({"x": x}) for x in (5.0, -999.0, None)] == [1.0, 0.0, 0.0]

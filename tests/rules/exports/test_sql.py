@@ -208,3 +208,12 @@ def test_wrong_arguments():
 def test_every_dialect_is_tried():
     for dialect in DIALECTS:
         assert example().to_sql(dialect, table="t", probabilities=True)
+
+
+def test_postgresql_knows_nan_and_takes_numbers_for_decimals():
+    assert "CAST('NaN' AS DOUBLE PRECISION)" in example().to_sql("postgresql")
+    lines = (Rule((Interval(0, low=1.0),), 0.1),)
+    rules = RuleSum(lines, Rule((), 0.2), FeatureSpace.numeric(1))
+    assert "CAST(2e-1 AS" in rules.to_sql("postgresql") or "CAST(0.2e0 AS" in (
+        rules.to_sql("postgresql")
+    )
