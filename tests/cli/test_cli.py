@@ -598,9 +598,36 @@ def test_hostile_names_pass_through_as_text(frame, tmp_path):
     assert bad in run("predict", rules, path).stdout
 
 
+@pytest.mark.parametrize("becomes", [None, ImportError("no such module")])
+def test_ctrl_c_that_other_code_drops_ends_all_the_same(
+    table, tmp_path, monkeypatch, becomes
+):
+    from clearwood.cli.verbs import simplify as verb
+
+    whole = verb.judge
+
+    def deaf(*args):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if becomes:
+                raise becomes from None
+        return whole(*args)
+
+    monkeypatch.setattr(verb, "judge", deaf)
+    before = signal.getsignal(signal.SIGINT)
+    result = simplify(table, "--out", tmp_path / "rules.json")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == "clearwood: interrupted"
+    assert result.stdout == ""
+    assert not (tmp_path / "rules.json").exists()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
     path, out = tmp_path / "data.csv", tmp_path / "rules.json"
-    pd.concat([frame] * 400).to_csv(path, index=False)
+    # Long work, as a busy machine may be late with the signal.
+    pd.concat([frame] * 4000).to_csv(path, index=False)
     arguments = f"simplify {path} --target state --train gradient-boosting --out {out}"
     running = subprocess.Popen(
         [sys.executable, "-m", "clearwood", *arguments.split()],

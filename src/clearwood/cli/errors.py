@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,7 +77,7 @@ def plain_warnings(
     command goes on with what is done, and is told of it.
     """
     found = Caught()
-    with warnings.catch_warnings(record=True) as caught:
+    with _no_ctrl_c_lost(ends), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
         try:
@@ -87,6 +89,33 @@ def plain_warnings(
             for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
                 say(f"warning: {text}")
     found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
+
+
+@contextmanager
+def _no_ctrl_c_lost(ends: bool) -> Iterator[None]:
+    """End by Ctrl-C wherever it came, though other code may have dropped it.
+
+    Code in C that calls a line of Python may drop the error that Ctrl-C raises there,
+    or make another of it; an import that may fail then only seems to have failed.
+    """
+    python_listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    here = threading.current_thread() is threading.main_thread()
+    if not (ends and here and python_listens):
+        yield
+        return
+    came = []
+
+    def note(number: int, frame: Any) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if came:
+            raise KeyboardInterrupt from None
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:
