@@ -17,6 +17,9 @@ from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, safe_tex
 
 FAILED, INTERRUPTED = 1, 130
 
+_ctrl_c: list[int] = []
+"""What has come of Ctrl-C in the command that runs; see :func:`_noting_ctrl_c`."""
+
 
 def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--debug``; without it an error is one line and no traceback."""
@@ -24,7 +27,8 @@ def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def reported(*args: Any, debug: bool, **options: Any) -> None:
         try:
-            command(*args, **options)
+            with _noting_ctrl_c():
+                command(*args, **options)
         except KeyboardInterrupt:
             click.echo("clearwood: interrupted", err=True)
             sys.exit(INTERRUPTED)
@@ -77,36 +81,43 @@ def plain_warnings(
     command goes on with what is done, and is told of it.
     """
     found = Caught()
-    with _no_ctrl_c_lost(ends), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
-        try:
-            yield found
-        except InterruptedFitWarning:
-            raise KeyboardInterrupt from None
-        finally:
-            # An error may follow from what was warned of.
-            for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
-                say(f"warning: {text}")
+    if ends:
+        _end_if_ctrl_c_came()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
+            try:
+                yield found
+            finally:
+                # An error may follow from what was warned of.
+                texts = [" ".join(str(warning.message).split()) for warning in caught]
+                for text in dict.fromkeys(texts):
+                    say(f"warning: {text}")
+    except InterruptedFitWarning:
+        raise KeyboardInterrupt from None
+    finally:
+        if ends:
+            _end_if_ctrl_c_came()
+    _ctrl_c.clear()
     found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
 
 
 @contextmanager
-def _no_ctrl_c_lost(ends: bool) -> Iterator[None]:
-    """End by Ctrl-C wherever it came, though other code may have dropped it.
+def _noting_ctrl_c() -> Iterator[None]:
+    """Note each Ctrl-C, as other code may drop what it raises.
 
     Code in C that calls a line of Python may drop the error that Ctrl-C raises there,
     or make another of it; an import that may fail then only seems to have failed.
     """
+    _ctrl_c.clear()
     python_listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    here = threading.current_thread() is threading.main_thread()
-    if not (ends and here and python_listens):
+    if threading.current_thread() is not threading.main_thread() or not python_listens:
         yield
         return
-    came = []
 
     def note(number: int, frame: Any) -> None:
-        came.append(number)
+        _ctrl_c.append(number)
         signal.default_int_handler(number, frame)
 
     signal.signal(signal.SIGINT, note)
@@ -114,8 +125,12 @@ def _no_ctrl_c_lost(ends: bool) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if came:
-            raise KeyboardInterrupt from None
+        _end_if_ctrl_c_came()
+
+
+def _end_if_ctrl_c_came() -> None:
+    if _ctrl_c:
+        raise KeyboardInterrupt from None
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:

@@ -62,7 +62,9 @@ def test_the_same_question_has_the_same_answer(rows, proxy):
     # The Monte-Carlo error says how far apart they are.
     apart = abs(first.proxy - other.proxy)
     if str(first.rules) == str(other.rules):
-        assert apart < 6 * np.hypot(first.monte_carlo_error, other.monte_carlo_error)
+        error = np.hypot(first.monte_carlo_error, other.monte_carlo_error)
+        # A linear proxy of a plane has no error but rounding.
+        assert apart < 6 * error + 1e-12
 
 
 def test_neighbours_are_rows_that_there_could_be(rows):
