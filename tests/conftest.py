@@ -1,6 +1,7 @@
 """Fixtures that more than one folder of tests needs."""
 
 import os
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,3 +80,12 @@ def shared_data():
 def golden_folder() -> Path:
     """Return the folder of exact values that come with the repository."""
     return Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def python_listens():
+    """As in a terminal: what runs in the background may have Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    after = signal.signal(signal.SIGINT, before)
+    assert after is signal.default_int_handler

@@ -598,15 +598,6 @@ def test_hostile_names_pass_through_as_text(frame, tmp_path):
     assert bad in run("predict", rules, path).stdout
 
 
-@pytest.fixture
-def python_listens():
-    """As in a terminal: what runs in the background may have Ctrl-C ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    after = signal.signal(signal.SIGINT, before)
-    assert after is signal.default_int_handler
-
-
 # Before the work, in it, and where what was found is written
 @pytest.mark.parametrize("place", ["check_outputs", "judge", "write_rules"])
 @pytest.mark.parametrize("becomes", [None, ImportError("no such module")])

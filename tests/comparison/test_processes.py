@@ -120,7 +120,9 @@ def test_a_method_that_is_done_is_not_stopped(monkeypatch):
     assert worker.is_killed and list(board.outcome.replies) == [done]
 
 
-def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(monkeypatch):
+def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
+    monkeypatch, python_listens
+):
     start, n_starts = pool.Worker.start, iter(range(9))
 
     def end_on_the_second_start(worker):
