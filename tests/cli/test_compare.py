@@ -1,7 +1,9 @@
 """``clearwood compare``: table in, frontier and rules out."""
 
 import json
+import signal
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -134,6 +136,26 @@ def test_ctrl_c_shows_what_is_done_and_is_exit_130(table, frontier, monkeypatch)
     assert done.exit_code == 130
     assert str(frontier) in done.stdout
     assert "clearwood: warning: Interrupted" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["comparison.compare", "cli.train.hold_out"])
+def test_ctrl_c_that_other_code_drops_is_exit_130(
+    table, frontier, monkeypatch, python_listens, tmp_path, place
+):
+    page, at_work = tmp_path / "page.html", place == "comparison.compare"
+
+    def deaf(*args, **settings):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return frontier if at_work else hold_out(*args, **settings)
+
+    monkeypatch.setattr(f"clearwood.{place}", deaf)
+    train = (table, "--target", "state", "--train", "decision-tree")
+    done = run(*train, "--report", page, *QUICK)
+    assert done.exit_code == 130
+    # Before the work there is nothing to show.
+    assert (str(frontier) in done.stdout) == page.exists() == at_work
+    assert ("clearwood: interrupted" in done.stderr) != at_work
 
 
 def test_wrong_usage_and_wrong_data(table, tmp_path):

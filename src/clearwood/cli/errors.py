@@ -18,7 +18,7 @@ from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, safe_tex
 FAILED, INTERRUPTED = 1, 130
 
 _ctrl_c: list[int] = []
-"""What has come of Ctrl-C in the command that runs; see :func:`_noting_ctrl_c`."""
+"""Each Ctrl-C that the running command has not heeded; see :func:`_noting_ctrl_c`."""
 
 
 def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,26 +81,23 @@ def plain_warnings(
     command goes on with what is done, and is told of it.
     """
     found = Caught()
-    if ends:
-        _end_if_ctrl_c_came()
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("default")
-            warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
-            try:
-                yield found
-            finally:
-                # An error may follow from what was warned of.
-                texts = [" ".join(str(warning.message).split()) for warning in caught]
-                for text in dict.fromkeys(texts):
-                    say(f"warning: {text}")
-    except InterruptedFitWarning:
-        raise KeyboardInterrupt from None
-    finally:
-        if ends:
-            _end_if_ctrl_c_came()
-    _ctrl_c.clear()
-    found.interrupted = any(w.category is InterruptedFitWarning for w in caught)
+    _end_if_ctrl_c_came()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
+        try:
+            yield found
+        except InterruptedFitWarning:
+            raise KeyboardInterrupt from None
+        finally:
+            # An error may follow from what was warned of.
+            for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
+                say(f"warning: {text}")
+            if ends:
+                _end_if_ctrl_c_came()
+    warned = any(w.category is InterruptedFitWarning for w in caught)
+    found.interrupted = warned or bool(_ctrl_c)
+    _ctrl_c.clear()  # The caller knows of it now, and goes on.
 
 
 @contextmanager
@@ -112,7 +109,8 @@ def _noting_ctrl_c() -> Iterator[None]:
     """
     _ctrl_c.clear()
     python_listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or not python_listens:
+    here = threading.current_thread() is threading.main_thread()
+    if not (here and python_listens):
         yield
         return
 
