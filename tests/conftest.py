@@ -84,7 +84,10 @@ def golden_folder() -> Path:
 
 @pytest.fixture
 def python_listens():
-    """As in a terminal: what runs in the background may have Ctrl-C ignored."""
+    """As in a terminal, Ctrl-C is heard, in processes that a test starts, too.
+
+    What runs in the background may have it ignored.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     after = signal.signal(signal.SIGINT, before)

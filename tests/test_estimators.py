@@ -12,10 +12,9 @@ from tests.interrupts import Broken, stopped_at
 import clearwood as cw
 
 SECOND_FIT = """
-import pickle, signal
+import pickle
 import numpy as np
 import clearwood as cw
-signal.signal(signal.SIGINT, signal.default_int_handler)  # also where it is ignored
 rng = np.random.default_rng(0)
 X = rng.normal(size=(100_000, 20))
 found = cw.RuleListClassifier(max_rules=3, random_state=0)
@@ -30,7 +29,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_ctrl_c_in_a_second_fit_keeps_the_first():
+def test_ctrl_c_in_a_second_fit_keeps_the_first(python_listens):
     command = [sys.executable, "-W", "ignore", "-c", SECOND_FIT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as fitting:
         assert fitting.stdout.readline() == "fitting\n"

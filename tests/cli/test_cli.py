@@ -625,7 +625,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
     assert (tmp_path / "rules.json").exists() == too_late
 
 
-def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
+def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path, python_listens):
     path, out = tmp_path / "data.csv", tmp_path / "rules.json"
     # Long work, as a busy machine may be late with the signal.
     pd.concat([frame] * 4000).to_csv(path, index=False)
@@ -636,8 +636,6 @@ def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         bufsize=1,
-        # Whoever runs the tests in the background may have Ctrl-C ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # The first line comes when the table is read and the long work begins.
     first = running.stderr.readline()

@@ -238,13 +238,10 @@ def test_workers_start_from_a_daemonic_process(monkeypatch):
 
 
 SCRIPT = """
-import signal, sys, warnings
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 import clearwood as cw
 
-# Tests that run in the background inherit that it is ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.uniform(size=(60, 3))
 y = (X[:, 0] > 0.5).astype(int)
@@ -281,7 +278,9 @@ def started(folder, methods):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("methods", [["in-trees", FIGS], [FIGS]])
-def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(methods, tmp_path, monkeypatch):
+def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
+    methods, tmp_path, monkeypatch, python_listens
+):
     stand_in(tmp_path, monkeypatch, "time.sleep(60)")
     process = started(tmp_path, methods)
     os.killpg(process.pid, signal.SIGINT)
