@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearwood._numeric import Blocks
+from clearwood._numeric.blocks import GROUP_BLOCKS
 
 
 def totals(block, shift):
@@ -13,19 +14,28 @@ def totals(block, shift):
     return (w * (x + shift)).sum(axis=0), np.array([len(x)])
 
 
-@given(n_rows=st.integers(1, 50), block_rows=st.integers(1, 20))
-def test_sum_is_the_blocks_added_in_order(n_rows, block_rows):
+@given(n_rows=st.integers(1, 150), block_rows=st.integers(1, 20))
+def test_sum_is_the_blocks_added_in_order_by_groups(n_rows, block_rows):
     rng = np.random.default_rng(n_rows)
     x, w = rng.normal(size=n_rows), rng.random(n_rows)
     blocks = Blocks.from_arrays(x, w, block_rows=block_rows)
     total, count = blocks.map_sum(totals, 0.5)
-    by_hand = 0.0
-    for i in range(0, n_rows, block_rows):
-        part = (w[i : i + block_rows] * (x[i : i + block_rows] + 0.5)).sum()
-        by_hand = part if i == 0 else by_hand + part
-    assert total == by_hand  # the same additions in the same order: no tolerance
+    parts = [
+        (w[i : i + block_rows] * (x[i : i + block_rows] + 0.5)).sum()
+        for i in range(0, n_rows, block_rows)
+    ]
+    # The same additions in the same order: no tolerance.
+    groups = [added(parts[i : i + GROUP_BLOCKS]) for i in range(0, len(parts), 16)]
+    assert total == added(groups)
     assert count[0] == n_rows
-    assert len(blocks) == -(-n_rows // block_rows)
+    assert len(blocks) == len(parts)
+
+
+def added(numbers):
+    total, *others = numbers
+    for number in others:
+        total += number
+    return total
 
 
 def test_blocks_are_views():

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 BLOCK_ROWS = 16_384
 """Rows per block; part of what determines a result to the last bit."""
+
+GROUP_BLOCKS = 16
+"""Blocks that are added up first; what they give is then added group by group.
+
+Part of what determines a result, too. On a cluster a group is what a worker adds up by
+itself: of few rows there are enough groups for all, of very many few numbers travel.
+"""
 
 Block = TypeVar("Block", bound=tuple[Any, ...])
 Other = TypeVar("Other", bound=tuple[Any, ...])
@@ -19,9 +27,9 @@ class Blocks(Generic[Block]):
 
     A statistic that is a sum over rows is written as a module-level pure function
     of one block and the current parameters. ``map_sum`` adds its results in block
-    order, so the total is the same to the last bit on every back-end. This one
-    keeps the blocks in memory; others say in ``__iter__`` or ``results`` where theirs
-    come from.
+    order and fixed groups, so the total is the same to the last bit on every back-end.
+    This one keeps the blocks in memory; others say in ``__iter__`` or ``results`` where
+    theirs come from.
 
     Parameters
     ----------
@@ -69,16 +77,8 @@ class Blocks(Generic[Block]):
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any
     ) -> tuple[Any, ...]:
-        """Add the tuples ``function(block, *parameters)`` in block order."""
-        totals: tuple[Any, ...] | None = None
-        for parts in self.results(function, *parameters):
-            if totals is None:
-                totals = parts
-            else:
-                totals = tuple(a + b for a, b in zip(totals, parts, strict=True))
-        if totals is None:
-            raise ValueError("No blocks to sum over.")
-        return totals
+        """Add the tuples ``function(block, *parameters)`` in block order, by groups."""
+        return add_groups(self.results(function, *parameters))
 
     def take(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """Some rows, by their position in all blocks, as one block."""
@@ -93,3 +93,23 @@ class Blocks(Generic[Block]):
     def gather(self) -> tuple[np.ndarray, ...]:
         """All rows in one block again."""
         return tuple(np.concatenate(arrays) for arrays in zip(*self._blocks))
+
+
+def add_groups(parts: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """What blocks give, added up in groups, and then group by group."""
+    groups = iter(lambda: add_up(islice(parts, GROUP_BLOCKS)), None)
+    totals = add_up(groups)
+    if totals is None:
+        raise ValueError("No blocks to sum over.")
+    return totals
+
+
+def add_up(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    """Tuples added up, one after the other; None where there are none."""
+    totals: tuple[Any, ...] | None = None
+    for part in parts:
+        if totals is None:
+            totals = tuple(part)
+        else:
+            totals = tuple(a + b for a, b in zip(totals, part, strict=True))
+    return totals

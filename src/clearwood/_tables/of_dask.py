@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import BLOCK_ROWS
+from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds
 from clearwood._tables.rows import (
     RowBlocks,
@@ -98,8 +98,7 @@ class DaskRows(RowBlocks):
         import dask
 
         run = dask.delayed(_run, pure=False)
-        shared = dask.delayed(_Sealed(parameters), pure=False, traverse=False)
-        (shared,) = self._ask(dask.persist, [shared])
+        shared = self._handed_out(parameters)
         of_block = function.of if isinstance(function, _Picking) else None
         held: dict[int, Any] = {}
         number = 0
@@ -116,6 +115,32 @@ class DaskRows(RowBlocks):
             *found, kept = self._ask(dask.persist, tasks)
             held = {last: kept}
             yield from (sealed.content for sealed in self._ask(dask.compute, found))
+
+    @contextmanager
+    def kept(
+        self, function: Callable[..., Any], *parameters: Any, n_jobs: int | None = None
+    ) -> Iterator[Blocks[Any]]:
+        """What ``function`` makes of every block: in the memory of a cluster's workers.
+
+        Without a cluster in a file, as of other tables.
+        """
+        with _scheduler_named() as client:
+            pass
+        if client is None:
+            with super().kept(function, *parameters, n_jobs=n_jobs) as blocks:
+                yield blocks
+            return
+        from clearwood._tables.on_workers import WorkerBlocks
+
+        yield WorkerBlocks(self, function, parameters)
+
+    def _handed_out(self, parameters: tuple[Any, ...]) -> Any:
+        """Parameters, which travel to the workers once."""
+        import dask
+
+        shared = dask.delayed(_Sealed(parameters), pure=False, traverse=False)
+        (shared,) = self._ask(dask.persist, [shared])
+        return shared
 
     def _waves(self) -> Iterator[list[_Cut]]:
         """Blocks that are computed at once, in their order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds, joined
+from clearwood._tables.kept import kept_in_file
 from clearwood.exceptions import ClearwoodError, InputError
 
 SAMPLE_ROWS = 200_000
@@ -92,6 +93,16 @@ class RowBlocks(Blocks[RowsOfTable]):
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
         """What ``function`` makes of every block, kept in memory."""
         return Blocks(self.results(function, *parameters))
+
+    def kept(
+        self, function: Callable[..., Any], *parameters: Any, n_jobs: int | None = None
+    ) -> AbstractContextManager[Blocks[Any]]:
+        """What ``function`` makes of every block, tuples of arrays, for many sums.
+
+        They are kept outside of memory until the context ends, and are read by
+        ``n_jobs`` threads.
+        """
+        return kept_in_file(self.results(function, *parameters), n_jobs)
 
     def take(self, rows: np.ndarray) -> Any:
         """Not of tables, see :meth:`sample`."""

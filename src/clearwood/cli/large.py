@@ -56,7 +56,7 @@ def open_large(path: str, options: dict[str, Any], say: Any) -> LargeFile | None
             raise InputError("--scheduler is for a Parquet file, and without --na.")
         return None
     from clearwood._tables import SAMPLE_ROWS, open_rows
-    from clearwood.simplifiers.large_tables import read_sample
+    from clearwood.simplifiers.large_tables import read_by
 
     table = open_rows(path)
     if scheduler is not None:
@@ -65,7 +65,7 @@ def open_large(path: str, options: dict[str, Any], say: Any) -> LargeFile | None
     if table.n_rows <= SAMPLE_ROWS:
         return None
     say(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
-    sample = read_sample(table, SAMPLE_ROWS, None)
+    sample = read_by(None, table).sample(SAMPLE_ROWS)
     rows = path if scheduler is None else _read_by_workers(path)
     return LargeFile(rows, options["target"], table.n_rows, sample)
 

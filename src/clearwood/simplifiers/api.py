@@ -8,7 +8,7 @@ from typing import Any
 from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
-from clearwood._tables import SAMPLE_ROWS, RowsOfTable, is_read_in_blocks
+from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
 from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
@@ -163,8 +163,8 @@ def simplify(
     model = as_given(model)
     settings["max_rules"] = max_rules
 
-    def find(rows: RowsOfTable) -> tuple[RuleSet, Any]:
-        return _find(model, *rows, method, random_state, pinned, settings)
+    def find(rows: RowsOfTable, table: RowBlocks | None = None) -> tuple[RuleSet, Any]:
+        return _find(model, rows, table, method, random_state, pinned, settings)
 
     if is_read_in_blocks(X):
         rules = simplify_table(find, model, X, y, sample_weight, sample_rows)
@@ -175,15 +175,18 @@ def simplify(
 
 def _find(
     model: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
+    rows: RowsOfTable,
+    table: RowBlocks | None,
     method: str,
     random_state: Any,
     pinned: Any,
     settings: dict[str, Any],
 ) -> tuple[RuleSet, Any]:
-    """The rules, and the model that they speak for as it reads such rows."""
+    """The rules, and the model that they speak for as it reads such rows.
+
+    Of a table with more rows than these, some methods learn from all.
+    """
+    X, y, sample_weight = rows
     task = task_of(model, X)
     left = sample_weight
     if pinned is not None:
@@ -191,12 +194,14 @@ def _find(
         check_pinned(pinned, model, method)
         left = weight_left(pinned, X, sample_weight)
         settings = sizes_left(pinned, settings)
+        table = None  # Its rows that pinned rules leave are not known.
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
         found = fit_best_kind(model, (X, y, left), seed, **settings)
     else:
         settings = settings | {"random_state": random_state}
-        found = make_simplifier(model, method, task, **settings).fit(X, y, left)
+        made = make_simplifier(model, method, task, **settings)
+        found = made._fit_rows(X, y, left, table)
     rules = found.rules_
     if pinned is not None:
         rules = put_above(pinned, rules, model, X, y, sample_weight)

@@ -12,7 +12,7 @@ from clearwood.rules.counting.survey import Survey, columns_of, survey
 
 
 def simplify_table(
-    find: Callable[[RowsOfTable], tuple[RuleSet, Any]],
+    find: Callable[[RowsOfTable, RowBlocks | None], tuple[RuleSet, Any]],
     model: Any,
     X: Any,
     y: Any,
@@ -24,7 +24,8 @@ def simplify_table(
     Parameters
     ----------
     find : callable
-        Gives for some rows the rules and the model that they speak for.
+        Gives for some rows, and the table that they are a sample of, the rules and the
+        model that they speak for. Some methods learn from all of the table.
     model : model
         Whose columns are read.
     X, y, weight
@@ -37,21 +38,22 @@ def simplify_table(
         What it says of each row was found on the sample; ``about["sample"]`` says how
         large that was, and how well the rules follow the model there and on all rows.
     """
-    table = open_rows(X, y, weight)
-    sample = read_sample(table, sample_rows, model)
-    rules, teacher = find(sample)
+    table = read_by(model, open_rows(X, y, weight))
+    sample = table.sample(sample_rows)
+    is_whole = sample.n_rows == table.n_rows
+    rules, teacher = find(sample, None if is_whole else table)
     if isinstance(y, str):
         rules = rules.with_target(y)
-    if sample.n_rows == table.n_rows:
+    if is_whole:
         return rules  # Counted on all rows already.
     told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)
     return told.rules
 
 
-def read_sample(table: RowBlocks, n_rows: int, model: Any) -> RowsOfTable:
-    """Some rows of a table, as the model reads them, drawn at random."""
+def read_by(model: Any, table: RowBlocks) -> RowBlocks:
+    """A table with the columns that a model reads, in its order."""
     columns = columns_of(model, table)
-    return (table.only(columns) if columns else table).sample(n_rows)
+    return table.only(columns) if columns else table
 
 
 def counted(

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted
-from clearwood._validation import check_weight
+from clearwood._validation import check_weight, check_weight_of_part
 from clearwood.exceptions import InputError
 from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
 from clearwood.rules.counting.score_sums import ScoreSums, sums_of_scores
@@ -149,10 +147,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
         else rule_set.codes_of(rule_set.check_cells(values, n_rows, name))
         for values, name in ((said, "the teacher"), (rows.y, "y"))
     )
-    weight = np.ones(n_rows)
-    if rows.weight is not None and n_rows:
-        # That all weights are zero is no fault of a single block.
-        weight = check_weight(np.append(rows.weight, 1.0), n_rows + 1)[:-1]
+    weight = check_weight_of_part(rows.weight, n_rows)
     return EncodedRows(rule_set.encode(rows.X), weight, taught, truth)
 
 

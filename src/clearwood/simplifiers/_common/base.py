@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
+from clearwood._tables import RowBlocks
 from clearwood._validation import (
     check_apart,
     check_forbidden,
@@ -110,6 +111,10 @@ class RulesFromEnsemble(BaseEstimator):
         """Set ``rules_`` and the like; the answer goes into what rules say of them."""
         raise NotImplementedError
 
+    def _learn_table(self, table: RowBlocks, training: Training) -> dict[str, str]:
+        """Go on with all rows of a table, where a method can, and say so."""
+        return {}
+
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """Rules of the same kind and size of a part of the rows alone.
 
@@ -137,7 +142,6 @@ class RulesFromEnsemble(BaseEstimator):
             tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
         return tags
 
-    @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the rules.
 
@@ -155,6 +159,13 @@ class RulesFromEnsemble(BaseEstimator):
         -------
         self
         """
+        return self._fit_rows(X, y, sample_weight)
+
+    @fit_context
+    def _fit_rows(
+        self, X: Any, y: Any, sample_weight: Any, table: RowBlocks | None = None
+    ) -> Any:
+        """Find the rules; where the rows are a sample of a table, learn from all."""
         self._check_sizes()
         X = check_table(self, X, reset=True)
         n_samples, target_name = X.shape[0], getattr(y, "name", None)
@@ -183,6 +194,8 @@ class RulesFromEnsemble(BaseEstimator):
         training = self._training(self.ensemble_, X, y, weight).in_one_order()
         self.bins_ = training.bins
         about = self._find_rules(training, generator)
+        if table is not None:
+            about |= self._learn_table(table, training)
         self.caution_ = None
         if training.labels is not None:
             found = cross_fit(self, training)
@@ -220,9 +233,9 @@ class RulesFromEnsemble(BaseEstimator):
                 self._remedy,
             )
         if order:
-            warnings.warn(order, ClassOrderWarning, stacklevel=4)
+            warnings.warn(order, ClassOrderWarning, stacklevel=5)
         for text in poor:
-            warnings.warn(text, PoorFidelityWarning, stacklevel=4)
+            warnings.warn(text, PoorFidelityWarning, stacklevel=5)
         return [order, *poor] if order else poor
 
     @property
@@ -246,15 +259,8 @@ class RulesFromEnsemble(BaseEstimator):
         classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
         labels = None if y is None else class_positions(ensemble, y)
         encoded = ensemble.encode(X)
-        taught = answers = answers_of(ensemble, encoded)
-        if not classes:
-            check_range(answers, "What the ensemble says")
-        if self.target == "labels":
-            if labels is None:
-                raise InputError(
-                    "target='labels' requires y to be passed, but the target y is None."
-                )
-            taught = np.eye(len(classes))[labels] if classes else labels
+        answers = answers_of(ensemble, encoded)
+        taught = self._taught(answers, labels)
         counted = weight > 0
         encoded = encoded[counted]
         bins = FeatureBins.from_ensemble(
@@ -273,6 +279,19 @@ class RulesFromEnsemble(BaseEstimator):
             classes,
             check_forbidden(self.forbidden, bins.features, self._columns()),
         )
+
+    def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+        """What rules shall say: what the ensemble does, or the labels do."""
+        of_values = answers.ndim == 1
+        if of_values:
+            check_range(answers, "What the ensemble says")
+        if self.target == "ensemble":
+            return answers
+        if labels is None:
+            raise InputError(
+                "target='labels' requires y to be passed, but the target y is None."
+            )
+        return labels if of_values else np.eye(answers.shape[1])[labels]
 
     def _columns(self) -> list[str]:
         """Names of the table's columns; the ensemble may not read all of them."""

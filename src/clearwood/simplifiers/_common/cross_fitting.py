@@ -68,7 +68,7 @@ def cross_fit(
             "The fit was interrupted while rules were judged on rows left out. The "
             "rules are whole, but nothing is known of them on new rows.",
             InterruptedFitWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         return None
     if is_sum:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -13,10 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
-from clearwood._validation import check_table
-from clearwood.exceptions import InputError
+from clearwood._tables import RowBlocks, RowsOfTable
+from clearwood._validation import check_table, check_target, check_weight_of_part
+from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
+from clearwood.simplifiers._common.asking import answers_of, class_positions
 from clearwood.simplifiers._common.base import (
     CORE,
     ClassifiesByRules,
@@ -24,10 +27,13 @@ from clearwood.simplifiers._common.base import (
     RulesFromEnsemble,
 )
 from clearwood.simplifiers.fab.inference import (
+    Fit,
     Mixture,
     MixtureProblem,
+    RowBlock,
     fit_mixture,
     make_problem,
+    merge_equal_rows,
 )
 from clearwood.simplifiers.fab.outputs import (
     VARIANCE_FLOOR,
@@ -35,7 +41,7 @@ from clearwood.simplifiers.fab.outputs import (
     MultinomialOutput,
     Output,
 )
-from clearwood.simplifiers.fab.restarts import Restart, run_restarts
+from clearwood.simplifiers.fab.restarts import Restart, judged, run_restarts
 from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 
 
@@ -45,6 +51,7 @@ class _FABRules(RulesFromEnsemble):
     max_rules: int
     selected_: int | None
     _mixture: Mixture | None
+    _best: Restart | None
     _remedy = (
         "Try statement_counts='all', statement_weight=0.1 or n_restarts=100 "
         "(--statement-counts all, --restarts 100)."
@@ -106,20 +113,6 @@ class _FABRules(RulesFromEnsemble):
     ) -> dict[str, str]:
         most = self._most_rules
         problem = self._problem(training)
-        fit = partial(
-            fit_mixture,
-            problem,
-            truncate=self.method == "fab",
-            tol=self.tol * problem.total_weight,
-            max_iter=self.max_iter,
-        )
-        print_rules: Callable[..., RuleSet] = partial(
-            refined_rules if self.rules == "refined" else region_rules,
-            training=training,
-            max_rules=most,
-            min_rows=self.min_rows,
-            round_cuts=self.round_cuts,
-        )
         # One component alone would hold every row and say what `otherwise` says.
         n_components = min(max(most - 1, 2), problem.n_rows)
         if most == 1 or len(problem.bins.used_features) == 0:
@@ -127,14 +120,32 @@ class _FABRules(RulesFromEnsemble):
         self.n_start_components_ = n_components
         if n_components:
             restarts = run_restarts(
-                problem, training, n_components, fit, print_rules,
-                n_restarts=self.n_restarts, generator=generator,
-                n_jobs=self.n_jobs, verbose=self.verbose,
+                problem, training, n_components, self._fitting(problem),
+                self._printing(training), n_restarts=self.n_restarts,
+                generator=generator, n_jobs=self.n_jobs, verbose=self.verbose,
             )  # fmt: skip
             self._keep_best(restarts)
         else:
             self._keep_otherwise(training)
         return {"method": self.method, "rules": self.rules, "target": self.target}
+
+    def _fitting(self, problem: MixtureProblem) -> Callable[..., Fit]:
+        return partial(
+            fit_mixture,
+            problem,
+            truncate=self.method == "fab",
+            tol=self.tol * problem.total_weight,
+            max_iter=self.max_iter,
+        )
+
+    def _printing(self, training: Training) -> Callable[..., RuleSet]:
+        return partial(
+            refined_rules if self.rules == "refined" else region_rules,
+            training=training,
+            max_rules=self._most_rules,
+            min_rows=self.min_rows,
+            round_cuts=self.round_cuts,
+        )
 
     def _problem(self, training: Training) -> MixtureProblem:
         """The rows, their statements and the output model."""
@@ -155,23 +166,63 @@ class _FABRules(RulesFromEnsemble):
     def _keep_best(self, restarts: list[Restart]) -> None:
         merits = [restart.merit(self._choose_by) for restart in restarts]
         self.selected_ = merits.index(max(merits))
-        best = restarts[self.selected_]
-        self.rules_, self._mixture = best.rules, best.mixture
-        self.history_ = best.history
-        self.n_iter_ = len(self.history_)
+        self._keep(restarts[self.selected_])
         self.restarts_ = [restart.summary() for restart in restarts]
-        if not best.converged:
+
+    def _keep(self, best: Restart) -> None:
+        self._best, self.rules_, self._mixture = best, best.rules, best.mixture
+        self.history_ = best.fit.history
+        self.n_iter_ = len(self.history_)
+        if not best.fit.converged:
             warnings.warn(
                 f"The best start did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
+
+    def _learn_table(self, table: RowBlocks, training: Training) -> dict[str, str]:
+        """The best start goes on with all rows of a table: one more to choose from.
+
+        Its rows are coded once; an iteration then reads the codes once. Rules are
+        printed of the mixture, and judged, on the sample.
+        """
+        best = self._best
+        if best is None:
+            return {}
+        try:
+            again = self._go_on(best.fit, table, training)
+        except KeyboardInterrupt:
+            warnings.warn(
+                "Interrupted on the way through all rows of the table; what was found "
+                "on the sample is kept.",
+                InterruptedFitWarning,
+                stacklevel=8,
+            )
+            return {}
+        told = f"fitted to all {table.n_rows:,} rows"
+        n_passes = len(again.fit.history)
+        if again.fidelity < best.fidelity:
+            told = f"of the sample; {told}, its rules follow the model less"
+        else:
+            self._keep(again)
+        return {"mixture": f"{told} ({n_passes} passes)"}
+
+    def _go_on(self, start: Fit, table: RowBlocks, training: Training) -> Restart:
+        problem = self._problem(training)
+        more = {"max_passes": 0, "verbose": self.verbose}
+        pattern = training.take(slice(0))
+        with table.kept(_coded, self, pattern, n_jobs=self.n_jobs) as blocks:
+            (total,) = blocks.map_sum(_weight_of)
+            whole = replace(problem, blocks=blocks, total_weight=float(total))
+            counts = start.counts * (whole.total_weight / problem.total_weight)
+            fit = self._fitting(whole)(start.parameters, counts, **more)
+        return judged(fit, whole, training, self._printing(training))
 
     def _keep_otherwise(self, training: Training) -> None:
         """No split, or one line asked for: the list is its `otherwise`."""
         self.rules_ = build_rule_set([], training, round_cuts=self.round_cuts)
-        self.selected_, self._mixture = None, None
+        self.selected_, self._mixture, self._best = None, None, None
         self.history_, self.n_iter_, self.restarts_ = (), 0, []
 
     def predict_soft(self, X: Any) -> np.ndarray:
@@ -198,6 +249,28 @@ class _FABRules(RulesFromEnsemble):
         codes = self.bins_.transform_encoded(self.ensemble_.encode(X))
         values = self._mixture.predict(codes)
         return self.classes_[values.argmax(axis=1)] if values.ndim == 2 else values
+
+
+def _coded(rows: RowsOfTable, method: _FABRules, training: Training) -> RowBlock:
+    """Rows of a table as the mixture reads them, in the bins of the sample."""
+    ensemble = method.ensemble_
+    X = check_table(method, rows.X, reset=False)
+    weight = check_weight_of_part(rows.weight, rows.n_rows)
+    labels = None
+    if method.target == "labels":
+        numeric = not training.classes
+        y = check_target(rows.y, rows.n_rows, numeric=numeric)
+        labels = class_positions(ensemble, y)
+    encoded = ensemble.encode(X)
+    taught = method._taught(answers_of(ensemble, encoded), labels)
+    part = replace(training, encoded=encoded, taught=taught, weight=weight)
+    used = training.bins.without(training.forbidden).used_features
+    codes = np.ascontiguousarray(part.codes[:, used])
+    return merge_equal_rows((codes, part.standardised, weight))
+
+
+def _weight_of(rows: RowBlock) -> tuple[float]:
+    return (float(rows.weight.sum()),)
 
 
 class FABRulesClassifier(ClassifiesByRules, _FABRules):

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import Blocks, clipped_log, xlogx
+from clearwood._numeric.progress import progress
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.outputs import Output
@@ -43,6 +44,7 @@ def fit_mixture(
     inner_tol: float = 1e-8,
     max_passes: int = 1000,
     truncate: bool = True,
+    verbose: bool = False,
 ) -> Fit:
     """Algorithm 1 from one start; with ``truncate=False``, EM (appendix A).
 
@@ -65,9 +67,13 @@ def fit_mixture(
     inner_tol : float
         End the E-step when no count N_k moves by more than this share of N_k + 1.
     max_passes : int
-        Most passes of one E-step. Each raises the bound, so any number is sound.
+        Most passes of one E-step. Each raises the bound, so any number is sound; with
+        none, the counts of the iteration before are taken, and an iteration goes
+        through the rows once.
     truncate : bool
         Whether components are penalised and dropped.
+    verbose : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -75,11 +81,11 @@ def fit_mixture(
     """
     omega = problem.omega if truncate else 0.0
     # Without omega eq. 13 does not ask for the counts: one pass is exact.
-    most_passes = max_passes if truncate else 1
+    most_passes = max_passes if truncate else min(max_passes, 1)
     parameters, components = start, np.arange(len(start.share))
     history: list[Iteration] = []
     bound, converged = -np.inf, False
-    while len(history) < max_iter and not converged:
+    for _ in progress(range(max_iter), max_iter, "iterations at most", verbose):
         # E-step (eq. 13)
         scored = with_log_joint(problem, parameters)
         counts, n_passes = _settle_counts(scored, counts, omega, inner_tol, most_passes)
@@ -99,6 +105,8 @@ def fit_mixture(
         history.append(Iteration(new_bound, len(components), n_passes))
         converged = abs(new_bound - bound) < tol
         bound = new_bound
+        if converged:
+            break
     return Fit(parameters, counts, components, tuple(history), converged)
 
 

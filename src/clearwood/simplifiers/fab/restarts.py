@@ -16,7 +16,6 @@ from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     Fit,
-    Iteration,
     Mixture,
     MixtureProblem,
     Parameters,
@@ -29,22 +28,21 @@ START_PULL = 0.05
 
 
 class Restart(NamedTuple):
-    """What is left of one restart: its mixture, its rules, and how good both are.
+    """One restart: its mixture, its rules, and how good both are.
 
     The fidelities are to what is taught, on the training rows.
     """
 
+    fit: Fit
     mixture: Mixture
     rules: RuleSet
     fidelity: float
     soft_fidelity: float
-    history: tuple[Iteration, ...]
-    converged: bool
 
     @property
     def bound(self) -> float:
         """The lower bound at the end."""
-        return self.history[-1].bound
+        return self.fit.history[-1].bound
 
     def merit(self, choose_by: str) -> tuple[float, ...]:
         """What the best restart has most of; among equals, fewer literals are better.
@@ -63,9 +61,9 @@ class Restart(NamedTuple):
         """What there is to know of a start that was not chosen."""
         return {
             "bound": self.bound,
-            "n_components": self.history[-1].n_components,
-            "n_iterations": len(self.history),
-            "converged": self.converged,
+            "n_components": self.fit.history[-1].n_components,
+            "n_iterations": len(self.fit.history),
+            "converged": self.fit.converged,
             "fidelity": self.fidelity,
             "soft_fidelity": self.soft_fidelity,
         }
@@ -130,7 +128,7 @@ def run_restarts(
             f"Interrupted after {len(done)} of {n_restarts} restarts; "
             "the best of these is kept.",
             InterruptedFitWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
     return done
 
@@ -145,6 +143,16 @@ def run_restart(
 ) -> Restart:
     """One restart, from a random start to printed rules and their fidelity."""
     fit = fit_mixture(*random_start(problem, n_components, generator))
+    return judged(fit, problem, training, print_rules)
+
+
+def judged(
+    fit: Fit,
+    problem: MixtureProblem,
+    training: Training,
+    print_rules: Callable[..., RuleSet],
+) -> Restart:
+    """A fit with its printed rules, and how faithful both are on the training rows."""
     eta, not_eta = fit.parameters.true_probability, fit.parameters.false_probability
     boxes = component_boxes(problem.bins, eta, not_eta)
     rules = print_rules(boxes[:, training.asked_bins])
@@ -157,12 +165,11 @@ def run_restart(
     printed = np.array(said)[rules.apply_encoded(training.encoded)]
     task, weight = training.task, training.weight
     return Restart(
+        fit,
         mixture,
         rules,
         fidelity(taught, printed, task, weight),
         fidelity(taught, soft, task, weight),
-        fit.history,
-        fit.converged,
     )
 
 

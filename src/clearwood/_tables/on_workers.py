@@ -1,0 +1,96 @@
+"""What is made of a table's blocks once, in the memory of a cluster's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from clearwood._numeric import Blocks
+from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
+from clearwood._tables.kept import Later
+from clearwood._tables.of_dask import WAVE_BLOCKS, DaskRows, _run, _Sealed
+from clearwood._tables.rows import RowsOfTable
+
+
+class WorkerBlocks(Blocks[Any]):
+    """Blocks that were made once, and stay in the memory of the workers, by groups.
+
+    To add them up, parameters travel to the workers, and one sum of each group back.
+    What a worker held that is lost is made anew by others.
+
+    Parameters
+    ----------
+    rows : DaskRows
+    function : callable
+        Makes of a block of rows what is kept.
+    parameters : tuple
+        Its parameters.
+    """
+
+    def __init__(
+        self, rows: DaskRows, function: Callable[..., Any], parameters: tuple[Any, ...]
+    ) -> None:
+        import dask
+
+        self._rows = rows
+        make = dask.delayed(_made, pure=False)
+        shared = rows._handed_out(parameters)
+        cuts = list(rows._cuts())
+        groups = []
+        for i in range(0, len(cuts), GROUP_BLOCKS):
+            group = cuts[i : i + GROUP_BLOCKS]
+            first, last = group[0].used[0], group[-1].used[-1]
+            pieces = rows._parts[first : last + 1]
+            groups.append(make(pieces, first, _Sealed(group), function, shared))
+        self._groups = rows._ask(dask.persist, groups)
+
+    def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
+        """What ``function`` makes of every block, later."""
+        return Later(self, function, parameters)
+
+    def map_sum(
+        self, function: Callable[..., tuple[Any, ...]], *parameters: Any
+    ) -> tuple[Any, ...]:
+        """Add what ``function`` makes of the blocks, group by group, in their order."""
+        totals = add_up(self._sums(function, parameters))
+        assert totals is not None  # A table without rows has a block all the same.
+        return totals
+
+    def _sums(
+        self, function: Callable[..., Any], parameters: tuple[Any, ...]
+    ) -> Iterator[Any]:
+        import dask
+
+        run = dask.delayed(_added, pure=False)
+        shared = self._rows._handed_out(parameters)
+        for i in range(0, len(self._groups), WAVE_BLOCKS):
+            wave = self._groups[i : i + WAVE_BLOCKS]
+            tasks = [run(group, function, shared) for group in wave]
+            yield from (sums.content for sums in self._rows._ask(dask.compute, tasks))
+
+
+# What runs where the rows are
+
+
+def _made(
+    pieces: list[RowsOfTable],
+    first: int,
+    group: _Sealed,
+    function: Callable[..., Any],
+    parameters: _Sealed,
+) -> _Sealed:
+    """Blocks of some partitions, of which ``first`` is the number of the first."""
+    return _Sealed(
+        [
+            _run([pieces[i - first] for i in used], spans, place, function, parameters)
+            for place, used, spans in group.content
+        ]
+    )
+
+
+def _added(
+    group: _Sealed, function: Callable[..., tuple[Any, ...]], parameters: _Sealed
+) -> _Sealed:
+    return _Sealed(
+        add_up(function(block.content, *parameters.content) for block in group.content)
+    )
