@@ -5,11 +5,13 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from tests._tables.dying import Deadly, broken_part
+from sklearn.ensemble import RandomForestRegressor
+from tests._tables.dying import Deadly, broken_part, first_of, halved, total_of
 from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS
+from clearwood._tables import open_rows
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList
 
@@ -82,6 +84,55 @@ def test_a_worker_may_die(workers, frame, rules, tmp_path):
         frame[["a", "b"]], frame["y"], teacher=deadly, sample_weight=weight
     )
     assert told.to_json() == whole.to_json()
+
+
+def test_what_workers_keep_is_added_there(workers, frame, tmp_path, monkeypatch):
+    from clearwood._tables import on_workers
+
+    # More than a group and a wave, and partitions in several groups.
+    monkeypatch.setattr(on_workers, "WAVE_BLOCKS", 2)
+    many = pd.concat([frame] * 13, ignore_index=True)[["a"]]
+    parts = [many[i : i + 99_991] for i in range(0, len(many), 99_991)]
+    last_will = tmp_path / "last_will"
+    last_will.touch()
+    deadly = Deadly(many["a"].iloc[-7] / 3, last_will)
+    with (
+        open_rows(of_dask(parts)).kept(halved, 3.0) as there,
+        open_rows(lambda: parts).kept(halved, 3.0) as here,
+    ):
+        assert type(there) is on_workers.WorkerBlocks
+        expected = here.map_sum(total_of, 0.1)
+        assert there.map_sum(total_of, 0.1) == expected
+        # One dies, with the blocks that it kept: they are made anew.
+        assert there.map_sum(total_of, 0.1, deadly) == expected
+        assert not last_will.exists(), "nobody died"
+        later = there.map(first_of, 9).map_sum(total_of, 2.0)
+        assert later == here.map(first_of, 9).map_sum(total_of, 2.0)
+        assert later[1] == 9 * -(-len(many) // BLOCK_ROWS)
+
+
+def test_mixtures_are_fitted_where_the_rows_are(workers, frame, tmp_path):
+    X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
+    model = RandomForestRegressor(3, max_depth=3, random_state=0)
+    model.fit(frame[["a", "b"]][:500], frame["y"][:500])
+    settings = {"method": "fab", "n_restarts": 1, "max_rules": 4, "random_state": 0}
+    told = [
+        cw.simplify(model, X, "y", sample_weight="w", sample_rows=3000, **settings)
+        for X in (X, path)
+    ]
+    assert told[0].to_json() == told[1].to_json()
+    assert f"all {N:,} rows" in told[0].about["mixture"]
+
+
+def test_rows_that_cannot_be_kept_are_named(cluster, frame):
+    broken = frame.assign(a=frame["a"].astype(object))
+    broken.loc[CUTS[-1] - 1, "a"] = "old"
+    rows = open_rows(of_dask(in_parts(broken.drop(columns="b"))))
+    with (
+        pytest.raises(InputError, match="Dask cannot compute.*TypeError"),
+        rows.kept(halved, 3.0) as blocks,
+    ):
+        blocks.map_sum(total_of, 1.0)
 
 
 def test_a_partition_that_raises_is_named(cluster, frame, rules):
