@@ -252,13 +252,6 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def check_weight_of_part(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """The same of some rows of a table: all of these may be of no weight."""
-    if sample_weight is None or n_rows == 0:
-        return np.ones(n_rows)
-    return check_weight(np.append(sample_weight, 1.0), n_rows + 1)[:-1]
-
-
 def check_forbidden(
     forbidden: Any, features: FeatureSpace, columns: Sequence[str]
 ) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds, joined
 from clearwood._tables.kept import kept_in_file
+from clearwood._validation import check_weight
 from clearwood.exceptions import ClearwoodError, InputError
 
 SAMPLE_ROWS = 200_000
@@ -43,6 +44,15 @@ class RowsOfTable(NamedTuple):
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.X.shape[0])
+
+    def checked_weight(self) -> np.ndarray:
+        """The weight of each row, ones where none are given.
+
+        All may be of no weight: these are only some rows of a table.
+        """
+        if self.weight is None or self.n_rows == 0:
+            return np.ones(self.n_rows)
+        return check_weight(np.append(self.weight, 1.0), self.n_rows + 1)[:-1]
 
 
 class RowBlocks(Blocks[RowsOfTable]):

@@ -10,7 +10,7 @@ from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted
-from clearwood._validation import check_weight, check_weight_of_part
+from clearwood._validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
 from clearwood.rules.counting.score_sums import ScoreSums, sums_of_scores
@@ -147,8 +147,8 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
         else rule_set.codes_of(rule_set.check_cells(values, n_rows, name))
         for values, name in ((said, "the teacher"), (rows.y, "y"))
     )
-    weight = check_weight_of_part(rows.weight, n_rows)
-    return EncodedRows(rule_set.encode(rows.X), weight, taught, truth)
+    encoded = rule_set.encode(rows.X)
+    return EncodedRows(encoded, rows.checked_weight(), taught, truth)
 
 
 def _checked(sums: ScoreSums, rule_set: RuleSet, prepare: _Prepare) -> ScoreSums:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood._validation import check_table, check_target, check_weight_of_part
+from clearwood._validation import check_table, check_target
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
@@ -255,7 +255,7 @@ def _coded(rows: RowsOfTable, method: _FABRules, training: Training) -> RowBlock
     """Rows of a table as the mixture reads them, in the bins of the sample."""
     ensemble = method.ensemble_
     X = check_table(method, rows.X, reset=False)
-    weight = check_weight_of_part(rows.weight, rows.n_rows)
+    weight = rows.checked_weight()
     labels = None
     if method.target == "labels":
         numeric = not training.classes
