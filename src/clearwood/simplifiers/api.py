@@ -135,7 +135,8 @@ def simplify(
     sample_rows : int, default=200_000
         Of a table that is read in blocks, rows on which rules are searched for, drawn
         at random and always the same; what is told of the rules is then counted on all
-        rows, and "fab" and "em" go on with all. ``about["sample"]`` says how well they follow the model on both.
+        rows, and "fab" and "em" go on with all. ``about["sample"]`` says how well rules
+        follow the model on both.
     **settings
         Further parameters of the class that the method names.
 
