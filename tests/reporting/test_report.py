@@ -144,7 +144,7 @@ def test_full_agreement_is_said(tmp_path):
     page = page_of(
         tmp_path, numbers_rules(), X=[[0.0, 0.0]], y=[1.0], teacher=Teacher([1.0])
     )
-    assert "on all 1 rows" in page
+    assert "on the only row handed in" in page
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -275,7 +275,7 @@ def test_several_classes_have_shares_each(tmp_path):
     )
     page = page_of(tmp_path, rules, X=[[1.0], [3.0], [1.0]], y=["a", "c", "b"])
     assert "Each class against all others" in page and "roc-title" not in page
-    assert "33 % [6, 79]" in page
+    assert '33 % [6, 79] <strong class="few">3 rows only</strong>' in page
 
 
 def test_errors_of_values_are_shown_by_rule(tmp_path):
@@ -303,6 +303,31 @@ def test_what_all_say_of_a_failure_stands_before_why(tmp_path):
     names = re.findall(r'data-label="(.*?)"', table[: table.index("</tbody>")])
     assert names[:4] == ["Row", "Rules say", "Model says", "Truth"]
     assert names[-1] == "Because"
+
+
+def test_who_is_right_where_they_differ_is_counted(tmp_path):
+    truth = ["ill", "well", "well", "ill"]
+    page = page_of(tmp_path, classes_rules(), X=ROWS, y=truth, teacher=Teacher(SAID))
+    assert "different classes to 2 of the\n4 rows handed in." in page
+    assert "Of these the rules are right on 1, the model on 1." in page
+    rows, model = [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [2.0, 2.0, 1.0]
+    page = page_of(
+        tmp_path, numbers_rules(), X=rows, y=[2.0, 2.5, 1.0], teacher=Teacher(model)
+    )
+    assert "Of all 3 the rules are nearer to the truth on 0, the model on 1." in page
+    page = page_of(tmp_path, classes_rules(), X=ROWS, teacher=Teacher(SAID))
+    assert "are right on" not in page and "nearer" not in page
+
+
+def test_how_sure_the_model_was_stands_beside_what_it_says(tmp_path):
+    said = Teacher(SAID, PROBABILITIES)
+    page = page_of(tmp_path, classes_rules(), X=ROWS, teacher=said)
+    (told,) = re.findall(r'"Row">2<.*?data-label="Model says">(.*?)</td>', page, re.S)
+    assert "ill" in told and "95 % sure" in told
+    assert "rule 3: no other rule fits" in page
+    assert "sure</span>" not in page_of(
+        tmp_path, classes_rules(), X=ROWS, teacher=Teacher(SAID)
+    )
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):

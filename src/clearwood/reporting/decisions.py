@@ -28,10 +28,13 @@ from clearwood.rules.decisions.in_words import (
     when_called,
 )
 from clearwood.rules.decisions.of_values import line_name
-from clearwood.rules.rule import prediction_text
+from clearwood.rules.decisions.rates import Rate
+from clearwood.rules.rule import few_text, prediction_text
 
 SIDE, EDGE, TOP = 300.0, 52.0, 24.0
 """Of a square plot, and what is free left and above."""
+AXIS = 20
+"""Letters of a label beside an axis; the words of a chart have all of it."""
 MOST_POINTS = 200
 """Of a curve: more would not be seen."""
 SMALLEST, LARGEST = 3.0, 8.0
@@ -79,20 +82,25 @@ def _of_one(found: Decisions) -> dict[str, Any]:
     both = list(found.judged.values())
     rates = [
         {
+            "word": key,
             "name": name,
             "meaning": meaning.format(label),
-            "told": [rate_text(key, getattr(judged.rates[0], key)) for judged in both],
+            "told": [_rate(key, getattr(judged.rates[0], key)) for judged in both],
         }
         for key, (name, meaning) in MEANING.items()
     ]
-    wrong = [str(judged.error) for judged in both]
+    wrong = [_rate("error", judged.error) for judged in both]
     of_all = "of all rows are called wrongly" + " so" * (found.threshold is not None)
     return {
         "kind": "one",
         "when": when_called(found),
         "confusion": _confusion(found),
         "has_model": found.model is not None,
-        "rates": [*rates, {"name": "error", "meaning": of_all, "told": wrong}],
+        "rates": [
+            *rates,
+            {"word": "", "name": "error", "meaning": of_all, "told": wrong},
+        ],
+        "words": list(MEANING),
         "calibration": _calibration(found.calibration, label),
         "roc": None if found.rules.roc is None else _roc(found, label),
     }
@@ -104,16 +112,22 @@ def _of_each(found: Decisions) -> dict[str, Any]:
         "kind": "each",
         "confusion": _confusion(found),
         "names": [name for name, _ in MEANING.values()],
+        "words": list(MEANING),
         "has_model": found.model is not None,
         "classes": [
             {
                 "label": prediction_text(rates.label),
-                "told": [rate_text(key, rate) for key, rate in rates.items()],
+                "told": [_rate(key, rate) for key, rate in rates.items()],
             }
             for rates in found.rules.rates
         ],
         "errors": [(who, str(j.error)) for who, j in found.judged.items()],
     }
+
+
+def _rate(key: str, rate: Rate) -> tuple[str, str]:
+    """A rate in words, and a warning where next to no rows tell it."""
+    return rate_text(key, rate), few_text(rate.rows)
 
 
 def _confusion(found: Decisions) -> dict[str, Any]:
@@ -166,6 +180,17 @@ def y_at(share: float) -> float:
     return TOP + SIDE * (1 - share)
 
 
+def _beside_axis(label: str) -> str:
+    """A label with as much of it as a small chart has room for.
+
+    Examples
+    --------
+    >>> _beside_axis("ill"), _beside_axis("a class with a very long name")
+    ('ill', 'a class with a very…')
+    """
+    return label if len(label) <= AXIS else f"{label[: AXIS - 1]}…"
+
+
 def _calibration(points: Sequence[CalibrationPoint], label: str) -> dict[str, Any]:
     """What is promised against what is found, a point for each line."""
     most = max(point.found.rows for point in points)
@@ -190,8 +215,8 @@ def _calibration(points: Sequence[CalibrationPoint], label: str) -> dict[str, An
     chart = _square(
         f"What the rules promise, and how many are {label}",
         words,
-        f"said: probability of {label}",
-        f"found: share of {label}",
+        f"said: probability of {_beside_axis(label)}",
+        f"found: share of {_beside_axis(label)}",
     )
     return {**chart, "points": shown, "by_line": points[0].line is not None}
 
@@ -215,8 +240,8 @@ def _roc(found: Decisions, label: str) -> dict[str, Any]:
     chart = _square(
         f"How many {label} are found, for how many false alarms",
         " ".join(words),
-        f"false alarms: share of the others called {label}",
-        f"found: share of {label}",
+        f"false alarms: others called {_beside_axis(label)}",
+        f"found: share of {_beside_axis(label)}",
     )
     return {**chart, "curves": [curve for curve in curves if curve["points"]]}
 
@@ -248,6 +273,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
     ]
     return {
         "kind": "values",
+        "words": ["typical"],
         "has_model": found.model is not None,
         "has_spread": has_spread,
         "by_line": found.lines[0].line is not None,
@@ -266,6 +292,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
             {
                 "name": "" if line.line is None else line_name(line),
                 "n_rows": line.mean.rows,
+                "few": few_text(line.mean.rows),
                 "said": prediction_text(line.said) if line.line else f"{line.said:.4g}",
                 "mean": line.mean.as_number(),
                 "half": quantile_texts(line.errors.quantiles)[1],

@@ -49,6 +49,7 @@ def summarize_failures(
         "by_certainty": table.probabilities is not None,
         "labelled": label is not None,
         "has_truth": table.y is not None,
+        "right": _right(rules, table, taught, predicted),
         "lines": [
             {
                 "row": str(row if label is None else label[row]),
@@ -61,6 +62,19 @@ def summarize_failures(
             for row in worst.tolist()
         ],
     }
+
+
+def _right(
+    rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
+) -> tuple[int, int] | None:
+    """On how many rows only the rules are right, or nearer, and only the model."""
+    if table.y is None:
+        return None
+    if rules.task == "regression":
+        ours, theirs = np.abs(predicted - table.y), np.abs(taught - table.y)
+        return int((ours < theirs).sum()), int((theirs < ours).sum())
+    ours, theirs = predicted == table.y, taught == table.y
+    return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
 
 
 def _has_labels(X: Any) -> bool:

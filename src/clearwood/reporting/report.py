@@ -36,9 +36,11 @@ def report(
 ) -> None:
     """Write one page about some rules: what they say, how good, where they fail.
 
-    Of a comparison: every point on a chart, and the rules of the one that is chosen. Of
-    a forest of features: their graph, in which each can be pointed at. Of a recurrent
-    network, or of a hidden Markov model: a text, or series, in the colours of states.
+    It says first whether the rules may stand in for the model, and explains at its end
+    the words that it uses. Of a comparison: every point on a chart, and the rules of
+    the one that is chosen. Of a forest of features: their graph, in which each can be
+    pointed at. Of a recurrent network, or of a hidden Markov model: a text, or series,
+    in the colours of states.
     The page needs no network and no script. The same input gives the same bytes.
 
     Parameters

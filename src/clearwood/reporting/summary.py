@@ -20,6 +20,8 @@ from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, table_of
+from clearwood.reporting.verdict import summarize_verdict
+from clearwood.reporting.words import words_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
@@ -38,23 +40,14 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 """Rows on which a page measures what matters."""
 
 
-IN_WORDS: dict[type[RuleSet], tuple[str, ...]] = {
-    RuleList: (
-        "“otherwise”",
-        "{} that the rule decides; below it and in grey, all that satisfy "
-        "it where earlier rules take some of them",
-        "Rows that this rule decides, and how many satisfy it where that is more",
-    ),
-    RuleSum: ("the constant", "{} that satisfy the rule", "Rows that satisfy the rule"),
-    RuleAverage: (
-        "the last line",
-        "{} that satisfy the rule",
-        "Rows that satisfy the rule",
-    ),
+LAST_LINE: dict[type[RuleSet], str] = {
+    RuleList: "“otherwise”",
+    RuleSum: "the constant",
+    RuleAverage: "the last line",
 }
-"""What the line without conditions is called, and what the number of rows means."""
+"""What the line without conditions is called."""
 
-TRAINING, HANDED_IN = "training rows", "rows handed in for this report"
+TRAINING, HANDED_IN = "Training rows", "Rows handed in for this report"
 """What the statistics of rules are of."""
 
 NEW_TO = (None, "rules", "model")
@@ -85,13 +78,13 @@ def summarize(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``target``, ``facts``, ``warning``, ``rules``,
-        ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``, ``path``,
-        ``history``, ``settings``, and the name of every family's section;
-        ``as_found`` (the rules with the numbers that they came with), ``scores``,
-        ``decisions`` and ``failures`` are None where no rows (or no labels, or no
-        teacher) were given, the others where ``result`` holds none. Without rules:
-        ``title``, ``version``, ``settings`` and the section.
+        Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
+        ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
+        ``path``, ``history``, ``settings``, ``words``, and the name of every family's
+        section; ``as_found`` (the rules with the numbers that they came with),
+        ``scores``, ``decisions`` and ``failures`` are None where no rows (or no labels,
+        or no teacher) were given, the others where ``result`` holds none. Without
+        rules: ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -138,20 +131,19 @@ def summarize(
     if table is not None:
         shown = rules.described_on(table.X, table.y, teacher=table.taught)
     counted = TRAINING if table is None else HANDED_IN
-    return {
+    page = {
         # As text, even where it claims to be HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
         "facts": _facts(rules, teacher, ensemble),
         "model": _model_in_words(teacher, ensemble),
+        "verdict": summarize_verdict(rules, shown, table, new_to),
         "warning": rules.about.get("warning"),
-        "rules": {**summarize_rules(shown), "rows": IN_WORDS[type(rules)][2]},
+        "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
         "new_to": new_to,
-        "last_line": IN_WORDS[type(rules)][0],
-        "counted": counted,
-        "rows_note": IN_WORDS[type(rules)][1].format(counted),
+        "last_line": LAST_LINE[type(rules)],
         "family": family,
         **_family_section(family, result, X, y),
         "scores": None if table is None else _scores(rules, table, ensemble),
@@ -168,6 +160,7 @@ def summarize(
         else _importances(rules, table, teacher),
         "settings": _settings(result),
     }
+    return page | {"words": words_of(page)}
 
 
 def _summarize_alone(
@@ -226,7 +219,7 @@ def _model_in_words(teacher: Any, ensemble: TreeEnsemble | None) -> str | None:
 
 def _as_found(rules: RuleSet) -> dict[str, Any] | None:
     """The rules with the numbers that they came with, where they came with some."""
-    return None if math.isnan(rules.n_rows) else summarize_rules(rules)
+    return None if math.isnan(rules.n_rows) else summarize_rules(rules, is_linked=True)
 
 
 def _facts(
@@ -331,7 +324,7 @@ def _scores(
 
 
 def _of_others(rules: RuleSet) -> str:
-    return f"the others fall to {IN_WORDS[type(rules)][0]}"
+    return f"the others fall to {LAST_LINE[type(rules)]}"
 
 
 def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
@@ -339,7 +332,7 @@ def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
         return _line("Same class as the model", "percent", fidelity)
     # A single row has no variance to follow.
     r2 = None if n_rows < 2 else fidelity
-    return _line("Fidelity to the model (R², 1 is perfect)", "number", r2)
+    return _line("Fidelity to the model (R²)", "number", r2) | {"word": "r2"}
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
@@ -361,7 +354,7 @@ def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
     half = None if table.taught is None else _half_within(table.y, table.taught)
     within = "In half of the rows off by at most"
     return [
-        _line("Typical error (root of its mean square)", "number", error**0.5, root),
+        _line("Typical error", "number", error**0.5, root) | {"word": "typical"},
         _line(within, "number", _half_within(table.y, said), half),
     ]
 
@@ -374,7 +367,7 @@ def _line(
     name: str, unit: str, of_rules: float | None, of_model: float | None = None
 ) -> dict:
     line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
-    return line | {"note": ""}
+    return line | {"note": "", "word": ""}
 
 
 def _size(ensemble: TreeEnsemble | None, name: str) -> int | None:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 88
 MOST_CATEGORIES = 12
 """Categories of a set that are printed one by one; exports and files hold all."""
+FEW_ROWS = 3
+"""Rows of which nothing is known. The 95 % interval of the share of a class among three
+rows, even if all are of it, reaches below a half (44 %), so they cannot tell one class
+from the other; that of their mean is wider than two spreads to both sides, so it tells
+no more than a single row would. From four rows on neither is so."""
 LOST_BY_ROUNDING = 2.6e-5
 """Of R2, by values that are printed short: the square of half a percent, and a bit."""
 
@@ -401,3 +406,16 @@ def weight_text(rule: Rule) -> str:
 def count_text(rows: float) -> str:
     """A number of rows; files of before may hold a weight that is no whole number."""
     return f"{rows:.0f}" if float(rows).is_integer() else short_text(rows, 6)
+
+
+def few_text(rows: float) -> str:
+    """A warning beside a number that rests on next to no rows; else nothing.
+
+    Examples
+    --------
+    >>> few_text(1), few_text(3), few_text(4), few_text(0)
+    ('1 row only', '3 rows only', '', '')
+    """
+    if not 0 < rows <= FEW_ROWS:
+        return ""
+    return f"{count_text(rows)} row{'s' * (rows != 1)} only"

@@ -319,8 +319,10 @@ def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     line = next(one for name, one in lines.items() if "ypical error" in name)
     assert line["model"] == pytest.approx(reference)
     assert sum(line["rows_caught"] for line in page["rules"]["lines"]) == len(X)
-    assert page["counted"] == "rows handed in for this report"
-    assert summarize(values)["counted"] == "training rows"
+    here = page["rules"]["words"]
+    assert here["Rows"].startswith("Rows handed in for this report")
+    alone = summarize(values)["rules"]["words"]
+    assert alone["Rows"].startswith("Training rows")
 
 
 def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):

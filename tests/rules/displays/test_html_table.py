@@ -6,7 +6,7 @@ from tests.rules.displays.samples import boxes_list, scores_sum, values_sum
 
 from clearwood._features import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleList
-from clearwood.rules.displays.html_table import line_bars
+from clearwood.rules.displays.html_table import line_bars, summarize_rules
 
 
 def numbers(values, spreads):
@@ -58,3 +58,15 @@ def test_no_bar_of_the_table_leaves_its_room(rules):
     for left, width in places:
         assert float(left) >= 0 and float(width) >= 0
         assert float(left) + float(width) <= 100.11
+
+
+def test_a_table_marks_lines_of_next_to_no_rows_and_links_only_on_a_page():
+    html = numbers([10.0], [2.0])._repr_html_()
+    assert "only" not in html and 'href="#' not in html
+    rules = numbers([10.0], [2.0]).described_on([[1.0]] * 2 + [[-1.0]] * 4, [1.0] * 6)
+    html = rules._repr_html_()
+    assert html.count("2 rows only") == 1 and "4 rows only" not in html
+    (meaning,) = re.findall(r'<abbr title="([^"]*)">Spread<', html)
+    assert "two in three" in meaning
+    linked = summarize_rules(rules, "Rows of a page", is_linked=True)
+    assert linked["words"]["Rows"].startswith("Rows of a page that this rule decides")

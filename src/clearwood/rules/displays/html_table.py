@@ -7,9 +7,11 @@ from typing import Any
 
 from clearwood._features import printable
 from clearwood._words.numbers import number_text
+from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
     expected_text,
+    few_text,
     interval_text,
     prediction_text,
     said_probability,
@@ -37,16 +39,12 @@ CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
 }
 """What becomes of all the rules that hold, for values and for classes."""
 
-TITLES: dict[type[RuleSet], tuple[str, str]] = {
-    RuleList: (
-        "then {}",
-        "Training rows that this rule decides, and how many satisfy it where that is "
-        "more",
-    ),
-    RuleSum: ("add", "Training rows that satisfy the rule"),
-    RuleAverage: ("say of {}", "Training rows that satisfy the rule"),
+SAYS: dict[type[RuleSet], str] = {
+    RuleList: "then {}",
+    RuleSum: "add",
+    RuleAverage: "say of {}",
 }
-"""Over what the rules say, and what the number of rows means."""
+"""Over what the rules say."""
 
 
 def rules_html(rules: RuleSet) -> str:
@@ -56,21 +54,33 @@ def rules_html(rules: RuleSet) -> str:
     return render("rules/rule_set.html", rules=summarize_rules(rules))
 
 
-def summarize_rules(rules: RuleSet) -> dict[str, Any]:
-    """All that the HTML table shows, as plain data."""
-    says, rows = TITLES[type(rules)]
+def summarize_rules(
+    rules: RuleSet, counted: str = "Training rows", is_linked: bool = False
+) -> dict[str, Any]:
+    """All that the HTML table shows, as plain data.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    counted : str
+        Which rows are counted.
+    is_linked : bool
+        Whether the page explains words itself, so that the names of columns lead there.
+    """
     target = printable(rules.target)
     judged = rules.lines_predict
     is_expected = any(not math.isnan(rule.expected) for rule in rules)
+    # Some were compared with no model, as those of a tree with a posterior.
+    has_agreement = judged and not all(math.isnan(r.agreement) for r in rules)
     return {
         "task": rules.task,
         "combine": rules.combine,
         "target": target,
         "caption": CAPTIONS[type(rules)][bool(rules.classes)],
-        "says": says.format(target),
-        "rows": rows,
-        # Some were compared with no model, as those of a tree with a posterior.
-        "has_agreement": judged and not all(math.isnan(r.agreement) for r in rules),
+        "says": SAYS[type(rules)].format(target),
+        "words": column_words(rules, counted, has_agreement, is_expected),
+        "is_linked": is_linked,
+        "has_agreement": has_agreement,
         "has_quality": judged,
         # What is to be expected on new rows takes the place of what was on these.
         "is_expected": is_expected,
@@ -85,6 +95,7 @@ def summarize_rules(rules: RuleSet) -> dict[str, Any]:
                 "weight": number_text(rule.weight),
                 "rows": _or_none(rule.rows),
                 "rows_caught": _or_none(rule.rows_caught),
+                "few": few_text(rule.rows_caught),
                 "weight_of_rows": weight_text(rule),
                 "share": _share(rule.rows_caught, rules.n_rows),
                 "agreement": _or_none(unrounded(rule.agreement)),
