@@ -24,8 +24,9 @@ SHARES = 84.0
 ROWS = 64.0
 """Room for the number of rows at the right."""
 
-STEPS = (26.0, 300.0)
-"""Widest step from a node to those below it, and most room for all of them."""
+STEPS = (26.0, 130.0)
+"""Widest step from a node to those below it, and most room for all of them: long
+chains would else be wider than a phone."""
 
 THIN, THICK = 1.2, 9.0
 """Of the lines that no row takes, and that all take."""

@@ -17,6 +17,9 @@ from clearwood.rules.drawn.layout import (
 )
 from clearwood.rules.drawn.nodes import DrawnTree
 
+SMALLEST = 0.8
+"""How far a picture shrinks with its room: letters of 13 pixels to 10, no further."""
+
 
 def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
     """What the template ``rules/drawn/tree.html`` shows, as plain data."""
@@ -36,6 +39,7 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
     return {
         "width": place.width,
         "height": place.height,
+        "least": SMALLEST * place.width,
         "right": place.width - EDGE,
         "strip": (STRIP, STRIP_HEIGHT),
         "shares": SHARES,
