@@ -1,5 +1,7 @@
 """What is made of a table once is the same for every sum, wherever it is kept."""
 
+import gc
+import time
 from collections import namedtuple
 
 import numpy as np
@@ -58,6 +60,22 @@ def test_a_file_gives_back_what_was_written(values, n_jobs, tmp_path, monkeypatc
         assert len(later) == 19
         np.testing.assert_array_equal(next(iter(later)).large, 0.1 * made[0].large)
     assert not list(tmp_path.iterdir())
+
+
+def slowly(block):
+    time.sleep(0.01)
+    return block
+
+
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_nobody_is_warned_of_what_is_left_undone(n_jobs):
+    with kept_in_file([(np.zeros(3),)] * 20, n_jobs) as blocks:
+        for _ in range(2):
+            found = blocks.results(slowly)
+            next(found)
+            found.close()
+            next(blocks.results(slowly))
+            gc.collect()
 
 
 def test_a_file_goes_where_its_user_fails(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,7 +86,15 @@ class FileBlocks(Blocks[Block]):
         # Kernels release the lock, and so does reading.
         threads = Parallel(self._n_jobs, prefer="threads", return_as="generator")
         of_place = delayed(lambda place: function(self._read(place), *parameters))
-        return threads(of_place(place) for place in self._places)
+        found = threads(of_place(place) for place in self._places)
+        try:
+            # "yield from" would end them by itself, with a warning.
+            for one in found:  # noqa: UP028
+                yield one
+        finally:
+            # Who is interrupted does not ask for the rest, and need not be warned.
+            with warnings.catch_warnings(action="ignore"):
+                found.close()
 
     def _read(self, places: Any) -> Any:
         return _like(places, [place.read(self._path) for place in places])
