@@ -7,9 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
-from clearwood._tables import open_rows
+from clearwood._tables import learning, open_rows
 from clearwood.exceptions import InputError
-from clearwood.metatree import in_blocks
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
@@ -19,7 +18,7 @@ FEW = {"max_depth": 3, "random_state": 0}
 
 @pytest.fixture(autouse=True)
 def small_samples(monkeypatch):
-    monkeypatch.setattr(in_blocks, "SAMPLE_ROWS", 2000)
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def same_in_memory(tree, X, y, weight=None):
 def of_frames(frame):
     """What all others have to say, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_blocks, "SAMPLE_ROWS", 2000)
+        patch.setattr(learning, "SAMPLE_ROWS", 2000)
         X, rest = stored("frames", frame, None)
         return cw.MetaTreeRegressor(**FEW).fit(X, **rest)
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
 from clearwood._tables import is_read_in_blocks, open_rows
+from clearwood._tables.learning import says_of_tables
 from clearwood._validation import (
     check_apart,
     check_table,
@@ -22,7 +23,7 @@ from clearwood._validation import (
 )
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
-from clearwood.metatree.in_blocks import fit_table, learn_table, say_of_table
+from clearwood.metatree.in_blocks import fit_table, learn_table
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.structure import Structure
 
@@ -301,6 +302,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
     def _probabilities(self, X: Any) -> np.ndarray:
         raise NotImplementedError
 
+    @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, averaged over all prunings of every tree.
 
@@ -314,10 +316,9 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         ndarray of shape (n_samples, n_classes)
             Of Dask a collection, which is not computed yet.
         """
-        if is_read_in_blocks(X):
-            return say_of_table(self, self.predict_proba, X, shares=True)
         return self._probabilities(X)
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.
 
@@ -331,8 +332,6 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         ndarray of shape (n_samples,)
             Of Dask a collection, which is not computed yet.
         """
-        if is_read_in_blocks(X):
-            return say_of_table(self, self.predict, X)
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -380,6 +379,7 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
     def _means(self, X: Any) -> np.ndarray:
         raise NotImplementedError
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the predictive distribution, over all prunings of every tree.
 
@@ -393,8 +393,6 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         ndarray of shape (n_samples,)
             Of Dask a collection, which is not computed yet.
         """
-        if is_read_in_blocks(X):
-            return say_of_table(self, self.predict, X)
         return self._means(X)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:

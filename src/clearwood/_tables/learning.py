@@ -1,0 +1,87 @@
+"""What all estimators do with tables that are read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._tables.opening import is_read_in_blocks, open_rows
+from clearwood._tables.predicting import predicted
+from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable
+from clearwood._validation import check_target
+
+
+def sample_of(
+    X: Any, y: Any = None, weight: Any = None
+) -> tuple[RowsOfTable, RowBlocks | None]:
+    """Rows to choose by; and the table, where these are not all of its rows.
+
+    Parameters
+    ----------
+    X, y, weight
+        As :func:`open_rows` takes them; or a table in memory, which is its own sample.
+    """
+    if not is_read_in_blocks(X):
+        return RowsOfTable(X, y, weight), None
+    table = open_rows(X, y, weight)
+    sample = table.sample(SAMPLE_ROWS)
+    return sample, table if sample.n_rows < table.n_rows else None
+
+
+def labels_of(table: RowBlocks) -> np.ndarray:
+    """All labels, in order: a rare one need not be in a sample."""
+    # One column is enough to know how many rows there are.
+    table = table.only(table.columns[:1]) if table.columns else table
+    return np.unique(np.concatenate(list(table.results(_labels_in))))
+
+
+def _labels_in(rows: RowsOfTable) -> np.ndarray:
+    return np.unique(check_target(rows.y, rows.n_rows, numeric=False))
+
+
+def columns_of(estimator: Any, table: RowBlocks) -> list[str] | None:
+    """Columns of a table that a fitted estimator reads; None for all there are."""
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+    return names if names and set(names) <= set(table.columns or ()) else None
+
+
+def only_read(estimator: Any, table: RowBlocks) -> RowBlocks:
+    """A table without the columns that a fitted estimator does not read."""
+    columns = columns_of(estimator, table)
+    return table if columns is None else table.only(columns)
+
+
+def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
+    """A method that says something of every row says it of tables in blocks, too.
+
+    It gives an array then, and of Dask a collection that is not computed yet.
+
+    Parameters
+    ----------
+    shares : bool
+        Whether it says a number for each of ``classes_``.
+    """
+
+    def decorated(method: Any) -> Any:
+        @wraps(method)
+        def says(estimator: Any, X: Any) -> Any:
+            if not is_read_in_blocks(X):
+                return method(estimator, X)
+            check_is_fitted(estimator)
+            classes = getattr(estimator, "classes_", None)
+            labels = classes is not None and method.__name__ == "predict"
+            return predicted(
+                getattr(estimator, method.__name__),
+                X,
+                classes.dtype if labels else np.float64,
+                list(classes) if shares and classes is not None else None,
+                partial(columns_of, estimator),
+            )
+
+        return says
+
+    return decorated
