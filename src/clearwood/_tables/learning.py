@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._tables.opening import is_read_in_blocks, open_rows
-from clearwood._tables.predicting import predicted
+from clearwood._tables.opening import check_there, is_read_in_blocks, open_rows
+from clearwood._tables.predicting import predicted, rewritten
 from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable
 from clearwood._validation import check_target
 
@@ -46,13 +46,24 @@ def _labels_in(rows: RowsOfTable) -> np.ndarray:
 def columns_of(estimator: Any, table: RowBlocks) -> list[str] | None:
     """Columns of a table that a fitted estimator reads; None for all there are."""
     names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
-    return names if names and set(names) <= set(table.columns or ()) else None
+    if not names or table.columns is None:
+        return None
+    check_there(names, table.columns)
+    return names
 
 
 def only_read(estimator: Any, table: RowBlocks) -> RowBlocks:
     """A table without the columns that a fitted estimator does not read."""
     columns = columns_of(estimator, table)
     return table if columns is None else table.only(columns)
+
+
+def rewrites_table(
+    estimator: Any, says: Callable[[Any], Any], X: Any, meta: Callable[[Any], Any]
+) -> Any:
+    """A table of the same rows, as a fitted estimator changes them."""
+    check_is_fitted(estimator)
+    return rewritten(says, X, meta, partial(columns_of, estimator))
 
 
 def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
@@ -73,11 +84,13 @@ def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
                 return method(estimator, X)
             check_is_fitted(estimator)
             classes = getattr(estimator, "classes_", None)
-            labels = classes is not None and method.__name__ == "predict"
+            kind: Any = np.float64
+            if classes is not None and method.__name__ == "predict":
+                kind = classes.dtype
             return predicted(
                 getattr(estimator, method.__name__),
                 X,
-                classes.dtype if labels else np.float64,
+                kind,
                 list(classes) if shares and classes is not None else None,
                 partial(columns_of, estimator),
             )

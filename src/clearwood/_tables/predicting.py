@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._tables.opening import is_dask, open_rows
-from clearwood._tables.rows import RowBlocks, RowsOfTable
+from clearwood._tables.rows import RowBlocks, RowsOfTable, join_rows
 
 
 def predicted(
@@ -36,12 +36,51 @@ def predicted(
     rows = open_rows(X)
     columns = None if columns_of is None else columns_of(rows)
     if is_dask(X):
-        if columns is not None and hasattr(X, "columns"):
-            place = {str(name): name for name in X.columns}
-            X = X[[place[name] for name in columns]]
-        return _later(says, X, np.dtype(kind), classes)
+        return _later(says, _with_columns(X, columns), np.dtype(kind), classes)
     rows = rows if columns is None else rows.only(columns)
     return np.concatenate(list(rows.results(_said, says)))
+
+
+def rewritten(
+    says: Callable[[Any], Any],
+    X: Any,
+    meta: Callable[[Any], Any],
+    columns_of: Callable[[RowBlocks], Sequence[str] | None],
+) -> Any:
+    """A table of the same rows, with other cells: in memory, of Dask lazily.
+
+    Parameters
+    ----------
+    says : callable
+        From some rows to as many.
+    X : path, memmap, callable or Dask collection
+    meta : callable
+        From a frame without rows to what is made of it.
+    columns_of : callable
+        As for :func:`predicted`.
+    """
+    rows = open_rows(X)
+    columns = columns_of(rows)
+    if not is_dask(X):
+        rows = rows if columns is None else rows.only(columns)
+        return join_rows([RowsOfTable(part) for part in rows.results(_said, says)]).X
+    X = _with_columns(X, columns)
+    if hasattr(X, "columns"):
+        nothing = meta(X._meta)
+        return X.map_partitions(_rewritten_partition, says, nothing, meta=nothing)
+    return X.rechunk({1: -1}).map_blocks(says, dtype=np.float64)
+
+
+def _rewritten_partition(frame: Any, says: Callable[[Any], Any], nothing: Any) -> Any:
+    return says(frame) if len(frame) else nothing
+
+
+def _with_columns(X: Any, columns: Sequence[str] | None) -> Any:
+    """A collection of Dask with some of its columns."""
+    if columns is None or not hasattr(X, "columns"):
+        return X
+    place = {str(name): name for name in X.columns}
+    return X[[place[name] for name in columns]]
 
 
 def _said(rows: RowsOfTable, says: Callable[[Any], np.ndarray]) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -18,9 +19,12 @@ from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, users_level, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
+from clearwood._tables import RowsOfTable
+from clearwood._tables.learning import only_read, sample_of, says_of_tables
 from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
 from clearwood.circuits.distributions import LEAST_SHARE
+from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
 from clearwood.circuits.learning.variables import (
@@ -78,7 +82,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty.
+            As it comes: texts, numbers and truth values, cells may be empty. Or a table
+            that is read in blocks: the path of Parquet files, a memory map, a function
+            that gives pandas frames, a collection of Dask. Of more than 200,000 rows
+            as many are drawn at random to choose the structure and what is read off
+            columns; then EM goes on with all rows, if it is part of the learner.
         y : None
             Not used.
         X_val : array-like or frame, optional
@@ -88,7 +96,8 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         -------
         self
         """
-        X = check_table(self, X, reset=True)
+        sample, table = sample_of(X)
+        X = check_table(self, sample.X, reset=True)
         if X_val is not None and not len(X_val):
             raise InputError(
                 "X_val has no rows to choose by; hand in some, or leave it out: then "
@@ -98,7 +107,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         features = read_exactly(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else encoded(self, X_val, features)
-        self.circuit_ = self.circuit_of(features, values, valid)
+        rows = None
+        if table is not None:
+            read = partial(_encoded_block, features, self)
+            rows = AllRows(only_read(self, table), [read])
+        self.circuit_ = self.circuit_of(features, values, valid, all_rows=rows)
         return self
 
     def circuit_of(
@@ -107,6 +120,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         values: np.ndarray,
         valid: np.ndarray | None = None,
         learn: Callable[[LearningTable, np.random.Generator], Node] | None = None,
+        all_rows: AllRows | None = None,
     ) -> Circuit:
         """The circuit that is learned from encoded rows.
 
@@ -118,18 +132,22 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             Rows to choose by, in place of ``validation_fraction`` of ``values``.
         learn : callable, optional
             In place of ``_learn``.
+        all_rows : AllRows, optional
+            Encoded, where ``values`` are a sample of them.
         """
         self._units = units = Units.of(values, features)
         self._heaps = tuple(heaps_of(values, features))
         warn_of_far_cells(values, features)
         learn = learn or self._learn
+        if all_rows is not None:
+            all_rows = all_rows.then(check_far, features).then(units.scaled)
 
         def network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
             table = LearningTable(
-                units.scaled(train), units.scaled(chosen_by), features
+                units.scaled(train), units.scaled(chosen_by), features, all_rows
             )
             return units.restored(learn(table, rng))
 
@@ -150,6 +168,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         return self.circuit_.degrees_of_freedom
 
     @warned_once()
+    @says_of_tables()
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of rows, missing cells summed out.
 
@@ -158,10 +177,12 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         return self.circuit_.compiled.log_likelihood(self._encoded(X))
 
@@ -171,10 +192,11 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
         y : None
             Not used.
         """
-        return float(self.score_samples(X).mean())
+        return float(np.asarray(self.score_samples(X)).mean())
 
     @warned_once()
     def conditional(
@@ -259,6 +281,12 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         """Rows as the circuit reads them."""
         check_is_fitted(self)
         return encoded(self, X, self.circuit_.features)
+
+
+def _encoded_block(
+    features: FeatureSpace, estimator: Any, rows: RowsOfTable
+) -> np.ndarray:
+    return encoded(estimator, rows.X, features)
 
 
 def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:

@@ -14,12 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, warned_once
+from clearwood._tables import RowsOfTable
+from clearwood._tables.learning import (
+    labels_of,
+    only_read,
+    sample_of,
+    says_of_tables,
+)
 from clearwood._validation import check_apart, check_table, check_target
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.estimators import MiniSPN
+from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
@@ -146,9 +154,10 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty.
-        y : array-like of shape (n_samples,)
-            Class labels.
+            As it comes: texts, numbers and truth values, cells may be empty. Or a table
+            that is read in blocks, see `MiniSPN.fit`.
+        y : array-like of shape (n_samples,) or str
+            Class labels; of a table that is read in blocks, a column.
 
         Returns
         -------
@@ -159,10 +168,12 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
                 "SPNClassifier requires y to be passed, but the target y is None; give "
                 "one label per row, or learn a density alone, by MiniSPN."
             )
-        X = check_table(self, X, reset=True)
+        sample, table = sample_of(X, y)
+        X, y = check_table(self, sample.X, reset=True), sample.y
         check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
-        self.classes_, label = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y) if table is None else labels_of(table)
+        label = np.searchsorted(self.classes_, y)
         if len(self.classes_) < 2:
             raise InputError(
                 f"y holds one class only, {self.classes_.tolist()}: there is nothing "
@@ -175,45 +186,58 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         values = np.column_stack([features.encode(X), label])
         joint = with_last(features, "class", tuple(self.classes_.tolist()))
         learn = partial(by_class, network._learn) if self.per_class else None
-        self.circuit_ = network.circuit_of(joint, values, learn=learn)
+        rows = None
+        if table is not None:
+            read = partial(_with_label, features, self)
+            rows = AllRows(only_read(self, table), [read])
+        self.circuit_ = network.circuit_of(joint, values, learn=learn, all_rows=rows)
         return self
 
+    @says_of_tables(shares=True)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log probabilities of the classes, given the cells that are there.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
         """
         return log_softmax(self._log_joint(self._encoded(X)), axis=1)
 
+    @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, given the cells that are there.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
         """
         return np.exp(self.predict_log_proba(X))
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         most = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[most]
@@ -285,16 +309,37 @@ def by_class(
 ) -> Node:
     """A network for the rows of each class, which is the last column."""
     features = without_last(table.features)
-    n_classes = len(table.features.categories[-1] or ())
+    classes = table.features.categories[-1] or ()
+    n_classes = len(classes)
     children, sizes = [], []
     for k, own in enumerate(rng.spawn(n_classes)):
         parts = (part[part[:, -1] == k, :-1] for part in (table.train, table.valid))
         rows, valid = map(np.ascontiguousarray, parts)
-        network = learn(LearningTable(rows, valid, features), own)
+        more = None if table.all_rows is None else table.all_rows.then(_of_class, k)
+        if not len(rows) and more is not None:
+            raise InputError(
+                f"The sample has no row of class {classes[k]!r} "
+                "to learn its network from; leave per_class at False, or put rare "
+                "classes together."
+            )
+        network = learn(LearningTable(rows, valid, features, more), own)
         leaf = leaf_of_levels(features.n_features, np.eye(n_classes)[k])
         children.append(product_of((network, leaf)))
-        sizes.append(len(rows))
+        sizes.append(len(rows) if more is None else more.n_rows)
     return Sum(smoothed(np.array(sizes, dtype=np.float64), ALPHA), tuple(children))
+
+
+def _of_class(values: np.ndarray, k: int) -> np.ndarray:
+    return values[values[:, -1] == k, :-1]
+
+
+def _with_label(
+    features: FeatureSpace, estimator: SPNClassifier, rows: RowsOfTable
+) -> np.ndarray:
+    """A block of a table, its class in the last column."""
+    y = check_target(rows.y, rows.n_rows, numeric=False)
+    label = np.searchsorted(estimator.classes_, y)
+    return np.column_stack([encoded(estimator, rows.X, features), label])
 
 
 def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -12,6 +13,9 @@ from clearwood._features import users_level
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled, compile_circuit
 from clearwood.exceptions import InterruptedFitWarning
+
+Expected = tuple[float, np.ndarray, list[np.ndarray]]
+"""Log-likelihood, counts of edges, and statistics of leaves."""
 
 
 def refine(
@@ -65,19 +69,52 @@ def refine(
     ([0.6, 0.4], 10.0)
     """
     weight = np.ones(len(values)) if weight is None else weight
-    spread = _variances(values) if spread is None else spread
+    spread = variances(values) if spread is None else spread
+
+    def score(compiled: Compiled, likelihood: float) -> float:
+        if valid is not None and len(valid):
+            return float(compiled.log_likelihood(valid).mean())
+        return float(likelihood / weight.sum())
+
+    expects = partial(_expected, values, weight)
+    return climb(circuit, expects, score, alpha, spread, sweeps, tolerance)
+
+
+def _expected(values: np.ndarray, weight: np.ndarray, compiled: Compiled) -> Expected:
+    return compiled.expected(values, weight)
+
+
+def climb(
+    circuit: Circuit,
+    expects: Callable[[Compiled], Expected],
+    score: Callable[[Compiled, float], float],
+    alpha: float,
+    spread: np.ndarray,
+    sweeps: int = 50,
+    tolerance: float = 1e-6,
+) -> Circuit:
+    """EM for as long as a score rises, wherever the rows are.
+
+    Parameters
+    ----------
+    circuit : Circuit
+    expects : callable
+        The E-step, see :meth:`Compiled.expected`.
+    score : callable
+        Of parameters, and of the log-likelihood that ``expects`` gives.
+    alpha, spread, sweeps, tolerance
+        As in :func:`refine`.
+    """
     start = best = compile_circuit(circuit)
     best_score = -np.inf
     try:
-        steps = em_sweeps(start, values, weight, alpha, spread)
+        steps = em_sweeps(start, expects, alpha, spread)
         for compiled, likelihood in islice(steps, sweeps + 1):
-            score = likelihood / weight.sum()
-            if valid is not None and len(valid):
-                score = float(compiled.log_likelihood(valid).mean())
+            found = score(compiled, likelihood)
             # Where a row is impossible, its log-likelihood says nothing of the others.
-            if best_score > -np.inf and not score > best_score + tolerance:
+            if best_score > -np.inf and not found > best_score + tolerance:
                 break
-            best, best_score = compiled, score
+            best, best_score = compiled, found
     except KeyboardInterrupt:
         if best is start:
             raise
@@ -91,8 +128,7 @@ def refine(
 
 def em_sweeps(
     compiled: Compiled,
-    values: np.ndarray,
-    weight: np.ndarray,
+    expects: Callable[[Compiled], Expected],
     alpha: float,
     spread: np.ndarray,
 ) -> Iterator[tuple[Compiled, float]]:
@@ -104,12 +140,12 @@ def em_sweeps(
     continuous leaf.
     """
     while True:
-        likelihood, edges, leaves = compiled.expected(values, weight)
+        likelihood, edges, leaves = expects(compiled)
         yield compiled, likelihood
         compiled = compiled.estimated(edges, leaves, alpha, spread)
 
 
-def _variances(values: np.ndarray) -> np.ndarray:
+def variances(values: np.ndarray) -> np.ndarray:
     """Per column; 1 where there is one value."""
     variance = np.ma.masked_invalid(values).var(axis=0).filled(0.0)
     return np.where(variance > 0.0, variance, 1.0)

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, fit_context
 from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._numeric import spawn_generators
+from clearwood._tables import is_read_in_blocks
+from clearwood._tables.learning import rewrites_table, sample_of
 from clearwood._validation import check_table
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit
@@ -21,6 +23,7 @@ from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares, conditionals
+from clearwood.exceptions import InputError
 
 
 class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -104,7 +107,8 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty.
+            As it comes: texts, numbers and truth values, cells may be empty. Or a table
+            that is read in blocks, see `MiniSPN.fit`.
         y : None
             Not used.
 
@@ -112,10 +116,11 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        X = check_table(self, X, reset=True)
+        sample, _ = sample_of(X)
+        checked = check_table(self, sample.X, reset=True)
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
-        self.circuit_ = network.fit(X).circuit_
+        self.circuit_ = network.fit(X if is_read_in_blocks(X) else checked).circuit_
         return self
 
     @warned_once()
@@ -125,14 +130,23 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``; then there are no draws.
 
         Returns
         -------
         ndarray or frame of shape (n_samples, n_features)
             What it was called with, a frame of pandas or polars or an array, unless
-            ``set_output`` says otherwise. Cells of levels that were not there in the
-            fit stay as they are.
+            ``set_output`` says otherwise. Of a file or a function a frame in memory,
+            of Dask a collection, which is not computed yet. Cells of levels that were
+            not there in the fit stay as they are.
         """
+        if is_read_in_blocks(X):
+            if self.n_draws:
+                raise InputError(
+                    f"n_draws is {self.n_draws}, but a table that is read in blocks "
+                    "gets guesses only: set n_draws=0, or draw for some rows at a time."
+                )
+            return rewrites_table(self, self.transform, X, _as_it_is)
         X, values = self._read(X)
         if self.n_draws:
             return self._drawn(X, values, 1)[0]
@@ -175,6 +189,10 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         return X, encoded(self, X, self._features)
+
+
+def _as_it_is(nothing: Any) -> Any:
+    return nothing
 
 
 def filled(

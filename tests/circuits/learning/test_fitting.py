@@ -36,7 +36,7 @@ def golden_table(name):
 def test_leaves_and_smoothing_are_chosen(name, n_rows):
     whole, _ = golden_table(name)
     whole = whole._replace(train=whole.train[:n_rows])
-    pieces = grow(Slice.of(*whole), [split_columns], prune=False)
+    pieces = grow(Slice.of(*whole[:3]), [split_columns], prune=False)
     choices = Choices()
     best = choose(pieces, whole, choices)
     scores = {

@@ -12,8 +12,9 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node
-from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.expectation import refine
+from clearwood.circuits.compiled import Compiled, compile_circuit
+from clearwood.circuits.expectation import climb, refine, variances
+from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import (
     ALPHA,
     Starts,
@@ -40,11 +41,14 @@ class LearningTable(NamedTuple):
     ----------
     train, valid : ndarray of shape (n_rows, n_columns)
     features : FeatureSpace
+    all_rows : AllRows or None
+        Of a table larger than memory, of which the others are a sample.
     """
 
     train: np.ndarray
     valid: np.ndarray
     features: FeatureSpace
+    all_rows: AllRows | None = None
 
     def score(self, root: Node) -> float:
         """Mean log density of the rows to choose by."""
@@ -124,7 +128,7 @@ def mini_spn(
     table: LearningTable, critical_p: float, choices: Choices, rng: np.random.Generator
 ) -> Node:
     """Rows first, into two kinds, for as long as validation rows agree (4.2.2)."""
-    whole = Slice.of(*table)
+    whole = Slice.of(*table[:3])
 
     columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
 
@@ -154,7 +158,7 @@ def learn_spn(
     Of a grid of what a kind costs and of what counts as dependent, validation rows
     choose; without any, the first of both is taken.
     """
-    whole = Slice.of(*table)
+    whole = Slice.of(*table[:3])
 
     def chosen(penalty: float, critical_p: float, rng: np.random.Generator) -> Chosen:
         columns = partial(
@@ -206,13 +210,33 @@ def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chose
 
 
 def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -> Node:
-    """All parameters by EM, for as long as validation rows become likelier."""
-    if not choices.polish or not len(table.valid):
+    """All parameters by EM, for as long as validation rows become likelier.
+
+    Where there are more rows than fit into memory, EM goes on with all of these for as
+    long as they become likelier: structure and smoothing know only the sample.
+    """
+    if not choices.polish:
         return root
-    return refine(
-        Circuit(root, table.features),
-        table.train,
-        valid=table.valid,
-        alpha=alpha,
-        tolerance=LEAST_GAIN,
-    ).root
+    circuit = Circuit(root, table.features)
+    if len(table.valid):
+        circuit = refine(
+            circuit,
+            table.train,
+            valid=table.valid,
+            alpha=alpha,
+            tolerance=LEAST_GAIN,
+        )
+    if table.all_rows is not None:
+        circuit = climb(
+            circuit,
+            table.all_rows.expected,
+            _as_it_is,
+            alpha,
+            variances(table.train),
+            tolerance=LEAST_GAIN,
+        )
+    return circuit.root
+
+
+def _as_it_is(_: Compiled, mean: float) -> float:
+    return mean

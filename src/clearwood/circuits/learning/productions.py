@@ -64,7 +64,7 @@ class Ground:
     @classmethod
     def of(cls, table: LearningTable, trees: bool) -> Ground:
         """Read a table."""
-        return cls(table, Slice.of(*table), trees)
+        return cls(table, Slice.of(*table[:3]), trees)
 
     def bare(self) -> Branch:
         """All columns are independent: one block of all rows."""
