@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -153,7 +153,10 @@ def _refuse_free_text(column: Any, name: str) -> None:
 
 
 def _labels(cells: np.ndarray, counted: np.ndarray) -> tuple[Hashable, ...]:
-    """The distinct labels, in the order of the texts that they are written as."""
     rows = zip(cells.tolist(), counted)
-    labels = {cell for cell, counts in rows if counts and not is_missing(cell)}
+    return in_order({cell for cell, counts in rows if counts and not is_missing(cell)})
+
+
+def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
+    """Distinct labels in the order of the texts that they are written as."""
     return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))

@@ -12,6 +12,8 @@ from clearwood._cells import frame_cells, numbers
 from clearwood._columns import features_of
 from clearwood._estimators import fit_context
 from clearwood._features import is_frame
+from clearwood._tables import is_read_in_blocks
+from clearwood._tables.learning import rewrites_table, sample_of
 from clearwood._validation import check_table, check_target, check_weight
 from clearwood.discretize.cuts import (
     Decision,
@@ -61,14 +63,19 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray or frame of shape (n_samples, n_features)
             As float64, so that missing values stay NaN; what it was called with, a
             frame of pandas or polars or an array, unless ``set_output`` says
-            otherwise. Columns of texts and of categories are as they were.
+            otherwise. Of a file or a function a frame in memory, of Dask a collection,
+            which is not computed yet. Columns of texts and of categories are as they
+            were.
         """
+        if is_read_in_blocks(X):
+            return rewrites_table(self, self.transform, X, self._without_rows)
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         if not is_frame(X):
@@ -91,6 +98,11 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 found = bin_positions(values, cuts)
                 series.append(nw.new_series(name, found, backend=frame.implementation))
         return frame.with_columns(*series).to_native()
+
+    def _without_rows(self, frame: Any) -> Any:
+        """What ``transform`` makes of a frame without rows."""
+        pairs = zip(frame.columns, self.cuts_)
+        return frame.astype({c: np.float64 for c, cuts in pairs if cuts is not None})
 
 
 class MDLPDiscretizer(_Binner):
@@ -145,8 +157,11 @@ class MDLPDiscretizer(_Binner):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
+            Or a table that is read in blocks: the path of Parquet files, a memory map,
+            a function that gives pandas frames, a collection of Dask. Of more than
+            200,000 rows as many are drawn at random, and cuts are theirs.
+        y : array-like of shape (n_samples,) or str
+            Class labels; of a table that is read in blocks, a column.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each one stands for.
 
@@ -159,9 +174,10 @@ class MDLPDiscretizer(_Binner):
                 "MDLPDiscretizer requires y to be passed, but the target y is None; "
                 "give one class label per row, or use BinaryBinner, which needs none."
             )
+        (X, y, weight), _ = sample_of(X, y, sample_weight)
         X = check_table(self, X, reset=True)
         y = check_target(y, X.shape[0], numeric=False)
-        weight = check_weight(sample_weight, X.shape[0])
+        weight = check_weight(weight, X.shape[0])
         classes, label = np.unique(y, return_inverse=True)
         columns = self._numeric_columns(X, weight)
         self.decisions_ = [
@@ -218,8 +234,11 @@ class BinaryBinner(_Binner):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-        y : None
-            Not used.
+            Or a table that is read in blocks: the path of Parquet files, a memory map,
+            a function that gives pandas frames, a collection of Dask. Of more than
+            200,000 rows as many are drawn at random, and cuts are theirs.
+        y : None or str
+            Not used; of a table that is read in blocks, a column to leave out.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each one stands for.
 
@@ -227,8 +246,9 @@ class BinaryBinner(_Binner):
         -------
         self
         """
+        (X, _, weight), _ = sample_of(X, y, sample_weight)
         X = check_table(self, X, reset=True)
-        weight = check_weight(sample_weight, X.shape[0])
+        weight = check_weight(weight, X.shape[0])
         columns = self._numeric_columns(X, weight)
         cuts = [None if x is None else halving_cut(x, weight) for _, x in columns]
         self._keep([name for name, _ in columns], cuts)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace
+from clearwood._cells import is_missing
+from clearwood._columns import features_of, in_order
+from clearwood._features import FeatureSpace, is_frame
+from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood.discretize.cuts import (
     accepted,
     between,
@@ -84,6 +86,24 @@ class LevelCoder:
         missing = np.isnan(encoded[counted])
         return cls(features, tuple(cuts), ~missing.all(axis=0), missing.any(axis=0))
 
+    def of_all(self, table: RowBlocks) -> LevelCoder:
+        """The same cuts, and every category of a table of which the fit saw a sample.
+
+        Whether columns have values, and missing cells, is that of the table, too.
+        """
+        labels: list[set[Any]] = [set() for _ in self.cuts]
+        has_values, has_missing = self.has_values, self.has_missing
+        for found, values, missing in table.results(_seen, self.features):
+            for known, own in zip(labels, found):
+                known |= own
+            has_values, has_missing = has_values | values, has_missing | missing
+        categories = tuple(
+            None if own is None else in_order(all_of_them)
+            for own, all_of_them in zip(self.features.categories, labels)
+        )
+        features = replace(self.features, categories=categories)
+        return LevelCoder(features, self.cuts, has_values, has_missing)
+
     @property
     def n_levels(self) -> np.ndarray:
         """Number of levels of every column: 1 for those that are constant."""
@@ -127,6 +147,30 @@ class LevelCoder:
         return (
             (*texts, f"{name_text(name)} is missing") if self.has_missing[d] else texts
         )
+
+
+def _seen(
+    rows: RowsOfTable, features: FeatureSpace
+) -> tuple[list[set[Any]], np.ndarray, np.ndarray]:
+    """What some rows hold: their categories, per column; any values, any missing."""
+    counted = rows.at(np.flatnonzero(rows.checked_weight() > 0))
+    if not counted.n_rows:
+        nowhere = np.zeros(features.n_features, dtype=bool)
+        return [set() for _ in features.names], nowhere, nowhere
+    columns = features.columns(counted.X) if is_frame(counted.X) else counted.X.T
+    labels = [
+        set() if own is None else {c for c in cells.tolist() if not is_missing(c)}
+        for own, cells in zip(features.categories, columns)
+    ]
+    missing = [_missing(cells) for cells in columns]
+    values = np.array([not own.all() for own in missing])
+    return labels, values, np.array([bool(own.any()) for own in missing])
+
+
+def _missing(cells: np.ndarray) -> np.ndarray:
+    if cells.dtype != object:
+        return np.isnan(cells)
+    return np.array([is_missing(cell) for cell in cells.tolist()])
 
 
 def _cuts(

@@ -13,6 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
+from clearwood._tables.learning import (
+    labels_of,
+    only_read,
+    sample_of,
+    says_of_tables,
+)
 from clearwood._validation import check_apart, check_table, check_target, check_weight
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
@@ -205,9 +211,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             Columns of texts, and those declared to be of categories (of numbers, too),
-            are categories; cells may be empty.
-        y : array-like of shape (n_samples,)
-            Class labels.
+            are categories; cells may be empty. Or a table that is read in blocks: the
+            path of Parquet files, a memory map, a function that gives pandas frames,
+            a collection of Dask. Of more than 200,000 rows as many are drawn at random
+            to cut numbers; all are counted.
+        y : array-like of shape (n_samples,) or str
+            Class labels; of a table that is read in blocks, a column.
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each one stands for.
 
@@ -256,23 +265,22 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None; give one label per row."
             )
-        X = check_table(self, X, reset=True)
+        sample, rows = sample_of(X, y, sample_weight)
+        X, y = check_table(self, sample.X, reset=True), sample.y
         check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
-        weight = check_weight(sample_weight, X.shape[0])
-        if weight.sum() > MOST_WEIGHT:
-            raise InputError(
-                f"sample_weight sums to {weight.sum():.3g}; scores of so many rows are "
-                f"not exact. Divide the weights, so that they sum to {MOST_WEIGHT:.0e} "
-                "or less."
-            )
+        weight = check_weight(sample.weight, X.shape[0])
         # A row that does not count is as good as none.
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             X, y, weight = take_rows(X, counted), y[counted], weight[counted]
-        self.classes_, label = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y) if rows is None else labels_of(rows)
+        label = np.searchsorted(self.classes_, y)
         n_classes = len(self.classes_)
         self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
+        if rows is not None:
+            rows = only_read(self, rows)
+            self.levels_ = self.levels_.of_all(rows)
         n_levels = self.levels_.n_levels
         widest = int(n_levels.argmax())
         if n_levels[widest] * n_levels.sum() * n_classes > MOST_PAIRS:
@@ -281,8 +289,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 f"{n_levels[widest]:,} levels, too many to count with those of all "
                 "columns; leave it out if it names rows, or put rare levels together."
             )
+        if rows is not None:
+            return _not_too_heavy(
+                CodedTable.of_table(rows, self.levels_, self.classes_)
+            )
         kind = np.min_scalar_type(int(n_levels.max()))
-        return CodedTable(
+        table = CodedTable(
             codes=self.levels_.codes(X).astype(kind),
             levels=n_levels,
             y=label,
@@ -290,6 +302,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
+        return _not_too_heavy(table)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """What was found of the features that vary, for all columns."""
@@ -353,6 +366,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     # Predicting
 
     @warned_once()
+    @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class: the average over the graphs drawn.
 
@@ -362,14 +376,17 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
         """
         return self._averaged(X).probability
 
     @warned_once()
+    @says_of_tables(shares=True)
     def predict_proba_error(self, X: Any) -> np.ndarray:
         """Standard errors of `predict_proba`, as it averages over finitely many graphs.
 
@@ -379,23 +396,28 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
         """
         return self._averaged(X).error
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
@@ -404,6 +426,17 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         return self._average.predict(self.levels_.codes(X))
+
+
+def _not_too_heavy(table: CodedTable) -> CodedTable:
+    """A table whose scores are exact."""
+    total = 0.0 if table.weight is None else table.weight.sum()
+    if total > MOST_WEIGHT:
+        raise InputError(
+            f"sample_weight sums to {total:.3g}; scores of so many rows are not exact. "
+            f"Divide the weights, so that they sum to {MOST_WEIGHT:.0e} or less."
+        )
+    return table
 
 
 def _widened(graph: FeatureForest, varies: np.ndarray, d: int) -> FeatureForest:

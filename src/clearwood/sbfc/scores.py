@@ -11,12 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._tables import RowBlocks, RowsOfTable
+from clearwood._tables.merging import merged_rows
+from clearwood._validation import check_target
 from clearwood.conjugate import CategoricalDirichlet
 from clearwood.conjugate.leaf_model import log_gamma_rise
+from clearwood.discretize import LevelCoder
 from clearwood.sbfc._kernels import joint_scores, rising_table
 
 if TYPE_CHECKING:
@@ -63,6 +68,31 @@ class CodedTable(NamedTuple):
     def n_features(self) -> int:
         """Number of features."""
         return self.codes.shape[1]
+
+    @classmethod
+    def of_table(
+        cls, table: RowBlocks, levels: LevelCoder, classes: np.ndarray
+    ) -> CodedTable:
+        """All rows of a table larger than memory: equal ones once, with their weight.
+
+        Scores are of counts, to which it is all the same.
+        """
+        n_levels = levels.n_levels
+        kind = np.min_scalar_type(max(int(n_levels.max()), len(classes)))
+        rows, weight = merged_rows(table, partial(_coded, levels, classes, kind))
+        codes, y = np.ascontiguousarray(rows[:, :-1]), rows[:, -1].astype(np.intp)
+        return cls(codes, n_levels, y, len(classes), weight, len(n_levels))
+
+
+def _coded(
+    levels: LevelCoder, classes: np.ndarray, kind: Any, rows: RowsOfTable
+) -> tuple[np.ndarray, np.ndarray]:
+    """Levels and class of the rows that count, and what they count."""
+    weight = rows.checked_weight()
+    y = check_target(rows.y, rows.n_rows, numeric=False)
+    label = np.searchsorted(classes, y)
+    codes = np.column_stack([levels.codes(rows.X), label]).astype(kind)
+    return codes[weight > 0], weight[weight > 0]
 
 
 class Penalty(NamedTuple):
