@@ -38,7 +38,7 @@ class LargeFile(NamedTuple):
         ``X`` are the rows on which they were searched for.
         """
         from clearwood._tables import RowsOfTable
-        from clearwood.simplifiers.large_tables import counted
+        from clearwood.rules.counting.survey import counted
 
         rows = (self.table, self.target, None)
         rules, teacher = fitted.rules_, fitted.ensemble_

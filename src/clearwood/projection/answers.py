@@ -306,3 +306,30 @@ def ask(source: Reference, X: Any) -> Answers:
     # A reference that is sure of its values has no finite distance to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
     return Answers(draws, np.maximum(noise, least))
+
+
+class SaysMean:
+    """A reference as a model that predicts the mean of its draws, or a class.
+
+    Parameters
+    ----------
+    source : Reference
+    names : sequence of str or None
+        Columns that it reads, in its order.
+
+    Examples
+    --------
+    >>> line = reference(lambda X: np.stack([X[:, 0], X[:, 0] + 1]), noise=1.0)
+    >>> SaysMean(line, None).predict(np.array([[0.0], [2.0]]))
+    array([0.5, 2.5])
+    """
+
+    def __init__(self, source: Reference, names: Any) -> None:
+        self._source, self.feature_names_in_ = source, names
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What it says of each row."""
+        said = ask(self._source, X).mean
+        if self._source.classes is None:
+            return said
+        return np.asarray(self._source.classes)[said.argmax(axis=1)]

@@ -8,22 +8,23 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, weighted_mean_and_error
 from clearwood._numeric.progress import progress
+from clearwood._tables.learning import sample_of, says_of_tables
 from clearwood._validation import (
     check_forbidden,
     check_table,
     interval_ends,
-    label_positions,
 )
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
+    SaysMean,
     ask,
     find_reference,
     reads_gaps,
@@ -35,6 +36,7 @@ from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.references import Reference
 from clearwood.rules import RuleList, Training
+from clearwood.rules.counting.survey import counted
 from clearwood.search import Grid
 
 N_FOLDS = 5
@@ -112,8 +114,12 @@ class ProjectedRules(BaseEstimator):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             Rows on which the proxy shall say what the reference says: the reference's
-            training rows, or others like those that it will be asked about.
-        y : array-like of shape (n_samples,), optional
+            training rows, or others like those that it will be asked about. Or a table
+            that is read in blocks: the path of Parquet files, a memory map, a function
+            that gives pandas frames, a collection of Dask. Of more than 200,000 rows
+            the proxy is found on as many, drawn at random, and its rules are counted
+            on all.
+        y : array-like of shape (n_samples,) or str, optional
             What was observed. A reference that is not fitted yet learns from it; a
             fitted one is not changed, and ``y`` only tells how good the proxy is, and
             how large it should be.
@@ -128,8 +134,10 @@ class ProjectedRules(BaseEstimator):
         self
         """
         self._check_sizes()
-        target_name = getattr(y, "name", None)
-        X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
+        target_name = y if isinstance(y, str) else getattr(y, "name", None)
+        rows = X, y, sample_weight
+        sample, table = sample_of(*rows)
+        X, y, weight = rows_that_count(self, *sample, self._task)
         generator = as_generator(self.random_state)
         self.reference_ = find_reference(
             self.reference, X, y, weight, self._task, generator
@@ -157,6 +165,12 @@ class ProjectedRules(BaseEstimator):
             )  # fmt: skip
             if doubts:
                 self.rules_ = self.rules_.with_about(warning=doubts)
+        if table is not None:
+            teacher = SaysMean(
+                self.reference_, getattr(self, "feature_names_in_", None)
+            )
+            told = counted(self.rules_, teacher, sample, rows, table.n_rows)
+            self.rules_ = told.rules
         return self
 
     def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
@@ -339,16 +353,19 @@ class ProjectedRules(BaseEstimator):
         share = training.weight / training.weight.sum()
         return Leaves.of(answers, leaf, share, self._family())
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """What the printed rules say.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict(check_table(self, X, reset=False))
@@ -394,51 +411,3 @@ class ProjectedRules(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         return self._says(check_table(self, X, reset=False)).draws
-
-
-class ProjectedValues(RegressorMixin):
-    """Lines that say a mean or a rate."""
-
-    _task = "regression"
-    reference_: Reference
-    rules_: RuleList
-
-    def _family(self) -> str:
-        return "counts" if self.reference_.task == "counts" else "mean"
-
-    def _positions(self, y: np.ndarray) -> np.ndarray:
-        return y
-
-    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
-        return self.rules_.predict_encoded(encoded)
-
-
-class ProjectedClasses(ClassifierMixin):
-    """Lines that say probabilities of classes."""
-
-    _task = "classification"
-    rules_: RuleList
-    classes_: np.ndarray
-
-    def _family(self) -> str:
-        return "classes"
-
-    def _positions(self, y: np.ndarray) -> np.ndarray:
-        return label_positions(y, self.classes_, "reference")
-
-    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
-        return self.rules_.probabilities_encoded(encoded)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the printed rule that decides each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.predict_proba(check_table(self, X, reset=False))

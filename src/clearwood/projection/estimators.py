@@ -12,13 +12,10 @@ from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers
-from clearwood.projection.base import (
-    ProjectedClasses,
-    ProjectedRules,
-    ProjectedValues,
-)
+from clearwood.projection.base import ProjectedRules
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.sizes import Words
+from clearwood.projection.tasks import ProjectedClasses, ProjectedValues
 from clearwood.projection.trees import project_trees, projection_problem
 from clearwood.rules import RuleList, Training, Tree, print_tree
 from clearwood.search import Grid

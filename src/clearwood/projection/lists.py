@@ -17,12 +17,9 @@ import numpy as np
 from clearwood._estimators import Interval, StrOptions
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers
-from clearwood.projection.base import (
-    ProjectedClasses,
-    ProjectedRules,
-    ProjectedValues,
-)
+from clearwood.projection.base import ProjectedRules
 from clearwood.projection.sizes import Words
+from clearwood.projection.tasks import ProjectedClasses, ProjectedValues
 from clearwood.projection.trees import leaves_of, scores_of
 from clearwood.rules import RuleList, Training, build_rule_list
 from clearwood.search import (

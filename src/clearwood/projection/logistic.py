@@ -21,6 +21,7 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import printable
 from clearwood._numeric import as_generator
 from clearwood._numeric.progress import progress
+from clearwood._tables.learning import sample_of, says_of_tables
 from clearwood._validation import check_table, interval_ends, label_positions
 from clearwood._words.numbers import share_text
 from clearwood.exceptions import InputError
@@ -94,8 +95,10 @@ class _ProjectedLinear(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Rows on which the model shall say what the reference says.
-        y : array-like of shape (n_samples,), optional
+            Rows on which the model shall say what the reference says. Or a table that
+            is read in blocks, see `ProjectedTreeRegressor.fit`: of more than 200,000
+            rows as many count, drawn at random.
+        y : array-like of shape (n_samples,) or str, optional
             What was observed: only a reference that is not fitted yet learns from it.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts: the neighbourhood pi of equation (1).
@@ -104,7 +107,8 @@ class _ProjectedLinear(BaseEstimator):
         -------
         self
         """
-        X, y, weight = rows_that_count(self, X, y, sample_weight, self._task)
+        sample, _ = sample_of(X, y, sample_weight)
+        X, y, weight = rows_that_count(self, *sample, self._task)
         generator = as_generator(self.random_state)
         found = find_reference(self.reference, X, y, weight, self._task, generator)
         if found.task == "counts":
@@ -292,16 +296,19 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     def _what(self) -> str:
         return "what is said"
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """What the linear model says.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         return self._said_of(X)
 
@@ -364,29 +371,35 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
         self.divergence_ = distance(said, proxy, weight)
 
+    @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities that the model says.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
         """
         return self._said_of(X)
 
+    @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Of Dask a collection, which is not computed yet.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable, open_rows
-from clearwood._words.numbers import short_text
 from clearwood.rules import RuleSet
-from clearwood.rules.counting.survey import Survey, columns_of, survey
+from clearwood.rules.counting.survey import columns_of, counted
 
 
 def simplify_table(
@@ -54,18 +53,3 @@ def read_by(model: Any, table: RowBlocks) -> RowBlocks:
     """A table with the columns that a model reads, in its order."""
     columns = columns_of(model, table)
     return table.only(columns) if columns else table
-
-
-def counted(
-    rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
-) -> Survey:
-    """Rules with the statistics of all ``n`` rows, which say what the sample did."""
-    X, y, weight = rows
-    there = rules.evaluate(sample.X, teacher=teacher)
-    told = survey(rules, X, y, teacher, weight)
-    text = (
-        f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
-        f"there {short_text(there.fidelity, 4)}, on all rows "
-        f"{short_text(told.scores.fidelity, 4)}"
-    )
-    return told._replace(rules=told.rules.with_about(sample=text))

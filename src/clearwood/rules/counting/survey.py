@@ -11,6 +11,7 @@ from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted
 from clearwood._validation import check_weight
+from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
 from clearwood.rules.counting.score_sums import ScoreSums, sums_of_scores
@@ -53,6 +54,21 @@ def survey(
     _checked(sums, rule_set, prepare)
     rules = told(rule_set, lines, taught, prepare.known)
     return Survey(rules, sums.scores(rule_set, prepare.known))
+
+
+def counted(
+    rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
+) -> Survey:
+    """Rules with the statistics of all ``n`` rows, which say what the sample did."""
+    X, y, weight = rows
+    there = rules.evaluate(sample.X, teacher=teacher)
+    told = survey(rules, X, y, teacher, weight)
+    text = (
+        f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
+        f"there {short_text(there.fidelity, 4)}, on all rows "
+        f"{short_text(told.scores.fidelity, 4)}"
+    )
+    return told._replace(rules=told.rules.with_about(sample=text))
 
 
 def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:

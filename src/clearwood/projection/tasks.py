@@ -1,0 +1,65 @@
+"""What lines say: values or rates, or probabilities of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._tables.learning import says_of_tables
+from clearwood._validation import check_table, label_positions
+from clearwood.references import Reference
+from clearwood.rules import RuleList
+
+
+class ProjectedValues(RegressorMixin):
+    """Lines that say a mean or a rate."""
+
+    _task = "regression"
+    reference_: Reference
+    rules_: RuleList
+
+    def _family(self) -> str:
+        return "counts" if self.reference_.task == "counts" else "mean"
+
+    def _positions(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.predict_encoded(encoded)
+
+
+class ProjectedClasses(ClassifierMixin):
+    """Lines that say probabilities of classes."""
+
+    _task = "classification"
+    rules_: RuleList
+    classes_: np.ndarray
+
+    def _family(self) -> str:
+        return "classes"
+
+    def _positions(self, y: np.ndarray) -> np.ndarray:
+        return label_positions(y, self.classes_, "reference")
+
+    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
+        return self.rules_.probabilities_encoded(encoded)
+
+    @says_of_tables(shares=True)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the printed rule that decides each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Or a table that is read in blocks, as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Of Dask a collection, which is not computed yet.
+        """
+        check_is_fitted(self, "rules_")
+        return self.rules_.predict_proba(check_table(self, X, reset=False))
