@@ -9,6 +9,7 @@ import clearwood as cw
 from clearwood._tables import learning, open_rows
 from clearwood.circuits.circuit import walk
 from clearwood.circuits.expectation import refine
+from clearwood.circuits.learning import fitting
 from clearwood.exceptions import InputError
 
 pytest.importorskip("dask")
@@ -95,6 +96,20 @@ def test_parameters_are_those_of_all_rows(frame, given):
     best = refine(few, values, tolerance=1e-7).compiled.log_likelihood(values).mean()
     assert own > least
     assert best - own < 1e-3
+
+
+def test_all_rows_are_learned_also_where_that_brings_little(frame, monkeypatch):
+    """As with a large sample, whose parameters are nearly those of all rows."""
+    monkeypatch.setattr(fitting, "LEAST_GAIN", 9.0)
+    table = frame[["a", "b"]]
+    network = cw.MiniSPN(random_state=0)
+    few = network.fit(open_rows(lambda: [table]).sample(2000).X).circuit_
+    found = network.fit(lambda: in_parts(table)).circuit_
+    once = refine(few, table.to_numpy(), sweeps=1, tolerance=0.0)
+    values = table.to_numpy()
+    scores = [c.compiled.log_likelihood(values).mean() for c in (few, found, once)]
+    assert scores[0] < scores[1]
+    assert scores[1] == pytest.approx(scores[2], abs=1e-4)
 
 
 def test_the_thesis_and_what_fits_are_learned_as_in_memory(frame):

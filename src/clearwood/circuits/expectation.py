@@ -92,6 +92,7 @@ def climb(
     spread: np.ndarray,
     sweeps: int = 50,
     tolerance: float = 1e-6,
+    keeps_last: bool = False,
 ) -> Circuit:
     """EM for as long as a score rises, wherever the rows are.
 
@@ -104,6 +105,8 @@ def climb(
         Of parameters, and of the log-likelihood that ``expects`` gives.
     alpha, spread, sweeps, tolerance
         As in :func:`refine`.
+    keeps_last : bool
+        Whether the sweep that brings too little to go on is kept for what it brings.
     """
     start = best = compile_circuit(circuit)
     best_score = -np.inf
@@ -113,6 +116,7 @@ def climb(
             found = score(compiled, likelihood)
             # Where a row is impossible, its log-likelihood says nothing of the others.
             if best_score > -np.inf and not found > best_score + tolerance:
+                best = compiled if keeps_last and found > best_score else best
                 break
             best, best_score = compiled, found
     except KeyboardInterrupt:

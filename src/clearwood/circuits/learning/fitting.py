@@ -234,6 +234,7 @@ def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -
             alpha,
             variances(table.train),
             tolerance=LEAST_GAIN,
+            keeps_last=True,  # The first one may be it: then nothing else is of all.
         )
     return circuit.root
 
