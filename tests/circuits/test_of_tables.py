@@ -149,6 +149,19 @@ def test_classes_that_no_sample_knows(frame):
         classifier(per_class=True).fit(lambda: in_parts(table), "y")
 
 
+def test_levels_are_the_same_whichever_of_them_a_part_declares(frame):
+    hue = np.random.default_rng(0).choice(["blue", "green", "red"], N)
+    table = frame[["a", "b"]].assign(hue=hue)
+    parts = in_parts(table)
+    declared = [part.assign(hue=part["hue"].astype("category")) for part in parts]
+    assert len({str(part["hue"].dtype.categories) for part in declared}) > 1
+    found = [
+        cw.MiniSPN(random_state=0).fit(lambda own=own: own).score_samples(table)
+        for own in (parts, declared)
+    ]
+    np.testing.assert_array_equal(*found)
+
+
 def test_networks_per_class_learn_from_the_rows_of_their_class(frame):
     table = frame.drop(columns="w")
     spn = classifier(per_class=True).fit(lambda: in_parts(table), "y")

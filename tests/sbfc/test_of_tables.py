@@ -73,8 +73,13 @@ def test_cuts_are_of_a_sample_and_counts_of_all(frame, of_frames):
     assert of_frames.log_evidence_ < 4 * few.log_evidence_ < 0.0
 
 
-def test_what_is_not_cut_is_as_in_memory(wards):
-    found = forest().fit(lambda: in_parts(wards), "grade")
+@pytest.mark.parametrize("declared", [False, True])
+def test_what_is_not_cut_is_as_in_memory(declared, wards):
+    """Categories differ between parts where they are declared, too."""
+    parts = in_parts(wards)
+    if declared:
+        parts = [part.assign(ward=part["ward"].astype("category")) for part in parts]
+    found = forest().fit(lambda: parts, "grade")
     X, y = wards[["ward", "stay"]], wards["grade"]
     whole = forest().fit(X, y)
     assert found.levels_.features == whole.levels_.features

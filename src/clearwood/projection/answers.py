@@ -319,7 +319,9 @@ class SaysMean:
 
     Examples
     --------
-    >>> line = reference(lambda X: np.stack([X[:, 0], X[:, 0] + 1]), noise=1.0)
+    >>> def draws(X):
+    ...     return np.stack([X[:, 0], X[:, 0] + 1])
+    >>> line = reference(draws, n_draws=2, task="counts")
     >>> SaysMean(line, None).predict(np.array([[0.0], [2.0]]))
     array([0.5, 2.5])
     """
