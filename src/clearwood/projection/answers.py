@@ -319,9 +319,9 @@ class SaysMean:
 
     Examples
     --------
-    >>> def draws(X):
-    ...     return np.stack([X[:, 0], X[:, 0] + 1])
-    >>> line = reference(draws, n_draws=2, task="counts")
+    >>> def line(X, draw):
+    ...     return X[:, 0] + draw
+    >>> line = reference(line, n_draws=2, noise_variance=1.0)
     >>> SaysMean(line, None).predict(np.array([[0.0], [2.0]]))
     array([0.5, 2.5])
     """
