@@ -325,7 +325,7 @@ def by_class(
         network = learn(LearningTable(rows, valid, features, more), own)
         leaf = leaf_of_levels(features.n_features, np.eye(n_classes)[k])
         children.append(product_of((network, leaf)))
-        sizes.append(len(rows) if more is None else more.n_rows)
+        sizes.append(len(rows) if more is None else more.count())
     return Sum(smoothed(np.array(sizes, dtype=np.float64), ALPHA), tuple(children))
 
 

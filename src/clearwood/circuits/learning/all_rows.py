@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,8 @@ class AllRows:
         step = partial(_with_parameters, step, parameters) if parameters else step
         return AllRows(self._table, (*self._steps, step))
 
-    @cached_property
-    def n_rows(self) -> int:
-        """Their number."""
+    def count(self) -> int:
+        """Their number; some steps leave rows out."""
         return int(self._table.map_sum(_counted, self._steps)[0])
 
     def expected(self, compiled: Compiled) -> tuple[float, np.ndarray, list[Any]]:
@@ -45,10 +44,10 @@ class AllRows:
 
         Its log-likelihood is the mean of the rows.
         """
-        likelihood, edges, *leaves = self._table.map_sum(
+        n_rows, likelihood, edges, *leaves = self._table.map_sum(
             _expected, self._steps, compiled
         )
-        return float(likelihood) / max(self.n_rows, 1), edges, leaves
+        return float(likelihood) / max(n_rows, 1), edges, leaves
 
 
 def _with_parameters(step: Step, parameters: Sequence[Any], values: Any) -> Any:
@@ -71,7 +70,7 @@ def _expected(
 ) -> tuple[Any, ...]:
     values = _read(rows, steps)
     likelihood, edges, leaves = compiled.expected(values, np.ones(len(values)))
-    return likelihood, edges, *leaves
+    return len(values), likelihood, edges, *leaves
 
 
 def check_far(values: np.ndarray, features: FeatureSpace) -> np.ndarray:
