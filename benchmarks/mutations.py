@@ -24,10 +24,11 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
-from benchmarks._planting import Room, enclosing
+from benchmarks._planting import SINGLE, Room, enclosing
 from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
 
-ROOMS = ("search", "rules", "metatree")
+SOURCE = ROOT / "src" / "clearwood"
+ROOMS = (*sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")), SINGLE)
 SHARE = 0.03
 """Of the mutants that there are, the part that is planted."""
 
@@ -105,6 +106,17 @@ def mutants(text):
 
     visit(ast.parse(text))
     return found
+
+
+def files_in(room):
+    """Source files of a room, or those that stand in none."""
+    files = SOURCE.glob("*.py") if room == SINGLE else (SOURCE / room).rglob("*.py")
+    return sorted(files)
+
+
+def room_of(file):
+    """The room that a file stands in."""
+    return file.split("/")[0] if "/" in file else SINGLE
 
 
 def drawn(path, share, lot):
@@ -207,7 +219,7 @@ def write_page(study, possible):
     verdicts, table, survivors = judged(), [], []
     by_group = {}
     for row in study.rows():
-        room = row["file"].split("/")[0]
+        room = room_of(row["file"])
         for group in ((row["lot"], room), (row["lot"], "all")):
             by_group.setdefault(group, []).append(row)
     for (lot, room), rows in sorted(by_group.items()):
@@ -238,7 +250,7 @@ def write_page(study, possible):
         "lot", "room", "files", "planted", "equivalent", "that matter", "seen at once",
         "share [95 % interval]", "seen later", "code removed", "not seen",
     ]  # fmt: skip
-    rooms = sorted({file.split("/")[0] for file in possible})
+    rooms = sorted({room_of(file) for file in possible})
     without = [room for room in ROOMS if room not in rooms]
     study.write_markdown(
         "Bugs of one token, planted one at a time",
@@ -273,6 +285,7 @@ def main():
             "rooms": f"of the house, by commas; {','.join(ROOMS)} if not said",
             "share": f"of the mutants of every file; {SHARE} if not said",
             "lot": "which mutants are drawn; 1 if not said",
+            "most": "of a room, drawn by lot from its share; all if not said",
             "record": "a file to keep which test runs what, or to read it from",
         },
         again="plant those survivors of a lot that matter again, with all tests",
@@ -289,12 +302,12 @@ def main():
         budget = float("inf")
     cases, possible, loaded = {}, {}, {}
     folder = copy_of_repository()
-    source = ROOT / "src" / "clearwood"
     share = 0.0 if options.quick else float(options.share or SHARE)
     rooms = options.rooms.split(",") if options.rooms else ROOMS
     for room in rooms:
-        for path in sorted((source / room).rglob("*.py")):
-            file = path.relative_to(source).as_posix()
+        of_room = {}
+        for path in files_in(room):
+            file = path.relative_to(SOURCE).as_posix()
             possible[file], texts = drawn(path, share, lot)
             for (line, change), text in texts.items():
 
@@ -304,7 +317,9 @@ def main():
                         found["outcome"] = "seen later"
                     return [found]
 
-                cases[lot, file, line, change] = plant
+                of_room[lot, file, line, change] = plant
+        most = min(int(options.most or len(of_room)), len(of_room))
+        cases |= random.Random(f"{lot} {room}").sample(list(of_room.items()), most)
     # In an order of its own, so that a run that is stopped has seen a part of all.
     cases = dict(random.Random(0).sample(list(cases.items()), len(cases)))
     try:
