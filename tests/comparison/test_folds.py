@@ -1,5 +1,7 @@
 """Folds, samples and the order of jobs."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -147,6 +149,24 @@ def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
         ("node-harvest", "regression", 20),
         ("node-harvest", "regression", 600),
     ]
+
+
+def test_what_stands_beside_the_rules_anyway_is_no_warning_of_a_fit(monkeypatch):
+    from clearwood import exceptions
+    from clearwood.comparison import fits
+
+    def fit(problem, job):
+        for kind in ("PoorFidelity", "UnknownCategories", "ClassOrder", "Mixing"):
+            category = getattr(exceptions, f"{kind}Warning", UserWarning)
+            warnings.warn(f"{kind}\n  is said", category, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(fits, "fit_job", fit)
+    reply = fits.do_job(None, Job("rule-list", (3,), 0))
+    assert reply.warnings == (("UserWarning", "Mixing is said"),)
+    assert reply.error == ""
+    # Nobody here can mend what other packages warn of.
+    assert fits.do_job(None, Job(next(iter(fits.PEERS)), (3,), 0)).warnings == ()
 
 
 def test_models_fitted_afresh_get_the_weights_of_their_rows():
