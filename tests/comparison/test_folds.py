@@ -189,6 +189,34 @@ def test_models_fitted_afresh_get_the_weights_of_their_rows():
     assert all(model.told_[1] is None for model in without)
 
 
+def test_models_fitted_afresh_get_a_seed_only_where_they_have_none():
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import LinearRegression
+
+    class Mean:
+        """No estimator of scikit-learn."""
+
+        def fit(self, X, y):
+            self.mean = y.mean()
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.mean)
+
+    y = np.arange(8.0)
+    folds = deal_folds(y, 2, False, np.random.default_rng(0))
+
+    def made(model):
+        return fit_afresh(model, y.reshape(-1, 1), y, None, folds, 5).originals
+
+    seeds = {
+        seed: [one.random_state for one in made(RandomForestRegressor(2, **given))]
+        for seed, given in [(5, {}), (7, {"random_state": 7})]
+    }
+    assert seeds == {5: [5, 5, 5], 7: [7, 7, 7]}
+    assert len(made(LinearRegression())) == len(made(Mean())) == 3
+
+
 def test_coverage_and_overlap_count_rows_by_their_weight():
     from sklearn.tree import DecisionTreeRegressor
 
