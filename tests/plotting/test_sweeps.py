@@ -34,7 +34,9 @@ def test_numbers_on_the_axis_are_those_of_the_chains():
 
 
 def test_one_chain_and_no_r_hat_say_nothing_more():
-    _, given = matplotlib.pyplot.subplots()
+    from matplotlib import pyplot as plt
+
+    _, given = plt.subplots()
     ax = draw_sweeps(given, VALUES[:1, :1], np.nan, "loss")
     assert ax is given and ax.get_legend() is None
     assert ax.get_title(loc="left") == ""
