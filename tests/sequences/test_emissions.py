@@ -239,7 +239,9 @@ def test_modes_of_rows_are_highest(counts, alpha):
 def test_rows_of_which_nothing_is_left_are_the_priors_mean(shape, alpha):
     mean = np.ones(3) / 3 if np.ndim(alpha) == 0 else alpha
     counts = np.zeros(shape)
-    np.testing.assert_allclose(mode_of_rows(alpha, counts), np.broadcast_to(mean, shape))
+    np.testing.assert_allclose(
+        mode_of_rows(alpha, counts), np.broadcast_to(mean, shape)
+    )
     counts[..., 1] = 4.0
     np.testing.assert_allclose(
         mode_of_rows(alpha, counts), np.broadcast_to([0.0, 1.0, 0.0], shape)
