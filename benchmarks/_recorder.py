@@ -5,7 +5,6 @@ import functools
 import gc
 import json
 import sys
-import threading
 import time
 from collections import defaultdict
 from types import CodeType, ModuleType
@@ -27,7 +26,7 @@ class Recorder:
 
     What a fixture or a file of tests runs on being made counts for all tests that
     use it, and a kernel for all tests that run a function which names it. What runs in
-    other processes is not seen.
+    other threads and processes is not seen.
     """
 
     def __init__(self, source, path):
@@ -37,23 +36,16 @@ class Recorder:
         self.named = {}
         # A helper that keeps its answer would run for the first test only.
         functools.cache = lambda function: function
-        self.in_threads = set()
         self.profiler = None
         self.start()
 
     def start(self):
         """A new profiler, as none can be asked what was new."""
-        threading.setprofile(self.note)
         self.profiler = cProfile.Profile(time.process_time, builtins=False)
         # A profiler that is collected while this one begins would stop it.
         gc.disable()
         self.profiler.enable()
         gc.enable()
-
-    def note(self, frame, event, _):
-        """Note what a thread of its own runs."""
-        if event == "call":
-            self.in_threads.add(frame.f_code)
 
     def flush(self):
         """Note what ran since the last time."""
@@ -61,7 +53,6 @@ class Recorder:
             return
         self.profiler.disable()
         codes = {entry.code for entry in self.profiler.getstats()}
-        codes, self.in_threads = codes | self.in_threads, set()
         for code in codes:
             if isinstance(code, CodeType) and code.co_filename.startswith(self.source):
                 self.seen |= self.with_kernels(code)
@@ -129,7 +120,6 @@ class Recorder:
 
     def stop(self):
         """Record no more."""
-        threading.setprofile(None)
         self.profiler.disable()
         self.profiler = None
 
