@@ -21,7 +21,8 @@ def named_in(scope, names):
 
 
 class Recorder:
-    """For pytest: writes for every test its seconds and the functions that it ran.
+    """For pytest: writes for every test its seconds and the functions that it ran;
+    of those that fail nothing.
 
     What a fixture or a file of tests runs on being made counts for all tests that
     use it, and a kernel for all tests that run a function which names it. What runs in
@@ -99,12 +100,15 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
-        begin = time.process_time()
+        begin, failed = time.process_time(), item.session.testsfailed
         result, codes = yield from self.during()
         seconds = time.process_time() - begin
         codes |= self.of_file[item.path]
         for fixtures in item._fixtureinfo.name2fixturedefs.values():
             codes = codes.union(*(self.of_fixture[one] for one in fixtures))
+        if item.session.testsfailed > failed:
+            self.tests[item.nodeid] = None
+            return result
         self.tests[item.nodeid] = (
             seconds,
             sorted(

@@ -24,10 +24,18 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
-from benchmarks._planting import Room, enclosing
+from benchmarks._planting import MOST_SECONDS, SINGLE, Room, enclosing
 from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
 
+SOURCE = ROOT / "src" / "clearwood"
 ROOMS = ("search", "rules", "metatree")
+EVERY = (*sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")), SINGLE)
+IN_PART = (
+    "circuits", "cli", "comparison", "ensembles", "projection", "sbfc", "sequences",
+    "simplifiers",
+)  # fmt: skip
+"""Whose tests take too long to be recorded for a handful of mutants."""
+
 SHARE = 0.03
 """Of the mutants that there are, the part that is planted."""
 
@@ -107,6 +115,17 @@ def mutants(text):
     return found
 
 
+def files_in(room):
+    """Source files of a room, or those that stand in none."""
+    files = SOURCE.glob("*.py") if room == SINGLE else (SOURCE / room).rglob("*.py")
+    return sorted(files)
+
+
+def room_of(file):
+    """The room that a file stands in."""
+    return file.split("/")[0] if "/" in file else SINGLE
+
+
 def drawn(path, share, lot):
     """Some mutants of a file, by lot: line and change -> the whole text."""
     text = path.read_text(encoding="utf-8")
@@ -120,7 +139,7 @@ def drawn(path, share, lot):
         change = f"{old} -> {new.removeprefix('(').removesuffix(')')}"
         mutant = (whole[:first] + new.encode() + whole[last:]).decode()
         cases[line, change] = mutant
-    return len(all_of_it), cases
+    return cases
 
 
 def copy_of_repository():
@@ -136,10 +155,13 @@ def copy_of_repository():
 def tests_for(room, file, text, line, budget):
     """The tests that run a line, the cheapest first, up to some seconds in all.
 
-    What stands outside of functions matters to all tests of the room; those that run
-    something of the file come first. A test that nobody has recorded may run anything.
+    What stands outside of functions matters to all tests of the room, as does what no
+    test was seen to run (threads do): those that run something of the file come first.
+    A test that nobody has recorded may run anything.
     """
     place, chosen = [file, enclosing(text, line)], []
+    if not any(place in room.record[n][1] for n in room.names if n in room.record):
+        place = [file, 0]
     for name in room.names:
         seconds, places = room.record.get(name, (0.0, [place]))
         if place in places:
@@ -155,14 +177,14 @@ def tests_for(room, file, text, line, budget):
     return names
 
 
-def load(folder, names, rooms, kept):
+def load(folder, names, rooms, kept, seconds):
     """What all tests need, and the rooms: name -> room, filled in."""
     for name in LOADED:
         importlib.import_module(name)
     known = json.loads(kept.read_text()) if kept.is_file() else {}
     for name in names:
         begin = time.perf_counter()
-        rooms[name] = Room(folder, name, known.get(name))
+        rooms[name] = Room(folder, name, known.get(name), seconds)
         print(f"{name} without a bug: {time.perf_counter() - begin:.0f} s", flush=True)
         known[name] = rooms[name].record
         if kept.name:
@@ -202,12 +224,18 @@ def rate(seen, n_real):
     return f"{seen / n_real:.1%} [{low:.1%}, {high:.1%}]"
 
 
-def write_page(study, possible):
+def write_page(study):
     """One line per lot and room, and every survivor."""
     verdicts, table, survivors = judged(), [], []
+    rooms = sorted({room_of(row["file"]) for row in study.rows()})
+    n_places = sum(
+        len(mutants(path.read_text(encoding="utf-8")))
+        for room in rooms
+        for path in files_in(room)
+    )
     by_group = {}
     for row in study.rows():
-        room = row["file"].split("/")[0]
+        room = room_of(row["file"])
         for group in ((row["lot"], room), (row["lot"], "all")):
             by_group.setdefault(group, []).append(row)
     for (lot, room), rows in sorted(by_group.items()):
@@ -238,16 +266,21 @@ def write_page(study, possible):
         "lot", "room", "files", "planted", "equivalent", "that matter", "seen at once",
         "share [95 % interval]", "seen later", "code removed", "not seen",
     ]  # fmt: skip
-    rooms = sorted({file.split("/")[0] for file in possible})
-    without = [room for room in ROOMS if room not in rooms]
+    without = [room for room in EVERY if room not in rooms]
     study.write_markdown(
         "Bugs of one token, planted one at a time",
-        f"Drawn by lot, in equal shares and one at least from every file of "
-        f"{', '.join(rooms)}, which have {sum(possible.values()):,} such places. "
+        f"Drawn by lot from the {n_places:,} such places that there are in "
+        f"{', '.join(rooms)}: in lots 1 to 5 equal shares of every file, and one at "
+        "least; in lot 6 a handful of every other room, so that its share is that of "
+        "rooms more than that of places. "
         "The tests are those of the room (its examples in docstrings too) that run "
-        "the mutant's function: what only other rooms' tests see, such as those of "
-        "estimators that use a search, counts as not seen."
-        + (f" Not run yet: {', '.join(without)}." if without else ""),
+        "the mutant's function, or all of them where none is seen to: what only other "
+        "rooms' tests see, such as those of estimators that use a search, counts as "
+        f"not seen. In lot 6, of {', '.join(IN_PART)} only the examples and up to five "
+        "files of tests were run, those that name the mutant's file or what it "
+        "defines; and of references, reporting and single files those tests that fill "
+        "90 seconds, some of every file. So its shares are too low rather than too "
+        "high." + (f" Not run yet: {', '.join(without)}." if without else ""),
         "Lots 1 and 4 were drawn from search alone; lots 3 and 4 were stopped after a "
         "part of what was drawn, in an order of its own, so that the interval says how "
         "much it tells. "
@@ -273,13 +306,17 @@ def main():
             "rooms": f"of the house, by commas; {','.join(ROOMS)} if not said",
             "share": f"of the mutants of every file; {SHARE} if not said",
             "lot": "which mutants are drawn; 1 if not said",
+            "most": "of a room, drawn by lot from its share; all if not said",
             "record": "a file to keep which test runs what, or to read it from",
+            "seconds": f"of a room's tests while it is recorded: those after it are "
+            f"left out; {MOST_SECONDS} if not said",
         },
         again="plant those survivors of a lot that matter again, with all tests",
         tables="write the page only",
     )
     study = Study("mutations", ("lot", "file", "line", "change"), options)
     lot, budget = options.lot or "1", BUDGET
+    seconds = options.seconds or MOST_SECONDS
     if options.again:
         verdicts = judged()
         for row in study.rows():
@@ -287,16 +324,15 @@ def main():
             if (row["lot"], row["outcome"]) == (lot, "survived") and is_open:
                 study.drop(**{key: row[key] for key in study.keys})
         budget = float("inf")
-    cases, possible, loaded = {}, {}, {}
+    cases, loaded = {}, {}
     folder = copy_of_repository()
-    source = ROOT / "src" / "clearwood"
     share = 0.0 if options.quick else float(options.share or SHARE)
     rooms = options.rooms.split(",") if options.rooms else ROOMS
     for room in rooms:
-        for path in sorted((source / room).rglob("*.py")):
-            file = path.relative_to(source).as_posix()
-            possible[file], texts = drawn(path, share, lot)
-            for (line, change), text in texts.items():
+        of_room = {}
+        for path in files_in(room):
+            file = path.relative_to(SOURCE).as_posix()
+            for (line, change), text in drawn(path, share, lot).items():
 
                 def plant(room=room, file=file, line=line, text=text):
                     found = outcome_of(loaded[room], file, line, text, budget)
@@ -304,19 +340,24 @@ def main():
                         found["outcome"] = "seen later"
                     return [found]
 
-                cases[lot, file, line, change] = plant
+                of_room[lot, file, line, change] = plant
+        most = min(int(options.most or len(of_room)), len(of_room))
+        cases |= random.Random(f"{lot} {room}").sample(list(of_room.items()), most)
     # In an order of its own, so that a run that is stopped has seen a part of all.
     cases = dict(random.Random(0).sample(list(cases.items()), len(cases)))
     try:
         if not options.tables:
             study.run(
-                cases, warm=lambda: load(folder, rooms, loaded, Path(options.record))
+                cases,
+                warm=lambda: load(
+                    folder, rooms, loaded, Path(options.record), float(seconds)
+                ),
             )
     finally:
         for room in loaded.values():
             room.close()
         shutil.rmtree(folder)
-    write_page(study, possible)
+    write_page(study)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import classes_rules, numbers_rules
 
 from clearwood._html import count_text, render
+from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 
 
 def test_there_are_enough_hostile_names():
@@ -41,3 +42,30 @@ def test_a_negative_agreement_draws_no_bar_but_shows_its_number():
 
 def test_numbers_are_short():
     assert count_text(3.25) == "3.2"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 100, 12345])
+def test_whole_ticks_begin_at_one_and_stand_where_their_numbers_do(n):
+    ticks = whole_ticks(n)
+    values = [int(text.replace(",", "")) for text, _ in ticks]
+    assert values[0] == 1 and values == sorted(set(values)) and values[-1] <= n
+    assert len(values) >= min(n, 2)
+    places = [LEFT + (WIDTH - LEFT - RIGHT) * (v - 1) / max(n - 1, 1) for v in values]
+    assert [place for _, place in ticks] == pytest.approx(places)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-3.2, 4.7), (1e-9, 3e-9), (0.31, 0.32), (7, 9999)]
+)
+def test_round_ticks_are_few_and_within(low, high):
+    ticks = round_ticks(low, high)
+    assert 2 <= len(ticks) <= 4
+    assert low <= ticks[0] and ticks[-1] <= high
+    step = ticks[1] - ticks[0]
+    digit = f"{step:.0e}"[0]
+    assert digit in "125"
+    assert all(t / step == pytest.approx(round(t / step)) for t in ticks)
+
+
+def test_equal_bounds_have_one_tick():
+    assert round_ticks(2, 2) == [2.0]

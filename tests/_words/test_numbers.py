@@ -3,6 +3,7 @@ import math
 from clearwood._words.numbers import (
     measured_text,
     percent_text,
+    probability_text,
     rounded_text,
     share_text,
     short_text,
@@ -49,3 +50,11 @@ def test_digits_go_by_the_width():
 def test_numbers_are_short():
     assert short_text(999.6) == "1000"
     assert short_text(-12345.6) == "-12346"
+
+
+def test_probabilities_are_nought_or_one_only_where_they_are():
+    shown = {
+        0.0: "0", 0.0004999: "<0.001", 0.0006: "0.001", 0.0014: "0.001",
+        0.9994: "0.999", 0.9996: ">0.999", 1.0: "1",
+    }  # fmt: skip
+    assert [probability_text(p) for p in shown] == list(shown.values())

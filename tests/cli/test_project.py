@@ -1,13 +1,16 @@
 import importlib.util
 import json
+import types
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import clearwood as cw
 from clearwood.cli import main
 from clearwood.cli.train import hold_out
+from clearwood.cli.verbs import project
 from clearwood.rules import RuleSet
 
 
@@ -53,6 +56,29 @@ def test_tree_scores_and_files_come_out(table, frame, tmp_path):
     X = frame[["dose", "age", "hue"]]
     assert (kept.predict(X) == frame["state"]).mean() > 0.9
     assert "The reference, and how sure it is" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("quiet", [True, False])
+def test_progress_is_shown_on_a_terminal_unless_it_is_to_be_quiet(
+    quiet, terminal, table, monkeypatch
+):
+    given = []
+
+    class Noted(cw.ProjectedLinearRegression):
+        def fit(self, X, y):
+            given.append(self.verbose)
+            return super().fit(X, y)
+
+    stream = types.SimpleNamespace(isatty=lambda: terminal)
+    monkeypatch.setattr(project, "sys", types.SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(cw, "ProjectedLinearRegression", Noted)
+    result = run(
+        table, "--target", "cost", "--drop", "state,hue,age", "--reference", "ridge",
+        "--proxy", "linear", "--n-draws", 5, *["--quiet"] * quiet,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert given == [terminal and not quiet]
 
 
 def test_json_is_the_same_again_and_holds_the_size_path(table, frame):

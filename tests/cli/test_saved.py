@@ -145,6 +145,7 @@ def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
         "--new-to", "model", "--positive", "ill", "--threshold", 0.3,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
+    assert f"wrote {page}" in result.stderr
     model = cw.read_ensemble(folder / "model.txt").with_classes(["well", "ill"])
     cw.report(
         RULES, same, X=frame, y=frame["state"], teacher=model, title="Wards",

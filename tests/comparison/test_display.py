@@ -63,6 +63,14 @@ def test_the_line_goes_down_from_one_unbeaten_point_to_the_next():
     assert y[-1] == 0.2 and x[-1] == display.ax_.get_xlim()[1]
 
 
+def test_axes_are_logarithmic_where_places_are_laid_out_so():
+    points = [point("list", k, 2.0**-k) for k in range(1, 12)]
+    display = FrontierDisplay.from_frontier(frontier(points)).plot()
+    scales = [axis.get_scale() for axis in (display.ax_.xaxis, display.ax_.yaxis)]
+    expected = ["log" if scale.is_log else "linear" for scale in display.scales]
+    assert scales == expected and "log" in scales
+
+
 def test_points_stand_where_they_belong_and_side_by_side():
     display = FrontierDisplay.from_frontier(small_frontier())
     for one, (x, y) in zip(display.points, display.places):

@@ -1,5 +1,7 @@
 """Folds, samples and the order of jobs."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -149,6 +151,24 @@ def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
     ]
 
 
+def test_what_stands_beside_the_rules_anyway_is_no_warning_of_a_fit(monkeypatch):
+    from clearwood import exceptions
+    from clearwood.comparison import fits
+
+    def fit(problem, job):
+        for kind in ("PoorFidelity", "UnknownCategories", "ClassOrder", "Mixing"):
+            category = getattr(exceptions, f"{kind}Warning", UserWarning)
+            warnings.warn(f"{kind}\n  is said", category, stacklevel=1)
+        return []
+
+    monkeypatch.setattr(fits, "fit_job", fit)
+    reply = fits.do_job(None, Job("rule-list", (3,), 0))
+    assert reply.warnings == (("UserWarning", "Mixing is said"),)
+    assert reply.error == ""
+    # Nobody here can mend what other packages warn of.
+    assert fits.do_job(None, Job(next(iter(fits.PEERS)), (3,), 0)).warnings == ()
+
+
 def test_models_fitted_afresh_get_the_weights_of_their_rows():
     from sklearn.ensemble import RandomForestRegressor
 
@@ -167,6 +187,34 @@ def test_models_fitted_afresh_get_the_weights_of_their_rows():
         assert (weights == values + 1.0).all()
     without = fit_afresh(Told(2), X, y, None, folds, 0).originals
     assert all(model.told_[1] is None for model in without)
+
+
+def test_models_fitted_afresh_get_a_seed_only_where_they_have_none():
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import LinearRegression
+
+    class Mean:
+        """No estimator of scikit-learn."""
+
+        def fit(self, X, y):
+            self.mean = y.mean()
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.mean)
+
+    y = np.arange(8.0)
+    folds = deal_folds(y, 2, False, np.random.default_rng(0))
+
+    def made(model):
+        return fit_afresh(model, y.reshape(-1, 1), y, None, folds, 5).originals
+
+    seeds = {
+        seed: [one.random_state for one in made(RandomForestRegressor(2, **given))]
+        for seed, given in [(5, {}), (7, {"random_state": 7})]
+    }
+    assert seeds == {5: [5, 5, 5], 7: [7, 7, 7]}
+    assert len(made(LinearRegression())) == len(made(Mean())) == 3
 
 
 def test_coverage_and_overlap_count_rows_by_their_weight():

@@ -18,7 +18,9 @@ from tests.reporting.results import (
 
 from clearwood._html.chart import round_ticks
 from clearwood._words.numbers import share_text
+from clearwood.circuits import SPNClassifier
 from clearwood.exceptions import InputError
+from clearwood.metatree import MetaTreeClassifier
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
@@ -360,6 +362,27 @@ def test_bad_input_is_refused(result, options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         report(result, tmp_path / "report.html", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_decisions_and_rows_are_explained_wherever_there_are_rules(fitted):
+    _, X, y = fitted
+    X, y = X[:100], y[:100]
+    tree = MetaTreeClassifier(max_depth=2).fit(X, y)
+    page = summarize(tree, X=X, y=y, positive="no", row=X[:1])
+    assert page["decisions"] is not None and page["row"] is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"positive": 1}, "positive and threshold"),
+        ({"threshold": 0.5}, "positive and threshold"),
+        ({"row": [[0, 1]]}, "row is for rules"),
+    ],
+)
+def test_without_rules_nothing_is_decided_or_explained(asked, message):
+    with pytest.raises(InputError, match=message):
+        summarize(SPNClassifier(), X=[[0, 1], [1, 0]], y=[0, 1], **asked)
 
 
 def test_a_folder_that_is_absent_is_named():

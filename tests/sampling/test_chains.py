@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import sys
+import types
 import warnings
 
 import numpy as np
@@ -269,7 +271,22 @@ def test_arviz_gets_draws_and_reports():
     assert data["sample_stats"]["accepted"].dims == ("chain", "draw")
 
 
+@pytest.mark.parametrize("version", ["0.20.0", "1.0.0", "1.3.0", "2.0.0"])
+def test_both_kinds_of_arviz_get_their_groups(monkeypatch, version):
+    """From 1.0 on in one dict, before by name."""
+
+    def from_dict(groups=None, **named):
+        assert (groups is None) == version.startswith("0")
+        return named if groups is None else groups
+
+    arviz = types.SimpleNamespace(__version__=version, from_dict=from_dict)
+    monkeypatch.setitem(sys.modules, "arviz", arviz)
+    chains = run()
+    data = to_arviz(chains)
+    assert data == {"posterior": chains.draws, "sample_stats": chains.info}
+
+
 def test_without_arviz_one_is_told_what_to_do(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "arviz", None)
+    monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(InputError, match=r"clearwood\[arviz\]"):
         to_arviz(run())

@@ -74,3 +74,9 @@ def test_too_few_draws_say_nothing():
     assert np.isnan(split_rhat(few))
     assert np.isnan(bulk_ess(few))
     assert np.isnan(diagnose(np.ones((1, 1))).ess)
+
+
+def test_four_draws_of_a_chain_are_enough():
+    four = np.random.default_rng(0).normal(size=(3, 4))
+    assert np.isfinite(split_rhat(four)) and np.isfinite(bulk_ess(four))
+    assert split_rhat(np.ones((3, 4))) == 1.0

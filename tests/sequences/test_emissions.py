@@ -234,6 +234,20 @@ def test_modes_of_rows_are_highest(counts, alpha):
         assert (weight * np.log(p)).sum() <= top + 1e-9
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (4, 2, 3)])
+@pytest.mark.parametrize("alpha", [0.5, np.array([1.0, 2.0, 5.0]) / 8])
+def test_rows_of_which_nothing_is_left_are_the_priors_mean(shape, alpha):
+    mean = np.ones(3) / 3 if np.ndim(alpha) == 0 else alpha
+    counts = np.zeros(shape)
+    np.testing.assert_allclose(
+        mode_of_rows(alpha, counts), np.broadcast_to(mean, shape)
+    )
+    counts[..., 1] = 4.0
+    np.testing.assert_allclose(
+        mode_of_rows(alpha, counts), np.broadcast_to([0.0, 1.0, 0.0], shape)
+    )
+
+
 def test_log_dirichlet_is_the_density():
     rows = np.random.default_rng(0).dirichlet([1, 2, 3], 4)
     alpha = np.array([0.5, 1.5, 4.0])

@@ -120,6 +120,23 @@ def test_the_path_is_the_history(fitted):
     display.figure_.canvas.draw()
 
 
+def test_both_halves_of_the_path_stand_within_the_axes_and_apart(fitted):
+    from matplotlib import pyplot as plt
+
+    figure, given = plt.subplots()
+    display = FABPathDisplay.from_estimator(fitted[0]).plot(given)
+    figure.canvas.draw()
+    whole = given.get_position()
+    above, below = (
+        axes.get_window_extent().transformed(figure.transFigure.inverted())
+        for axes in (display.ax_, display.components_ax_)
+    )
+    assert below.y1 < above.y0
+    for half in (above, below):
+        assert half.x0 == pytest.approx(whole.x0) and half.x1 == pytest.approx(whole.x1)
+        assert whole.y0 - 1e-6 <= half.y0 and half.y1 <= whole.y1 + 1e-6
+
+
 def test_a_fit_without_history_is_refused():
     with pytest.raises(InputError, match="without history_"):
         FABPathDisplay.from_estimator(FABRulesClassifier())

@@ -207,3 +207,15 @@ def test_one_class_is_refused():
         ModelError, match="one class only, .'only'.: .* two classes or more"
     ):
         read_ensemble(model)
+
+
+@pytest.mark.parametrize("categories", ["from_dtype", None])
+def test_leaves_ask_no_feature(categories):
+    data, target = table(0)
+    X = data if categories else data[["age", "height"]]
+    model = HistGradientBoostingRegressor(
+        max_iter=3, categorical_features=categories
+    ).fit(X, target)
+    found = read_ensemble(model)
+    assert_array_equal(found.feature[found.left < 0], -1)
+    assert (found.feature[found.left >= 0] >= 0).all()

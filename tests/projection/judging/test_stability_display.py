@@ -37,6 +37,17 @@ def test_every_pair_and_the_means_stand_at_their_measures():
     assert low < 0 and high > 1
 
 
+def test_dots_stand_nearer_to_their_own_mean_than_to_any_other():
+    given = {name: found() for name in "abcd"}
+    lines = TreeStabilityDisplay(given).plot().ax_.lines
+    means = [line for line in lines if "RMS" in line.get_label()]
+    centres = {line.get_color(): np.asarray(line.get_ydata()) for line in means}
+    for dots in (line for line in lines if line not in means):
+        for y in dots.get_ydata():
+            apart = {ink: np.abs(at - y).min() for ink, at in centres.items()}
+            assert min(apart, key=apart.get) == dots.get_color()
+
+
 def test_an_axes_of_yours_is_drawn_on():
     ax = matplotlib.figure.Figure().subplots()
     assert TreeStabilityDisplay({"$a$": found()}).plot(ax).ax_ is ax

@@ -195,6 +195,11 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
     assert "new cases of the leaf are inside" in words(one.fit(X, y))
 
 
+def test_what_is_known_of_probabilities_is_said_of_classes(labels):
+    words = dict(section(labels)["leaves"]["words"])
+    assert "Nine in ten draws of the reference" in words["90 % interval"]
+
+
 def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows):
     X, y = new(rows)
 

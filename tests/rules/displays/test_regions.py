@@ -78,6 +78,14 @@ def test_an_outline_is_bold_only_where_no_earlier_rule_takes_the_rows():
     assert bold_length(display, 1) == pytest.approx(whole - 2 * (edge - 0.5))
 
 
+def test_a_thin_outline_goes_around_all_that_a_rule_asks_for():
+    box = (Interval(0, low=0.2, high=0.6), Interval(1, low=0.3, high=0.5))
+    rules = RuleList((Rule(box, 1.0),), Rule((), 0.0), FeatureSpace.numeric(2))
+    display = RegionsDisplay.from_estimator(rules, np.eye(2)).plot()
+    (outline,) = display.ax_.patches
+    assert outline.get_bbox().extents == pytest.approx([0.2, 0.3, 0.6, 0.5])
+
+
 def test_in_a_sum_no_rule_takes_rows_of_another():
     points = np.array([[0.0, 0.0], [1.0, 1.0]])
     display = RegionsDisplay.from_estimator(values_sum(), points).plot()

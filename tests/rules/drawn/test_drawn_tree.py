@@ -12,7 +12,15 @@ import clearwood as cw
 from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Interval
-from clearwood.rules.drawn.layout import STRIP, STRIP_HEIGHT, THICK, lay_out
+from clearwood.rules.drawn.layout import (
+    LETTER,
+    ROWS,
+    STRIP,
+    STRIP_HEIGHT,
+    THICK,
+    WIDTH,
+    lay_out,
+)
 from clearwood.rules.drawn.nodes import draw_tree
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.drawn.strips import make_strip
@@ -155,6 +163,23 @@ def test_nodes_stand_on_lines_of_their_own():
     root = place.nodes[place.tree.root]
     assert root.thickness == THICK
     assert max(n.thickness for n in place.nodes if n is not root) < THICK
+
+
+def test_long_words_are_cut_before_the_number_of_rows():
+    space = cw.FeatureSpace(("age " * 50, "b"), (None, None))
+    rules = cw.RuleList(
+        (cw.Rule((Interval(0, low=3.0),), "long " * 50, (1.0, 0.0)),),
+        cw.Rule((), "no", (0.0, 1.0)), space, ("long " * 50, "no"),
+    )  # fmt: skip
+    place = lay_out(draw_tree(rules, [[4.0, 0.0], [1.0, 0.0]]))
+    cut = 0
+    for node in place.nodes:
+        for x, lines in [(node.text_x, node.lines)] + [
+            (strip.text_x, strip.lines) for strip in node.strips
+        ]:
+            assert all(x + LETTER * len(line) <= WIDTH - ROWS for line in lines)
+            cut += sum(line.endswith("…") for line in lines)
+    assert cut == 2
 
 
 def test_a_list_is_a_chain():

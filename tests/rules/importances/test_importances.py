@@ -64,6 +64,19 @@ def test_rows_are_drawn_and_the_same_seed_gives_the_same():
     assert one.model.tolist() != other.model.tolist()
 
 
+def test_what_the_model_does_not_use_stands_by_what_it_matters_to_the_rules():
+    rules = cw.RuleSum(
+        (cw.Rule((Interval(0, low=0.5),), 1.0), cw.Rule((Interval(1, low=0.5),), 3.0)),
+        cw.Rule((), 0.0),
+        SPACE,
+    )
+    of_c = cw.RuleList(
+        (cw.Rule((Interval(2, low=0.5),), 1.0),), cw.Rule((), 0.0), SPACE
+    )
+    found = measure_importances(rules, table(), teacher=of_c)
+    assert found.names == ("c", "b", "a")
+
+
 def test_what_cannot_be_measured_is_refused():
     with pytest.raises(InputError, match="predicts"):
         measure_importances(A, table())

@@ -9,7 +9,7 @@ from clearwood.sbfc.reading.feature_graph import (
     average_graph,
     spanning_forest,
 )
-from clearwood.sbfc.reading.graph_layout import lay_out_graph
+from clearwood.sbfc.reading.graph_layout import WIDEST, lay_out_graph
 
 
 def letters(size):
@@ -26,6 +26,20 @@ def graphs(draw):
     edges = {pair: draw(p) for pair in chosen}
     signal = draw(st.lists(p, min_size=d, max_size=d))
     return average_graph(stand_in(names, signal, edges), 0.1)
+
+
+@pytest.mark.parametrize("size", [6.0, 10.0, 14.0])
+def test_names_are_parted_only_where_they_are_wider_than_a_box(size):
+    names = ["pH", "two words", "a name of many more words than fit", "age_in_years"]
+    graph = average_graph(stand_in(names, [0.9] * 4, {}), 0.1)
+    graph = graph._replace(with_numbers=False)
+    boxes = lay_out_graph(graph, 2000.0, size, letters).boxes
+    lines = {box.feature: box.lines for box in boxes}
+    measure, widest = letters(size), WIDEST * size
+    for j, name in enumerate(names):
+        assert "".join(lines[j]).replace(" ", "") == name.replace(" ", "")
+        assert all(measure(line) <= widest for line in lines[j])
+        assert (len(lines[j]) == 1) == (measure(name) <= widest)
 
 
 @given(graphs(), st.floats(120, 900), st.floats(6, 14), st.booleans())

@@ -1,12 +1,14 @@
 """What rules say of new rows, and how that is found."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import clearwood as cw
+from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules.building.new_rows import judge, learn_caution
 from clearwood.rules.rule import expected_text
 from clearwood.simplifiers._common import cross_fitting
@@ -119,6 +121,26 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
         rows = {tuple(row) for row in fitted.encoded}
         assert not rows & {tuple(row) for row in left_out.encoded}
         assert len(fitted) + len(left_out) == N_ROWS
+
+
+def test_rules_that_nobody_reads_warn_nobody(noise, monkeypatch, recwarn):
+    """Those of a part of the rows; but Ctrl-C there ends the search for all."""
+    X, y, forest = noise
+    find, kind = cw.RuleListClassifier.find_again, [UserWarning]
+
+    def warns(self, *args):
+        warnings.warn("of a part", kind[0], stacklevel=1)
+        return find(self, *args)
+
+    monkeypatch.setattr(cw.RuleListClassifier, "find_again", warns)
+    asked = cw.RuleListClassifier(forest, n_rules=3, **QUICK)
+    told = asked.fit(X, y).rules_
+    assert not any("of a part" in str(w.message) for w in recwarn)
+    assert not all(math.isnan(rule.expected) for rule in told)
+    kind[0] = InterruptedFitWarning
+    with pytest.warns(InterruptedFitWarning, match="nothing is known of them on new"):
+        told = asked.fit(X, y).rules_
+    assert all(math.isnan(rule.expected) for rule in told)
 
 
 def test_of_many_rows_a_part_tells_how_careful_to_be(noise, monkeypatch):

@@ -17,6 +17,7 @@ from clearwood.simplifiers.fab.outputs import (
     VARIANCE_FLOOR,
     GaussianOutput,
     MultinomialOutput,
+    Normal,
 )
 from clearwood.simplifiers.fab.restarts import random_start
 
@@ -213,3 +214,8 @@ def test_em_goes_on_without_a_component_that_no_row_belongs_to():
     assert fit.components.tolist() == [0, 1, 3, 4, 5]
     assert np.isfinite([step.bound for step in fit.history]).all()
     assert fit.converged
+
+
+def test_a_mixture_says_values_in_the_units_of_the_target():
+    normal = Normal(np.array([-1.0, 3.0]), np.ones(2))
+    assert GaussianOutput(centre=10.0, unit=2.0).values(normal).tolist() == [8.0, 16.0]

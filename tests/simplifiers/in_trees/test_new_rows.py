@@ -14,9 +14,14 @@ from clearwood.search import candidate_boxes
 from clearwood.search.grid import contains
 from clearwood.simplifiers.in_trees.paths import paths_of_boxes
 
-SPACE = FeatureSpace(("dose", "unused", "hue"), (None, None, ("red", "blue", "tan")))
+SPACE = FeatureSpace(
+    ("dose", "unused", "hue", "age"), (None, None, ("red", "blue", "tan"), None)
+)
 BINS = FeatureBins.from_splits(
-    SPACE, feature=[0, 0], cut=[1.0, 2.0], category_splits=[(2, (0,), False, False)]
+    SPACE,
+    feature=[0, 0, 3],
+    cut=[1.0, 2.0, 0.5],
+    category_splits=[(2, (0,), False, False)],
 )
 
 
@@ -28,8 +33,10 @@ def test_boxes_hold_the_same_rows_as_rules(seed):
         np.where(generator.random(60) < 0.2, np.nan, generator.normal(1.5, 1.0, 60)),
         generator.random(60),
         generator.integers(0, 3, 60),
+        generator.random(60),
     ])  # fmt: skip
-    values = np.nan_to_num(rows[:, 0]) + (rows[:, 2] == 0) + generator.normal(size=60)
+    values = np.nan_to_num(rows[:, 0]) + (rows[:, 2] == 0) + 2 * (rows[:, 3] > 0.5)
+    values += generator.normal(size=60)
     training = Training(rows, values, None, np.ones(60), values, BINS)
     boxes = candidate_boxes(
         training.grid, training.standardised, training.weight, generator, n_trees=3

@@ -1,0 +1,60 @@
+"""Results in files: nothing is written over unasked, and only ours are read."""
+
+import numpy as np
+import pytest
+
+import clearwood as cw
+from clearwood._archive import read_archive, write_archive
+from clearwood.exceptions import InputError, ModelFormatError
+
+X = np.arange(12.0).reshape(6, 2)
+
+
+def binning(scale):
+    return cw.BinaryBinner().fit(scale * X)
+
+
+def rules(value):
+    return cw.RuleList((), cw.Rule((), value), cw.FeatureSpace.numeric(2))
+
+
+@pytest.mark.parametrize("make", [binning, rules])
+def test_a_file_is_written_over_only_where_this_is_asked_for(make, tmp_path):
+    path = tmp_path / "kept"
+    cw.save(make(2), path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="overwrite"):
+        cw.save(make(3), path)
+    assert path.read_bytes() == before
+    cw.save(make(3), path, overwrite=True)
+    cw.save(make(3), tmp_path / "other")
+    assert path.read_bytes() == (tmp_path / "other").read_bytes() != before
+
+
+def test_what_cannot_be_saved_is_named(tmp_path):
+    with pytest.raises(InputError, match="Cannot save a dict; save a RuleSet"):
+        cw.save({}, tmp_path / "kept")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{"kind": "Other"}, {"kind": 3}, {}, {"kind": "BinaryBinner", "version": 2},
+     {"kind": "BinaryBinner", "format": "other"}],
+)  # fmt: skip
+def test_archives_of_other_kinds_are_refused_by_their_name(document, tmp_path):
+    write_archive(tmp_path / "kept", document, {})
+    with pytest.raises(ModelFormatError, match="kept: "):
+        cw.load(tmp_path / "kept")
+
+
+def test_arrays_come_back_with_the_kind_and_shape_that_are_asked_for(tmp_path):
+    arrays = {"a": np.arange(6).reshape(2, 3), "b": np.array([np.nan]), "c": X > 3}
+    write_archive(tmp_path / "kept", {}, arrays)
+    _, array = read_archive(tmp_path / "kept")
+    assert array("a", "i", 2, 3).tolist() == array("a", "i", -1, 3).tolist()
+    np.testing.assert_array_equal(array("b", "f", 1), arrays["b"])
+    assert array("c", "b", -1, -1).tolist() == arrays["c"].tolist()
+    for asked in (("a", "f", 2, 3), ("a", "i", 3, 2), ("a", "i", 6), ("d", "f", -1)):
+        with pytest.raises(ModelFormatError, match=rf"^{asked[0]}: "):
+            array(*asked)
