@@ -17,7 +17,7 @@ MOST_AHEAD_ROWS = 2500
 MOST_AHEAD_WORK = 5e7
 """Most additions in one comparison of first splits."""
 
-N_FIRST = (24, 64)
+N_FIRST = (12, 64)
 """Fewest and most first splits that are followed up."""
 
 N_COMPARED = 6
