@@ -8,7 +8,7 @@ from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS, WeightedMoments
-from clearwood._tables import open_rows
+from clearwood._tables import RowsOfTable, open_rows
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 
@@ -266,3 +266,13 @@ def test_labels_that_no_block_knows_are_refused(frame, tmp_path):
     assert rules.evaluate(lambda: [frame.assign(y=late)], "y").error < 0.5
     with pytest.raises(InputError, match="No label of y"):
         rules.evaluate(lambda: [frame.assign(y="new")], "y")
+
+
+def test_rows_of_one_block_may_all_be_of_no_weight():
+    X = np.zeros((3, 1))
+    none = RowsOfTable(X, weight=np.zeros(3))
+    assert none.checked_weight().tolist() == [0.0, 0.0, 0.0]
+    assert RowsOfTable(X).checked_weight().tolist() == [1.0, 1.0, 1.0]
+    assert RowsOfTable(X[:0], weight=np.zeros(0)).checked_weight().shape == (0,)
+    with pytest.raises(InputError, match="not negative"):
+        RowsOfTable(X, weight=np.array([1.0, -1.0, 0.0])).checked_weight()
