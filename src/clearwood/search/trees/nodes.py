@@ -381,8 +381,10 @@ def _moved(node: GrownNode) -> GrownNode:
             if cost < least:
                 least, best = cost - SMALLEST_CHANGE, (d, mask)
         node.known[key] = best
-    found: Any = node.known[key]
-    return node if found is None else node.split(*found, node.children)
+    if node.known[key] is None:
+        return node
+    d, mask = node.known[key]
+    return node.split(d, mask, node.children)
 
 
 def _moves(node: GrownNode, tree: FlatTree) -> list[tuple[float, int, np.ndarray]]:
