@@ -31,6 +31,20 @@ def test_members_and_literals_are_counted_right(seed):
     assert n_literals(grid, boxes[0], grid.seen()) == 0
 
 
+@given(SEEDS)
+def test_members_of_stretches_of_bins_are_counted_right(seed):
+    rng = np.random.default_rng(seed)
+    grid = random_grid(rng, n_rows=12)
+    boxes = np.array([whole_box(grid) for _ in range(4)])
+    for box in boxes:
+        for part in naive.parts(grid):
+            size = part.stop - part.start
+            first, last = np.sort(rng.integers(size, size=2))
+            stretch = (first <= np.arange(size)) & (np.arange(size) <= last)
+            box[part] = stretch == rng.integers(2)
+    np.testing.assert_array_equal(contains(grid, boxes), naive.members(grid, boxes))
+
+
 def test_records_cannot_be_changed():
     assert changeable("search") == []
 

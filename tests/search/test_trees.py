@@ -24,6 +24,7 @@ from clearwood.search.trees._kernels import (
     LOG_VARIANCE,
     N_EXTRA,
     LeafLoss,
+    add_rows,
     best_splits,
     histogram,
     leaf_loss,
@@ -42,6 +43,7 @@ from clearwood.search.trees.nodes import (
     TreeProblem,
     _row_costs,
     as_list,
+    at,
     inner_nodes,
     leaf_boxes,
     make_tree_problem,
@@ -145,6 +147,40 @@ def test_a_feature_at_a_time_is_as_all_at_once(n_rows):
     losses, goes_left = best_splits(sums, *grid[1:], SQUARED_ERROR, float(LEAST_ROWS))
     np.testing.assert_array_equal(root.best_splits[0], losses)
     np.testing.assert_array_equal(root.best_splits[1], goes_left)
+
+
+@pytest.mark.parametrize("n_columns", [3, 4, 5, 6])
+def test_rows_are_added_to_their_bins_however_many_columns(n_columns):
+    rng = np.random.default_rng(0)
+    column, rows = rng.integers(5, size=30).astype(np.uint16), np.arange(3, 25)
+    here = rng.normal(size=(len(rows), n_columns))
+    sums = np.ones((5, n_columns))
+    expected = sums.copy()
+    np.add.at(expected, column[rows], here)
+    add_rows(column, rows, here, sums)
+    np.testing.assert_allclose(sums, expected)
+
+
+def test_what_is_known_of_other_trees_is_what_would_be_found():
+    rng = np.random.default_rng(0)
+    grid = random_grid(rng, n_rows=80)
+    loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), 80), np.ones(80), 0.1)
+    problem = make_tree_problem(grid, loss, np.ones(80))
+    trees = grow_trees(problem, 6)
+    assert len(trees) > 3
+    for tree in trees:
+        for address, node in inner_nodes(tree):
+            fresh = at(root_of(problem).shaped_like(tree), address)
+            assert tree.known and not fresh.known
+            moved, expected = node.moved, fresh.moved
+            assert moved.cost == expected.cost
+            np.testing.assert_array_equal(leaf_boxes(moved)[0], leaf_boxes(expected)[0])
+            for leaf in fresh.leaves():
+                known = [n for n in node.leaves() if (n.box == leaf.box).all()]
+                pairs = zip(known[0].promising, leaf.promising, strict=True)
+                for (cost, d, mask), (other, e, other_mask) in pairs:
+                    assert (cost, d) == (other, e)
+                    np.testing.assert_array_equal(mask, other_mask)
 
 
 def test_of_equal_cuts_the_middle_one_is_taken():

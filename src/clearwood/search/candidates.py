@@ -54,7 +54,9 @@ def candidate_boxes(
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
     for i in range(n_trees if n_features else 0):
-        rows = np.unique(generator.choice(able, min(len(able), MOST_TREE_ROWS)))
+        is_drawn = np.zeros(grid.n_rows, dtype=bool)
+        is_drawn[generator.choice(able, min(len(able), MOST_TREE_ROWS))] = True
+        rows = np.flatnonzero(is_drawn)
         asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
         n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
         boxes.append(

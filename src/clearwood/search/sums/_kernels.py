@@ -170,8 +170,7 @@ def improve_term(
         if turn == 0:
             least = of_value + literal * n_literals
             for i in range(n_rows):
-                if inside[i]:
-                    least += cost[i]
+                least += cost[i] if inside[i] else 0.0
         moved = now.copy()
         found = of_value + improve_box(
             columns, start, n_bins, is_category, seen, cost, counts, moved, literal,
@@ -186,9 +185,8 @@ def improve_term(
         share[:] = 0.0
         target = 0.0
         for i in range(n_rows):
-            if there[i]:
-                share[group[i]] += shares[i]
-                target += targets[i]
+            share[group[i]] += shares[i] if there[i] else 0.0
+            target += targets[i] if there[i] else 0.0
         better = best_term(is_class, answers, share, target, ridge, largest, value)
         if better == value:
             break

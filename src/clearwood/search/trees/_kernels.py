@@ -48,17 +48,30 @@ SQUARED_ERROR = LeafLoss(SQUARES, soft=1.0)
 
 
 @kernel
+def add_rows(column, rows, here, sums):
+    """Add a line per row to those of bins; for few scores without a slower loop."""
+    n_columns = here.shape[1]
+    for j in range(len(rows)):
+        b = column[rows[j]]
+        if n_columns == 4 or n_columns == 5:
+            sums[b, 0] += here[j, 0]
+            sums[b, 1] += here[j, 1]
+            sums[b, 2] += here[j, 2]
+            sums[b, 3] += here[j, 3]
+            if n_columns == 5:
+                sums[b, 4] += here[j, 4]
+            continue
+        for c in range(n_columns):
+            sums[b, c] += here[j, c]
+
+
+@kernel
 def histogram(columns, start, n_total, rows, stats):
     """Sums of ``stats`` over some rows, per bin of every feature."""
-    n_columns = stats.shape[1]
-    sums = np.zeros((n_total, n_columns))
+    sums = np.zeros((n_total, stats.shape[1]))
     here = stats[rows]
     for d in range(columns.shape[0]):
-        column, first = columns[d], start[d]
-        for j in range(len(rows)):
-            line = sums[first + column[rows[j]]]
-            for c in range(n_columns):
-                line[c] += here[j, c]
+        add_rows(columns[d], rows, here, sums[start[d] :])
     return sums
 
 
@@ -291,30 +304,21 @@ def best_splits(sums, start, n_bins, is_category, leaf, least):
 
 @kernel
 def best_splits_of_rows(columns, start, n_bins, is_category, rows, stats, leaf, least):
-    """The same for some rows, a feature at a time.
-
-    With hundreds of scores the histogram of all features is larger than any cache.
-    """
-    n_columns = stats.shape[1]
+    """The same for some rows; a histogram of hundreds of scores fits no cache."""
     losses = np.empty(len(start))
     goes_left = np.zeros(n_bins.sum(), dtype=np.bool_)
-    sums = np.zeros((n_bins.max(), n_columns))
+    sums = np.zeros((n_bins.max(), stats.shape[1]))
     here = stats[rows]
     for d in range(len(start)):
         column, part = columns[d], sums[: n_bins[d]]
-        for j in range(len(rows)):
-            line = part[column[rows[j]]]
-            for c in range(n_columns):
-                line[c] += here[j, c]
+        add_rows(column, rows, here, part)
         mask = goes_left[start[d] : start[d] + n_bins[d]]
         losses[d] = split_feature(part, is_category[d], leaf, least, mask)
         if len(rows) > n_bins[d]:
             part[:] = 0.0
             continue
         for i in rows:
-            line = part[column[i]]
-            for c in range(n_columns):
-                line[c] = 0.0
+            part[column[i]] = 0.0
     return losses, goes_left
 
 
@@ -423,15 +427,15 @@ def node_boxes(
             begin[node], end[node + 1] = begin[parent], end[parent]
             end[node] = begin[node + 1] = begin[parent] + len(left)
             n_nodes += 2
+            if n_nodes == n_most:  # the last two are not split
+                break
         own = rows[begin[node] : end[node]]
+        stats_here = stats[own]
         least, n_able = np.inf, 0
         for d in asked[node]:
             here, size = sums[: n_bins[d]], n_bins[d]
             here[:] = 0.0
-            for i in own:
-                line = here[columns[d, i]]
-                for c in range(len(line)):
-                    line[c] += stats[i, c]
+            add_rows(columns[d], own, stats_here, here)
             loss = split_feature(here, is_category[d], leaf, 1.0, mask[:size])
             n_able += loss < np.inf
             if loss < least:

@@ -7,8 +7,6 @@ moving splits and leaves until the objective stops falling.
 
 from __future__ import annotations
 
-import numpy as np
-
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.growth import some_rows
 from clearwood.search.trees.nodes import (
@@ -16,10 +14,8 @@ from clearwood.search.trees.nodes import (
     GrownNode,
     TreeProblem,
     at,
-    cost_in_place,
     inner_nodes,
     root_of,
-    split_of,
     with_node,
 )
 from clearwood.search.trees.splits import first_split, grow, next_split, prunings
@@ -118,7 +114,7 @@ def removals(tree: GrownNode) -> list[GrownNode]:
             # The other side is the leaf that goes.
             if node.children[1 - side].children or (side and node.n_leaves == 2):
                 continue
-            kept = GrownNode(tree.problem, node.rows, node.box).shaped_like(child)
+            kept = node.leaf().shaped_like(child)
             found.append(with_node(tree, address, kept))
     return sorted((t for t in found if t.is_sound), key=lambda t: t.cost)
 
@@ -127,17 +123,12 @@ def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
     """Trees with one leaf more, best first: a leaf is split."""
     found = []
     todo: list[tuple[Address, GrownNode]] = [((), tree)]
-    new = split_of(tree.problem)
     while todo:
         address, node = todo.pop()
         todo += [((*address, side), child) for side, child in enumerate(node.children)]
         if not node.children:
-            losses, goes_left = node.best_splits
-            for d in np.argsort(losses, kind="stable")[:2]:
-                if np.isfinite(losses[d]):
-                    mask = goes_left[node.part(d)]
-                    cost = cost_in_place(node, new.asking(d, mask))
-                    found.append((cost - node.cost, address, node, d, mask))
+            for cost, d, mask in node.promising[:2]:
+                found.append((cost - node.cost, address, node, d, mask))
     found.sort(key=lambda entry: entry[0])
     return [
         with_node(tree, address, node.split(d, mask))

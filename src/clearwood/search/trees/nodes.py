@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from clearwood.search.losses import ProbabilityLoss, SquaredLoss
 from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees import _whole_trees as whole_trees
 from clearwood.search.trees._kernels import SQUARED_ERROR, LeafLoss
+from clearwood.search.trees.flat import FlatTree, cost_in_place, digest, split_of
 
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
 """A leaf says what costs least."""
@@ -150,6 +151,9 @@ class GrownNode:
         Which of its bins go left; None in a leaf.
     children : tuple of GrownNode
         Left and right, or none.
+    known : dict
+        What was found out about any node below the same root. Most of a search is on
+        nodes that it has seen in other trees.
     """
 
     problem: TreeProblem
@@ -158,6 +162,7 @@ class GrownNode:
     feature: int = -1
     goes_left: np.ndarray | None = None
     children: tuple[GrownNode, ...] = ()
+    known: dict[bytes, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def sums(self) -> np.ndarray:
@@ -218,6 +223,21 @@ class GrownNode:
         )
 
     @cached_property
+    def promising(self) -> list[tuple[float, int, np.ndarray]]:
+        """The best splits of a few features, most promising first.
+
+        What each costs with two leaves below, the feature, and the bins that go left.
+        """
+        key = digest(self.box)
+        if key not in self.known:
+            new, found = split_of(self.problem), []
+            for d, mask in _most_promising(self, *self.best_splits):
+                cost = cost_in_place(self, new.asking(d, mask))
+                found.append((cost, d, mask.copy()))
+            self.known[key] = found
+        return self.known[key]
+
+    @cached_property
     def moved(self) -> GrownNode:
         """The best split here, what is below being kept; see :func:`improve`."""
         return _moved(self)
@@ -240,7 +260,7 @@ class GrownNode:
         for rows, bins in zip(sides, (goes_left, ~goes_left)):
             box = self.box.copy()
             box[self.part(d)] &= bins
-            child = GrownNode(self.problem, rows, box)
+            child = GrownNode(self.problem, rows, box, known=self.known)
             if shapes:
                 child = child.shaped_like(shapes[len(children)])
             children.append(child)
@@ -261,7 +281,9 @@ class GrownNode:
 
     def leaf(self) -> GrownNode:
         """The node without what is below."""
-        return GrownNode(self.problem, self.rows, self.box) if self.children else self
+        if not self.children:
+            return self
+        return GrownNode(self.problem, self.rows, self.box, known=self.known)
 
     def leaves(self) -> list[GrownNode]:
         """The leaves from left to right."""
@@ -341,86 +363,47 @@ def as_list(tree: GrownNode) -> BoxList:
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
-class FlatTree(NamedTuple):
-    """A tree as arrays, each node before its children; see ``cost_of_tree``.
-
-    Attributes
-    ----------
-    feature : ndarray of int64 of shape (n_nodes,)
-    goes_left : ndarray of bool of shape (n_nodes, largest number of bins)
-    children : ndarray of int64 of shape (n_nodes, 2)
-    """
-
-    feature: np.ndarray
-    goes_left: np.ndarray
-    children: np.ndarray
-
-    @classmethod
-    def of(cls, tree: GrownNode) -> tuple[FlatTree, list[GrownNode]]:
-        """The arrays of a tree, and its nodes in the same order."""
-        nodes, children = [tree], [[-1, -1]]
-        for i, node in enumerate(nodes):
-            for side, child in enumerate(node.children):
-                children[i][side] = len(nodes)
-                nodes.append(child)
-                children.append([-1, -1])
-        feature = np.array([node.feature for node in nodes])
-        masks = np.zeros((len(nodes), int(tree.problem.grid.n_bins.max())), dtype=bool)
-        for line, node in zip(masks, nodes):
-            if node.goes_left is not None:
-                line[: len(node.goes_left)] = node.goes_left
-        return cls(feature, masks, np.array(children)), nodes
-
-    def asking(self, d: int, mask: np.ndarray) -> FlatTree:
-        """The same tree with another question at its root."""
-        self.feature[0] = d
-        self.goes_left[0, : len(mask)] = mask
-        return self
-
-
-def split_of(problem: TreeProblem) -> FlatTree:
-    """A split into two leaves, with no question yet."""
-    masks = np.zeros((3, int(problem.grid.n_bins.max())), dtype=bool)
-    return FlatTree(np.full(3, -1), masks, np.array([[1, 2], [-1, -1], [-1, -1]]))
-
-
-def cost_in_place(node: GrownNode, tree: FlatTree) -> float:
-    """What a tree costs in the place of a node; infinite where it is not sound."""
-    problem = node.problem
-    cost: float = whole_trees.cost_of_tree(
-        *problem.grid, problem.seen, node.rows, problem.stats, problem.leaf,
-        problem.literal, problem.min_rows, node.box, node.literals, *tree,
-    )  # fmt: skip
-    return cost
+def _most_promising(
+    node: GrownNode, losses: np.ndarray, goes_left: np.ndarray
+) -> list[tuple[int, np.ndarray]]:
+    """The features that lose least after their splits, and the bins that go left."""
+    order = np.argsort(losses, kind="stable")[:N_TRIED]
+    return [(int(d), goes_left[node.part(d)]) for d in order if np.isfinite(losses[d])]
 
 
 def _moved(node: GrownNode) -> GrownNode:
-    """The best split here, what is below being kept; the same node where it is best.
+    """The best split here, what is below being kept; the same node where it is best."""
+    tree, _ = FlatTree.of(node)
+    key = digest(node.box, tree.feature, tree.goes_left)
+    if key not in node.known:
+        best, least = None, node.cost - SMALLEST_CHANGE
+        for cost, d, mask in _moves(node, tree):
+            if cost < least:
+                least, best = cost - SMALLEST_CHANGE, (d, mask)
+        node.known[key] = best
+    if node.known[key] is None:
+        return node
+    d, mask = node.known[key]
+    return node.split(d, mask, node.children)
+
+
+def _moves(node: GrownNode, tree: FlatTree) -> list[tuple[float, int, np.ndarray]]:
+    """Splits that may be better here: what they cost, the feature, and who goes left.
 
     Where the children are leaves, what they say is refitted with the split. Else each
     row is sent to the side that costs less as it stands, as nearly as a split can.
     """
-    problem, columns = node.problem, node.problem.grid.columns
     if node.n_leaves == 2:
-        losses, goes_left = node.best_splits
-        sides = None
-    else:
-        left, right = (_row_costs(child, node.rows) for child in node.children)
-        sides = left, right
-        stats = whole_trees.stats_of_sides(node.rows, left, right, problem.stats)
-        losses, goes_left = node._splits_of(stats, LEAST_COST)
-    least, best = node.cost - SMALLEST_CHANGE, None
-    tree, _ = FlatTree.of(node)
-    for d in np.argsort(losses, kind="stable")[:N_TRIED]:
-        if not np.isfinite(losses[d]):
-            break
-        mask = goes_left[node.part(d)]
-        if sides and whole_trees.is_turned(columns[d], node.rows, mask, *sides):
+        return node.promising
+    problem, columns = node.problem, node.problem.grid.columns
+    left, right = (_row_costs(child, node.rows) for child in node.children)
+    stats = whole_trees.stats_of_sides(node.rows, left, right, problem.stats)
+    found = []
+    for d, mask in _most_promising(node, *node._splits_of(stats, LEAST_COST)):
+        if whole_trees.is_turned(columns[d], node.rows, mask, left, right):
             mask = ~mask
-        cost = cost_in_place(node, tree.asking(d, mask))
-        if cost < least:
-            least, best = cost - SMALLEST_CHANGE, (d, mask)
-    return node if best is None else node.split(*best, node.children)
+        found.append((cost_in_place(node, tree.asking(d, mask)), d, mask))
+    return found
 
 
 def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
