@@ -8,13 +8,7 @@ from typing import Any
 from clearwood._numeric import Blocks
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
 from clearwood._tables.kept import Later
-from clearwood._tables.of_dask import (
-    WAVE_BLOCKS,
-    DaskRows,
-    _run,
-    _scheduler_named,
-    _Sealed,
-)
+from clearwood._tables.of_dask import WAVE_BLOCKS, DaskRows, _run, _Sealed
 from clearwood._tables.rows import RowsOfTable
 
 
@@ -42,15 +36,12 @@ class WorkerBlocks(Blocks[Any]):
         make = dask.delayed(_made, pure=False)
         shared = rows._handed_out(parameters)
         cuts = list(rows._cuts())
-        starts = range(0, len(cuts), GROUP_BLOCKS)
         groups = []
-        for i, worker in zip(starts, _spread(len(starts))):
+        for i in range(0, len(cuts), GROUP_BLOCKS):
             group = cuts[i : i + GROUP_BLOCKS]
             first, last = group[0].used[0], group[-1].used[-1]
             pieces = rows._parts[first : last + 1]
-            # Else few groups may all be made by one, where the parameters are.
-            with dask.annotate(workers=[worker], allow_other_workers=True):
-                groups.append(make(pieces, first, _Sealed(group), function, shared))
+            groups.append(make(pieces, first, _Sealed(group), function, shared))
         self._groups = rows._ask(dask.persist, groups)
 
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
@@ -76,13 +67,6 @@ class WorkerBlocks(Blocks[Any]):
             wave = self._groups[i : i + WAVE_BLOCKS]
             tasks = [run(group, function, shared) for group in wave]
             yield from (sums.content for sums in self._rows._ask(dask.compute, tasks))
-
-
-def _spread(n_groups: int) -> list[str]:
-    """For each group a worker, so that neighbours are together and each has as many."""
-    with _scheduler_named() as client:
-        workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    return [workers[i * len(workers) // n_groups] for i in range(n_groups)]
 
 
 # What runs where the rows are
