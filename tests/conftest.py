@@ -82,6 +82,14 @@ def golden_folder() -> Path:
     return Path(__file__).parent / "golden"
 
 
+@pytest.fixture(scope="module")
+def small_samples():
+    """Of tables in blocks 2,000 rows are what structure is chosen by."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clearwood._tables.learning.SAMPLE_ROWS", 2000)
+        yield
+
+
 @pytest.fixture
 def python_listens():
     """As in a terminal, Ctrl-C is heard, in processes that a test starts, too.

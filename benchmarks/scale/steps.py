@@ -69,7 +69,8 @@ def measure(path, engine):
     fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0).fit(X)
     training = fab._training(fab.ensemble_, X, None, np.ones(len(X))).in_one_order()
     problem, start = fab._problem(training), fab._best.fit
-    coded = fab_estimators._coded, fab, training.take(slice(0))
+    reading = fab, training.take(slice(0)), problem.bins.used_features
+    coded = fab_estimators._coded, *reading
     with opened(path, engine) as table:
         begin = time.perf_counter()
         with kept(table, engine, coded) as blocks:

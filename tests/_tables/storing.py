@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from clearwood._numeric import BLOCK_ROWS
 
@@ -11,6 +12,16 @@ CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
 """Parts of odd sizes, two of them empty."""
 
 KINDS = ("file", "folder", "frames", "memmap", "dask array", "dask frame")
+
+
+def two_classes():
+    """Two columns of numbers, some cells missing; a class, and weights."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, N))
+    b[rng.random(N) < 0.1] = np.nan
+    y = np.where(rng.random(N) < 0.2, rng.random(N) < 0.5, a > 0.3).astype(int)
+    weight = rng.random(N) * (rng.random(N) < 0.9)
+    return pd.DataFrame({"a": a, "b": b, "y": y, "w": weight})
 
 
 def in_parts(frame):

@@ -6,7 +6,7 @@ import pytest
 from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
-from clearwood._tables import learning, open_rows
+from clearwood._tables import open_rows
 from clearwood.circuits.circuit import walk
 from clearwood.circuits.expectation import refine
 from clearwood.circuits.learning import fitting
@@ -15,10 +15,7 @@ from clearwood.exceptions import InputError
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 def made_up(n, seed=0):
@@ -42,12 +39,10 @@ def classifier(**given):
 
 
 @pytest.fixture(scope="module")
-def of_frames(frame):
+def of_frames(frame, small_samples):
     """What all others have to say, too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "SAMPLE_ROWS", 2000)
-        table = frame.drop(columns="w")
-        return classifier().fit(lambda: in_parts(table), "y")
+    table = frame.drop(columns="w")
+    return classifier().fit(lambda: in_parts(table), "y")
 
 
 @pytest.mark.parametrize("kind", KINDS)

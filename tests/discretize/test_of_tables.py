@@ -1,30 +1,21 @@
 """Cuts of a large table are those of a sample, wherever it is stored."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from tests._tables.storing import KINDS, N, stored
+from tests._tables.storing import KINDS, stored, two_classes
 
 import clearwood as cw
-from clearwood._tables import learning, open_rows
+from clearwood._tables import open_rows
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 @pytest.fixture(scope="module")
 def frame():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, N))
-    b[rng.random(N) < 0.1] = np.nan
-    y = np.where(rng.random(N) < 0.2, rng.random(N) < 0.5, a > 0.3).astype(int)
-    weight = rng.random(N) * (rng.random(N) < 0.9)
-    return pd.DataFrame({"a": a, "b": b, "y": y, "w": weight})
+    return two_classes()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,18 +7,15 @@ from sklearn.ensemble import RandomForestClassifier
 from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
-from clearwood._tables import learning, open_rows
+from clearwood._tables import open_rows
 from clearwood.exceptions import InputError
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.usefixtures("small_samples")
+
 FEW = {"max_depth": 3, "random_state": 0}
-
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +36,10 @@ def same_in_memory(tree, X, y, weight=None):
 
 
 @pytest.fixture(scope="module")
-def of_frames(frame):
+def of_frames(frame, small_samples):
     """What all others have to say, too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "SAMPLE_ROWS", 2000)
-        X, rest = stored("frames", frame, None)
-        return cw.MetaTreeRegressor(**FEW).fit(X, **rest)
+    X, rest = stored("frames", frame, None)
+    return cw.MetaTreeRegressor(**FEW).fit(X, **rest)
 
 
 @pytest.mark.parametrize("kind", KINDS)

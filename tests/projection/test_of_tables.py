@@ -8,16 +8,13 @@ from sklearn.tree import DecisionTreeClassifier
 from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
-from clearwood._tables import learning, open_rows
+from clearwood._tables import open_rows
 from clearwood.exceptions import InputError
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 @pytest.fixture(scope="module")

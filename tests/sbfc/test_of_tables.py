@@ -3,29 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
+from tests._tables.storing import KINDS, N, in_parts, of_dask, stored, two_classes
 
 import clearwood as cw
-from clearwood._tables import learning, open_rows
+from clearwood._tables import open_rows
 from clearwood.exceptions import InputError
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
 
-
-@pytest.fixture(autouse=True)
-def small_samples(monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
+pytestmark = pytest.mark.usefixtures("small_samples")
 
 
 @pytest.fixture(scope="module")
 def frame():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, N))
-    b[rng.random(N) < 0.1] = np.nan
-    y = np.where(rng.random(N) < 0.2, rng.random(N) < 0.5, a > 0.3).astype(int)
-    weight = rng.random(N) * (rng.random(N) < 0.9)
-    return pd.DataFrame({"a": a, "b": b, "y": y, "w": weight})
+    return two_classes()
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +38,10 @@ def forest():
 
 
 @pytest.fixture(scope="module")
-def of_frames(frame):
+def of_frames(frame, small_samples):
     """What all others have to say, too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "SAMPLE_ROWS", 2000)
-        X, rest = stored("frames", frame, None)
-        return forest().fit(X, **rest)
+    X, rest = stored("frames", frame, None)
+    return forest().fit(X, **rest)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,7 +54,15 @@ def _both(
     return second(first(block, *its), *others)
 
 
-class FileBlocks(Blocks[Block]):
+class KeptBlocks(Blocks[Block]):
+    """Blocks that are read again for every sum, so that nothing is kept beside them."""
+
+    def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
+        """What ``function`` makes of every block, later."""
+        return Later(self, function, parameters)
+
+
+class FileBlocks(KeptBlocks[Block]):
     """Blocks in a file, read one by one, by several threads on request.
 
     Parameters
@@ -74,10 +82,6 @@ class FileBlocks(Blocks[Block]):
 
     def __iter__(self) -> Iterator[Block]:
         return map(self._read, self._places)
-
-    def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
-        """What ``function`` makes of every block, later."""
-        return Later(self, function, parameters)
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """What ``function(block, *parameters)`` is of each block, in their order."""

@@ -62,8 +62,23 @@ def merge(codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """
     if not codes.size:
         return codes[:1], np.array([weight.sum()])[: len(codes)]
-    whole = np.ascontiguousarray(codes)
-    width = whole.shape[1] * whole.itemsize
-    keys = whole.view(np.dtype((np.void, width)))[:, 0]
+    first, place = equal_rows(codes)
+    return codes[first], np.bincount(place, weight, len(first))
+
+
+def equal_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each distinct row the first place, and which of these every row equals.
+
+    Rows are compared byte by byte, and distinct ones come in the order of their bytes.
+
+    Examples
+    --------
+    >>> equal_rows(np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8))
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    whole = np.ascontiguousarray(table)
+    # One record of bytes per row, so that whole rows are compared.
+    record = np.dtype((np.void, whole.shape[1] * whole.itemsize))
+    keys = whole.view(record)[:, 0]
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return whole[first], np.bincount(place, weight, len(first))
+    return first, place

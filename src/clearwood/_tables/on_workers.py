@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from clearwood._numeric import Blocks
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
-from clearwood._tables.kept import Later
+from clearwood._tables.kept import KeptBlocks
 from clearwood._tables.of_dask import WAVE_BLOCKS, DaskRows, _run, _Sealed
 from clearwood._tables.rows import RowsOfTable
 
 
-class WorkerBlocks(Blocks[Any]):
+class WorkerBlocks(KeptBlocks[Any]):
     """Blocks that were made once, and stay in the memory of the workers, by groups.
 
     To add them up, parameters travel to the workers, and one sum of each group back.
@@ -43,10 +42,6 @@ class WorkerBlocks(Blocks[Any]):
             pieces = rows._parts[first : last + 1]
             groups.append(make(pieces, first, _Sealed(group), function, shared))
         self._groups = rows._ask(dask.persist, groups)
-
-    def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
-        """What ``function`` makes of every block, later."""
-        return Later(self, function, parameters)
 
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any

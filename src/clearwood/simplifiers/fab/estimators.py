@@ -211,8 +211,8 @@ class _FABRules(RulesFromEnsemble):
     def _go_on(self, start: Fit, table: RowBlocks, training: Training) -> Restart:
         problem = self._problem(training)
         more = {"max_passes": 0, "verbose": self.verbose}
-        pattern = training.take(slice(0))
-        with table.kept(_coded, self, pattern, n_jobs=self.n_jobs) as blocks:
+        reading = self, training.take(slice(0)), problem.bins.used_features
+        with table.kept(_coded, *reading, n_jobs=self.n_jobs) as blocks:
             (total,) = blocks.map_sum(_weight_of)
             whole = replace(problem, blocks=blocks, total_weight=float(total))
             counts = start.counts * (whole.total_weight / problem.total_weight)
@@ -251,7 +251,9 @@ class _FABRules(RulesFromEnsemble):
         return self.classes_[values.argmax(axis=1)] if values.ndim == 2 else values
 
 
-def _coded(rows: RowsOfTable, method: _FABRules, training: Training) -> RowBlock:
+def _coded(
+    rows: RowsOfTable, method: _FABRules, training: Training, used: np.ndarray
+) -> RowBlock:
     """Rows of a table as the mixture reads them, in the bins of the sample."""
     ensemble = method.ensemble_
     X = check_table(method, rows.X, reset=False)
@@ -264,7 +266,6 @@ def _coded(rows: RowsOfTable, method: _FABRules, training: Training) -> RowBlock
     encoded = ensemble.encode(X)
     taught = method._taught(answers_of(ensemble, encoded), labels)
     part = replace(training, encoded=encoded, taught=taught, weight=weight)
-    used = training.bins.without(training.forbidden).used_features
     codes = np.ascontiguousarray(part.codes[:, used])
     return merge_equal_rows((codes, part.standardised, weight))
 

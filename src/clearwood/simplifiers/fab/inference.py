@@ -23,6 +23,7 @@ import numpy as np
 
 from clearwood._numeric import Blocks, clipped_log, xlogx
 from clearwood._numeric.progress import progress
+from clearwood._tables.merging import equal_rows
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.outputs import Output
@@ -395,10 +396,8 @@ def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> RowBlo
     n_rows = len(codes)
     values = np.ascontiguousarray(target).view(np.uint8).reshape(n_rows, -1)
     raw = np.hstack([codes.view(np.uint8).reshape(n_rows, -1), values])
-    # One record of bytes per row, so that whole rows are compared.
-    rows = np.ascontiguousarray(raw).view([("row", "V", raw.shape[1])]).reshape(-1)
-    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-    merged = np.bincount(inverse.reshape(-1), weights=weight, minlength=len(first))
+    first, place = equal_rows(raw)
+    merged = np.bincount(place, weights=weight, minlength=len(first))
     keep = first[merged > 0]
     return RowBlock(codes[keep], target[keep], merged[merged > 0])
 
