@@ -16,6 +16,10 @@ MOST_TREE_ROWS = 2000
 """Rows that one tree is grown on; with twice as many, lists and sums were no better."""
 
 
+MOST_OUTPUTS = 64
+"""Outputs of a tree; of more, so many random directions are predicted instead."""
+
+
 def candidate_boxes(
     grid: Grid,
     target: np.ndarray,
@@ -46,6 +50,10 @@ def candidate_boxes(
         None of a grid without features.
     """
     scores = target.reshape(grid.n_rows, -1)
+    if scores.shape[1] > MOST_OUTPUTS:
+        # Squared distances, by which trees split, are nearly kept by such directions.
+        directions = generator.normal(size=(scores.shape[1], MOST_OUTPUTS))
+        scores = scores @ directions / np.sqrt(MOST_OUTPUTS)
     share = (weight / weight.sum())[:, None]
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.
@@ -88,12 +96,13 @@ class Candidates:
         self.literals = np.array(
             [n_literals(self.grid, box, problem.seen) for box in boxes], dtype=int
         )
-        # Sums over the rows of a box are products with this matrix.
-        self.member = contains(self.grid, boxes).astype(np.float32)
+        # Sums over the rows of boxes are products with this: (n_rows, n_boxes).
+        member = contains(self.grid, boxes).T
+        self.member = np.ascontiguousarray(member, dtype=np.float32)
 
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def sums(self, columns: np.ndarray) -> np.ndarray:
-        """Sums of columns (n_rows, n_columns) over the rows of each box."""
-        return self.member @ columns.astype(np.float32)
+    def sums(self, columns: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        """Sums of columns (n_rows, n_columns) over the rows, or some, of each box."""
+        return self.member[rows].T @ columns.astype(np.float32)

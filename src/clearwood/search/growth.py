@@ -12,6 +12,12 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 MOST_ROWS = 20_000
 """Rows on which boxes and splits are searched for; what they say comes from all."""
 
+MOST_SCORES = 5_000_000
+"""Rows times scores of a row: of hundreds of classes fewer rows are searched."""
+
+FEWEST_ROWS = 5000
+"""So many are searched however many scores a row has."""
+
 N_SCREENED = 24
 """Candidates whose sides are moved to where they fit best."""
 
@@ -67,11 +73,12 @@ def grow(
     return [found[size] for size in sorted(found)]
 
 
-def some_rows(n_rows: int) -> np.ndarray | None:
+def some_rows(n_rows: int, n_scores: int) -> np.ndarray | None:
     """A random part of very many rows, always the same; None where they are few."""
-    if n_rows <= MOST_ROWS:
+    most = min(MOST_ROWS, max(MOST_SCORES // n_scores, FEWEST_ROWS))
+    if n_rows <= most:
         return None
-    return np.random.default_rng(0).permutation(n_rows)[:MOST_ROWS]
+    return np.random.default_rng(0).permutation(n_rows)[:most]
 
 
 def thinned(problem: Any) -> Any:
@@ -79,7 +86,7 @@ def thinned(problem: Any) -> Any:
 
     What the rows count is scaled up to the same total.
     """
-    rows = some_rows(problem.grid.n_rows)
+    rows = some_rows(problem.grid.n_rows, problem.loss.n_scores)
     if rows is None:
         return problem
     counts = problem.counts

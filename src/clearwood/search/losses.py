@@ -69,6 +69,11 @@ class ClassLoss:
         """The class that costs least on some rows (a mask)."""
         return int((self.costs @ rows.astype(np.float64)).argmin())
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return len(self.costs)
+
     @cached_property
     def scores(self) -> np.ndarray:
         """Per row and class, what saying it does not cost."""
@@ -83,8 +88,8 @@ class ClassLoss:
         return int(vector.argmax())
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Columns whose sums over a set of rows ``best_of`` understands."""
-        return np.where(rows, self.costs - now, 0.0).T
+        """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
+        return -self.scores[rows] - now[:, None]
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -161,6 +166,11 @@ class SquaredLoss:
         total = share.sum()
         return float(share @ self.target / total) if total > 0 else 0.0
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return 1
+
     @cached_property
     def scores(self) -> np.ndarray:
         """Per row its target, in one column."""
@@ -180,10 +190,9 @@ class SquaredLoss:
         return float(vector[0])
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Columns whose sums over a set of rows ``best_of`` understands."""
-        share = self.share * rows
-        squares = share * self.target**2 - now * rows
-        return np.stack([squares, share * self.target, share], axis=1)
+        """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
+        share, target = self.share[rows], self.target[rows]
+        return np.stack([share * target**2 - now, share * target, share], axis=1)
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -259,6 +268,11 @@ class LogLoss:
         means = (share @ self.taught) / total if total > 0 else self.share @ self.taught
         return np.maximum(means, LEAST_SAID).tolist()
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return self.taught.shape[1]
+
     @cached_property
     def scores(self) -> np.ndarray:
         """What is taught times shares."""
@@ -273,9 +287,8 @@ class LogLoss:
         return [float(p) for p in vector]
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Columns whose sums over a set of rows ``best_of`` understands."""
-        share = self.share * rows
-        return np.column_stack([now * rows, share[:, None] * self.taught, share])
+        """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
+        return np.column_stack([now, self.scores[rows], self.share[rows]])
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -329,6 +342,11 @@ class ProbabilityLoss:
         """Loss of scores with weights of any sum."""
         return cls(taught, weight / weight.sum(), softness)
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return self.taught.shape[1]
+
     @cached_property
     def scores(self) -> np.ndarray:
         """What is taught times shares."""
@@ -369,9 +387,9 @@ class ProbabilityLoss:
         return [float(p) for p in vector]
 
     def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Columns whose sums over a set of rows ``best_of`` understands."""
-        columns = [self.of_nothing - now, *self.scores.T, self.share]
-        return np.stack(columns, axis=1) * rows[:, None]
+        """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
+        nothing = self.of_nothing[rows] - now
+        return np.column_stack([nothing, self.scores[rows], self.share[rows]])
 
     def best_of(
         self, sums: np.ndarray, between: Range = None

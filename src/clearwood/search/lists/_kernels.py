@@ -18,6 +18,7 @@ from clearwood.search._kernels import (
     ROUNDING,
     improve_box,
     n_literals,
+    weighed,
 )
 
 REGRET, SQUARES, CHANCES, SURE = 0, 1, 2, 3
@@ -143,14 +144,13 @@ def cost_of_rows(scores, shares, line, offsets, factors, offset, mine, extra, k,
 
     Rows that an earlier line decides cost what overlap costs (``extra``), and no more.
     """
-    n_rows, n_scores = scores.shape
-    for i in range(n_rows):
+    more = mine - factors
+    for i in range(len(scores)):
         cost[i] = extra[i]
         decides = line[i]
         if decides > k:
             cost[i] += shares[i] * (offset - offsets[decides])
-            for s in range(n_scores):
-                cost[i] -= scores[i, s] * (mine[s] - factors[decides, s])
+            cost[i] -= weighed(scores[i], more[decides])
 
 
 @kernel
@@ -237,9 +237,7 @@ def says_to_try(kind, scores, shares, line, offsets, factors, said, k):
         decides = line[i]
         if decides <= k:
             continue
-        now = shares[i] * offsets[decides]
-        for s in range(n_classes):
-            now -= scores[i, s] * factors[decides, s]
+        now = shares[i] * offsets[decides] - weighed(scores[i], factors[decides])
         for s in range(n_classes):
             won[s] += min(-scores[i, s] - now, 0.0)
     is_now = said[k].argmax()

@@ -158,6 +158,7 @@ class ListAscent(BoxAscent):
         vectors = map(problem.loss.vector, [*start.values, start.otherwise])
         # What each line says as a vector, `otherwise` at the end.
         self.said = np.array(list(vectors), dtype=np.float64)
+        self._known: tuple[np.ndarray, np.ndarray, float] | None = None
 
     @property
     def values(self) -> list[Any]:
@@ -168,6 +169,7 @@ class ListAscent(BoxAscent):
         """Find a better value and better sides for one box, the others as they are."""
         problem, grid = self.problem, self.grid
         loss, penalties = problem.loss, problem.penalties
+        self._known = None
         _kernels.improve_line(
             *grid, problem.seen, loss.scores, loss.share, loss.kind, loss.softness,
             penalties.literal, penalties.overlap, problem.counts, problem.min_rows,
@@ -176,10 +178,10 @@ class ListAscent(BoxAscent):
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Scores and shares of the rows of each line, and what overlap there is."""
-        loss = self.problem.loss
-        found: tuple[np.ndarray, np.ndarray, float]
-        found = _kernels.sums_of_lines(self.member, loss.scores, loss.share)
-        return found
+        if self._known is None:
+            loss = self.problem.loss
+            self._known = _kernels.sums_of_lines(self.member, loss.scores, loss.share)
+        return self._known
 
     def refit(self) -> None:
         """The best values for the boxes as they are."""
@@ -209,6 +211,7 @@ class ListAscent(BoxAscent):
             alive[-1] = False
         if alive.all():
             return False
+        self._known = None
         self.boxes, self.member = self.boxes[alive], self.member[alive]
         self.literals = self.literals[alive]
         self.said = self.said[np.append(alive, True)]
@@ -236,8 +239,3 @@ def first_box(member: np.ndarray) -> np.ndarray:
     """Position of the first box that each row is in; their number where none."""
     none = np.ones((1, member.shape[1]), dtype=bool)
     return np.concatenate([member, none]).argmax(axis=0)
-
-
-def in_none(member: np.ndarray) -> np.ndarray:
-    """Rows that are in no box."""
-    return np.logical_not(member.any(axis=0))

@@ -13,13 +13,10 @@ from clearwood.search.lists.ascent import (
     BoxList,
     ListAscent,
     ListProblem,
-    in_none,
+    first_box,
     refine,
 )
 from clearwood.search.monotone import kind_of, opened_pool, value_range
-
-MOST_COLUMNS = 200
-"""So many columns are summed at a time; a few more, as all of one position are."""
 
 
 def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
@@ -75,7 +72,7 @@ def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[Bo
     member = contains(problem.grid, current.boxes)
     for place, position, value in gains.best(problem, current):
         longer = inserted(current, gains.boxes[place], position, value)
-        rows = np.insert(member, position, gains.member[place], axis=0)
+        rows = np.insert(member, position, gains.member[:, place], axis=0)
         ascent = ListAscent(problem, longer, rows)
         ascent.refit()
         ascent.improve(position)
@@ -114,32 +111,34 @@ class ListGains(Candidates):
 
         Infinite where the box would catch too few rows.
         """
-        loss, penalties = self.loss, problem.penalties
-        member = contains(self.grid, current.boxes)
-        now = loss.rows(current.otherwise)
-        for rows, value in zip(member[::-1], current.values[::-1]):
-            now = np.where(rows, loss.rows(value), now)
-        columns, parts = [(member.any(axis=0) * loss.share)[:, None]], []
-        for position in range(len(current.boxes) + 1):
-            free = in_none(member[:position])
-            columns += [(free * self.counts)[:, None], loss.gain_columns(free, now)]
-            # Of hundreds of classes they would fill the memory.
-            if sum(part.shape[1] for part in columns) > MOST_COLUMNS:
-                parts.append(self.sums(np.concatenate(columns, axis=1)))
-                columns = []
-        if columns:
-            parts.append(self.sums(np.concatenate(columns, axis=1)))
-        sums = np.concatenate(parts, axis=1)
-        fixed = penalties.overlap * sums[:, :1] + (
-            penalties.literal * self.literals[:, None]
+        sums = self._sums_by_position(current)
+        fixed = problem.penalties.overlap * sums[:, 0, :1] + (
+            problem.penalties.literal * self.literals[:, None]
         )
-        by_position = sums[:, 1:].reshape(len(sums), len(current.boxes) + 1, -1)
-        change, values = loss.best_of(
-            by_position[:, :, 1:].astype(np.float64),
-            self._value_ranges(problem.signs, current),
+        change, values = self.loss.best_of(
+            sums[:, :, 2:], self._value_ranges(problem.signs, current)
         )
-        enough = by_position[:, :, 0] >= problem.min_rows - 0.01
+        enough = sums[:, :, 1] >= problem.min_rows - 0.01
         return np.where(enough, change + fixed, np.inf), values
+
+    def _sums_by_position(self, current: BoxList) -> np.ndarray:
+        """What the rows of each candidate that no box before a position decides sum to.
+
+        Of shape (n_boxes, n_positions, n_columns): shares of rows that are in another
+        box, what counts as support, and the columns of the loss.
+        """
+        loss, member = self.loss, contains(self.grid, current.boxes)
+        line, values = first_box(member), [*current.values, current.otherwise]
+        sums = []
+        for j, value in enumerate(values):
+            rows = np.flatnonzero(line == j)
+            columns = loss.gain_columns(rows, loss.rows(value)[rows])
+            overlap = loss.share[rows] * (j < len(member))
+            columns = np.column_stack([overlap, self.counts[rows], columns])
+            sums.append(self.sums(columns, rows))
+        # A box decides what those from its position on have decided so far.
+        upto = np.cumsum(sums[::-1], axis=0, dtype=np.float64)[::-1]
+        return np.ascontiguousarray(np.moveaxis(upto, 0, 1))
 
     def _value_ranges(
         self, signs: np.ndarray | None, current: BoxList

@@ -51,6 +51,17 @@ def groups_of(member):
 
 
 @kernel
+def sums_of_groups(group, n_groups, numbers):
+    """Sums of numbers (n_lines, n_rows) over the rows of each group."""
+    sums = np.zeros((len(numbers), n_groups))
+    for k in range(len(numbers)):
+        line, into = numbers[k], sums[k]
+        for i in range(len(group)):
+            into[group[i]] += line[i]
+    return sums
+
+
+@kernel
 def changes(is_class, answers, value, change):
     """Write what adding a value costs rows of share 1 whose target is 0, by group.
 

@@ -11,7 +11,12 @@ from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import SumLoss
-from clearwood.search.sums.values import best_values, design_of
+from clearwood.search.sums.values import (
+    best_values,
+    classes_without_boxes,
+    design_of,
+    fewer_classes,
+)
 
 
 class SumProblem(NamedTuple):
@@ -235,14 +240,17 @@ class SumAscent(BoxAscent):
         half its square over its place in the inverse of the second derivatives.
         """
         problem, groups = self.problem, self.groups
-        answers = groups.loss.answers(self._scores())
-        design, outputs, ridge = design_of(
-            groups.loss, problem.ridge, groups.member, self.outputs
-        )
+        loss, outputs = groups.loss, self.outputs
+        answers = loss.answers(self._scores())
+        others = classes_without_boxes(loss, outputs)
+        if len(others) > 1:
+            loss, outputs, used = fewer_classes(loss, outputs, others)
+            answers = np.vstack([answers[others].sum(axis=0), answers[used]])
+        design, outputs, ridge = design_of(loss, problem.ridge, groups.member, outputs)
         slope, curvature = np.empty(len(design)), np.empty((len(design), len(design)))
         _kernels.slopes_of_sum(
-            groups.loss.is_class, groups.loss.target, groups.loss.share, design,
-            outputs, ridge, np.zeros(len(design)), answers, slope, curvature,
+            loss.is_class, loss.target, loss.share, design, outputs, ridge,
+            np.zeros(len(design)), answers, slope, curvature,
         )  # fmt: skip
         spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
         rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
@@ -276,6 +284,11 @@ class SumAscent(BoxAscent):
             setattr(fewer, name, getattr(self, name)[kept])
         fewer._groups = self.groups._replace(member=self.groups.member[kept])
         return fewer
+
+    def answers(self) -> np.ndarray:
+        """What is said of each row."""
+        groups = self.groups
+        return groups.loss.answers(self._scores())[:, groups.of_row]
 
     def _scores(self) -> np.ndarray:
         """The sums of each group of rows."""

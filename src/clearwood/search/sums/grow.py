@@ -99,7 +99,7 @@ def _residual_pool(
 ) -> np.ndarray:
     """Nodes of trees on what the sum leaves of the target."""
     loss = problem.loss
-    left = loss.target - loss.answers(current.scores(problem.grid))
+    left = loss.target - SumAscent(problem, current).answers()
     left = left[list(loss.free)]
     return candidate_boxes(
         problem.grid, left.T, loss.share, generator, n_trees=N_RESIDUAL_TREES
@@ -116,7 +116,7 @@ def _longer(
     ascent = SumAscent(problem, current)
     before = ascent.objective()
     for _, gains, b, output, value in choices[:N_SCREENED]:
-        box, inside = gains.boxes[b].copy(), gains.member[b] > 0
+        box, inside = gains.boxes[b].copy(), gains.member[:, b] > 0
         literals = int(gains.literals[b])
         value, cost, _ = ascent.moved(box, inside, literals, value, output)
         # Many candidates end in the same place.
@@ -153,7 +153,7 @@ class SumGains(Candidates):
         To second order, all other values as they are. Minus infinity where the box
         would hold too few rows.
         """
-        answers = self.loss.answers(current.scores(self.grid))
+        answers = SumAscent(problem, current).answers()
         slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
         sums = self.sums(columns.T).astype(np.float64)

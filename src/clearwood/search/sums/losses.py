@@ -13,6 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from clearwood.search.sums import _kernels
+
 LARGEST_SCORE = 20.0
 """Log-odds beyond which a class is as good as sure."""
 
@@ -62,6 +64,11 @@ class SquaredSumLoss:
         away = self.target[0] - answers[0]
         return -2.0 * self.share * away, 2.0 * self.share
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return 1
+
     @cached_property
     def weighted(self) -> np.ndarray:
         """Targets times shares."""
@@ -69,7 +76,7 @@ class SquaredSumLoss:
 
     def merged(self, group: np.ndarray) -> tuple[SquaredSumLoss, float]:
         """The loss of groups of rows that are said the same, and what it leaves out."""
-        target, share = merged(self.target, self.share, group)
+        target, share = merged(self, group)
         within = self.share @ self.target[0] ** 2 - share @ target[0] ** 2
         return SquaredSumLoss(target, share), float(within)
 
@@ -134,6 +141,11 @@ class ClassSumLoss:
         away = self.target[output] - said
         return -self.share * away, self.share * said * (1.0 - said)
 
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return len(self.target)
+
     @cached_property
     def weighted(self) -> np.ndarray:
         """Targets times shares."""
@@ -141,7 +153,7 @@ class ClassSumLoss:
 
     def merged(self, group: np.ndarray) -> tuple[ClassSumLoss, float]:
         """The loss of groups of rows that are said the same, and what it leaves out."""
-        return ClassSumLoss(*merged(self.target, self.share, group)), 0.0
+        return ClassSumLoss(*merged(self, group)), 0.0
 
     def take(self, rows: np.ndarray) -> ClassSumLoss:
         """The loss on some of the rows."""
@@ -154,10 +166,8 @@ SumLoss = SquaredSumLoss | ClassSumLoss
 """A ``SquaredSumLoss`` or a ``ClassSumLoss``."""
 
 
-def merged(
-    target: np.ndarray, share: np.ndarray, group: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def merged(loss: SumLoss, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean targets and shares of groups of rows."""
-    total = np.bincount(group, share)
-    sums = [np.bincount(group, share * line) for line in target]
-    return np.array(sums) / np.maximum(total, 1e-300), total
+    total = np.bincount(group, loss.share)
+    sums: np.ndarray = _kernels.sums_of_groups(group, len(total), loss.weighted)
+    return sums / np.maximum(total, 1e-300), total

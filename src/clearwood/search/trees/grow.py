@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.growth import some_rows
+from clearwood.search.trees._kernels import N_EXTRA
 from clearwood.search.trees.nodes import (
     Address,
     GrownNode,
@@ -40,7 +41,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     list of GrownNode
         One per size; none beyond the size from which no split pays.
     """
-    some = some_rows(problem.grid.n_rows)
+    some = some_rows(problem.grid.n_rows, problem.stats.shape[1] - N_EXTRA)
     if some is not None:
         whole, thin = root_of(problem), grow_trees(problem.take(some), max_leaves)
         trees = [whole.shaped_like(tree) for tree in thin]
