@@ -130,7 +130,9 @@ def opened(path, engine):
 
         n_workers = int(engine.split()[0])
         with (
-            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as c,
+            LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+            ) as c,
             Client(c),
         ):
             yield open_rows(dd.read_parquet(path, split_row_groups=True), "y")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from tests._tables.dying import Deadly, broken_part, first_of, halved, total_of
+from tests._tables.dying import Deadly, broken_part, first_of, halved, ran_on, total_of
 from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
 
 import clearwood as cw
@@ -41,7 +41,9 @@ def cluster():
     with (
         # At the end Dask may be told of the killed worker when its record is gone.
         suppress(KeyError),
-        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as c,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as c,
         distributed.Client(c) as client,
     ):
         yield client
@@ -111,6 +113,27 @@ def test_what_workers_keep_is_added_there(workers, frame, tmp_path, monkeypatch)
         assert later[1] == 9 * -(-len(many) // BLOCK_ROWS)
 
 
+def test_what_workers_keep_is_added_by_those_that_keep_it(
+    workers, cluster, frame, monkeypatch
+):
+    from clearwood._tables import on_workers
+
+    monkeypatch.setattr(on_workers, "GROUP_BLOCKS", 1)
+    many = pd.concat([frame] * 5, ignore_index=True)[["a"]]
+    parts = [many[i : i + 9_991] for i in range(0, len(many), 9_991)]
+    addresses = list(cluster.scheduler_info()["workers"])
+    assert len(addresses) == workers
+    with open_rows(of_dask(parts)).kept(halved, 3.0) as blocks:
+        owners = blocks._owners()
+        assert len(owners) == -(-len(many) // BLOCK_ROWS)
+        held = [sum(address in owner for owner in owners) for address in addresses]
+        assert min(held) > 0
+        for _ in range(3):
+            (ran,) = blocks.map_sum(ran_on, addresses)
+            np.testing.assert_array_equal(ran, held)
+        assert blocks._owners() == owners
+
+
 def test_mixtures_are_fitted_where_the_rows_are(workers, frame, tmp_path):
     X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
     model = RandomForestRegressor(3, max_depth=3, random_state=0)
@@ -152,7 +175,9 @@ def test_a_scheduler_that_is_gone_is_named(frame, rules):
     X = of_dask(in_parts(frame))
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
-        distributed.LocalCluster(1, processes=False, dashboard_address=":0") as gone,
+        distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0"
+        ) as gone,
         distributed.Client(gone, timeout=0.5) as client,
     ):
         address = client.scheduler.address

@@ -50,7 +50,9 @@ def simplify(files, monkeypatch, tmp_path):
 
 def cluster():
     """A scheduler with a worker, all in this process."""
-    return distributed.LocalCluster(1, processes=False, dashboard_address=":0")
+    return distributed.LocalCluster(
+        n_workers=1, processes=False, dashboard_address=":0"
+    )
 
 
 def test_a_cluster_says_what_the_command_says_alone(simplify, monkeypatch):

@@ -19,8 +19,9 @@ from clearwood.search import (
     make_problem,
     refine,
 )
+from clearwood.search._kernels import weighed
 from clearwood.search.grid import LEAST_ROWS
-from clearwood.search.growth import grow, some_rows, thinned
+from clearwood.search.growth import grow, narrowed, some_rows, thinned, widened
 from clearwood.search.lists.ascent import ListAscent, first_box
 from clearwood.search.lists.grow import ListGains, inserted
 
@@ -58,19 +59,6 @@ def test_gains_are_those_of_inserting(kind, seed):
             after = naive.objective(problem, *longer[:3])
             assert change[b, position] == pytest.approx(after - before, abs=1e-5)
             assert value[b, position] == pytest.approx(best, abs=1e-4)
-
-
-@pytest.mark.parametrize("most", [1, 9])
-def test_gains_are_the_same_however_many_are_summed_at_a_time(most, monkeypatch):
-    rng = np.random.default_rng(0)
-    problem = random_problem(rng, "sure")
-    pool = np.array([random_box(rng, problem.grid) for _ in range(6)])
-    current = random_list(rng, problem, 3)
-    change, value = ListGains(problem, pool).changes(problem, current)
-    monkeypatch.setattr("clearwood.search.lists.grow.MOST_COLUMNS", most)
-    again, same = ListGains(problem, pool).changes(problem, current)
-    np.testing.assert_allclose(again, change, atol=1e-7)
-    np.testing.assert_allclose(same, value, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -334,9 +322,73 @@ def test_some_rows_count_for_all_of_them(monkeypatch):
     assert some.loss.share.sum() == pytest.approx(1.0)
     np.testing.assert_array_equal(some.seen, problem.seen)
     # A random part: neither the first rows nor the last.
-    rows = some_rows(400)
+    rows = some_rows(400, 1)
     assert len(set(rows)) == 200 and 60 < (rows < 200).sum() < 140
     np.testing.assert_array_equal(some.grid.columns, problem.grid.columns[:, rows])
+
+
+@pytest.mark.parametrize(
+    ("n_scores", "n_rows"), [(1, 20_000), (250, 20_000), (500, 10_000), (9000, 5000)]
+)
+def test_fewer_rows_are_searched_where_each_has_hundreds_of_scores(n_scores, n_rows):
+    assert len(some_rows(20_001, n_scores)) == n_rows
+    assert some_rows(n_rows, n_scores) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loss_knows_its_number_of_scores(kind):
+    loss = random_problem(np.random.default_rng(0), kind).loss
+    assert loss.n_scores == loss.scores.shape[1]
+
+
+def test_a_problem_without_the_features_that_no_box_asks_about(monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "class")
+    grid, d = problem.grid, 1
+    pool = np.ones((3, len(problem.seen)), dtype=bool)
+    stretch = slice(grid.start[d], grid.start[d] + grid.n_bins[d])
+    pool[:, stretch] = rng.random((3, grid.n_bins[d])) < 0.5
+    pool[0, grid.start[d]] = False
+    signs = np.arange(len(grid.n_bins)) - 1
+    problem = problem._replace(signs=signs)
+    same, boxes, is_kept = narrowed(problem, pool)
+    assert same is problem and boxes is pool and is_kept.all()
+    monkeypatch.setattr("clearwood.search.growth.MOST_FEATURES", 1)
+    fewer, boxes, is_kept = narrowed(problem, pool)
+    np.testing.assert_array_equal(
+        np.flatnonzero(is_kept), np.arange(*stretch.indices(99))
+    )
+    np.testing.assert_array_equal(fewer.grid.columns, grid.columns[[d]])
+    assert fewer.grid.n_bins == grid.n_bins[d] and fewer.grid.start == 0
+    assert fewer.grid.is_category == grid.is_category[d]
+    assert fewer.signs == signs[d]
+    np.testing.assert_array_equal(fewer.seen, problem.seen[stretch])
+    np.testing.assert_array_equal(contains(fewer.grid, boxes), contains(grid, pool))
+    lst = widened(BoxList(boxes, (0, 1, 0), 1, 0.5), is_kept)
+    np.testing.assert_array_equal(lst.boxes, pool)
+    # Nothing to choose from, and no feature left.
+    assert len(grow_lists(problem, pool[:0], 3)) == 1
+
+
+@pytest.mark.parametrize("n", range(11))
+def test_weighed_sums_are_dot_products(n):
+    numbers, weights = np.random.default_rng(n).normal(size=(2, n))
+    assert weighed(numbers, weights) == pytest.approx(numbers @ weights)
+
+
+def test_of_hundreds_of_outputs_a_tree_still_finds_what_they_have_in_common():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (400, 5)).astype(np.uint8)
+    # Two of a hundred outputs depend on one feature; the others are nearly nothing.
+    target = 0.01 * rng.normal(size=(400, 100))
+    target[:, 17] += X[:, 3] > 6
+    target[:, 71] -= X[:, 3] > 6
+    grid = numeric_grid(X, 10)
+    pool = candidate_boxes(grid, target, np.ones(400), rng, n_trees=3, max_leaves=2)
+    cut = np.ones((5, 11), dtype=bool)
+    cut[3] = np.arange(11) > 6
+    parts = pool.reshape(-1, 5, 11)[:, :, :10]  # Without the bin of missing values.
+    assert (parts == cut[:, :10]).all(axis=(1, 2)).sum() == 1
 
 
 @pytest.mark.parametrize("kind", ["values", "sure"])

@@ -21,13 +21,13 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import thinned
-from clearwood.search.sums._kernels import best_term, changes
+from clearwood.search.sums._kernels import best_term, changes, sums_of_groups
 from clearwood.search.sums.ascent import SumAscent
 from clearwood.search.sums.grow import SumGains, _longer, best_refined
 from clearwood.search.sums.values import best_values
 
-KINDS = ("values", 2, 3)
-"""Squares, or so many classes."""
+KINDS = ("values", 2, 3, 7)
+"""Squares, or so many classes; of seven, boxes add to some only."""
 
 
 def random_loss(rng, kind, n_rows):
@@ -196,8 +196,78 @@ def test_joint_values_are_scipys_optimum(kind):
     np.testing.assert_allclose(values, expected.x[len(free) :], atol=1e-4)
     if kind == 2:
         assert constant[0] == 0
-    if kind == 3:
+    if kind in (3, 7):
         assert constant.sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_a_class_that_is_never_taught_has_a_score_that_ends():
+    rng = np.random.default_rng(0)
+    target = np.column_stack([rng.dirichlet(np.ones(4), 60), np.zeros(60)])
+    loss = ClassSumLoss.of(target, np.ones(60))
+    rows, outputs = rng.random((1, 60)) < 0.5, np.array([1])
+    for member, of in ((rows, outputs), (rows[:0], outputs[:0])):
+        constant, _ = best_values(
+            loss, 0.01, member, of, np.zeros(5), np.zeros(len(of))
+        )
+        assert -30 < constant[4] - constant[:4].max() < -15
+        others = np.exp(constant[[0, 2, 3]])
+        taught = target[:, [0, 2, 3]].mean(axis=0)
+        np.testing.assert_allclose(others / others.sum(), taught / taught.sum())
+
+
+def test_idle_boxes_are_the_same_whichever_classes_are_one(monkeypatch):
+    rng, found, again = np.random.default_rng(0), [], []
+    for _ in range(8):
+        problem = random_problem(rng, 7, literal=0.0001)
+        ascent = SumAscent(problem, random_sum(rng, problem, 4))
+        ascent.refit()
+        found += ascent._may_be_idle().tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                "clearwood.search.sums.ascent.classes_without_boxes",
+                lambda loss, outputs: outputs[:0],
+            )
+            again += ascent._may_be_idle().tolist()
+    assert found == again
+    assert 8 < sum(found) < 24
+
+
+def test_what_is_said_of_rows_is_said_of_their_groups():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, 3)
+    one = random_sum(rng, problem, 3)
+    expected = problem.loss.answers(one.scores(problem.grid))
+    np.testing.assert_allclose(SumAscent(problem, one).answers(), expected)
+
+
+def test_sums_of_groups_are_plain_sums():
+    rng = np.random.default_rng(0)
+    group, numbers = rng.integers(4, size=30).astype(np.int32), rng.normal(size=(3, 30))
+    plain = [[line[group == g].sum() for g in range(5)] for line in numbers]
+    np.testing.assert_allclose(sums_of_groups(group, 5, numbers), plain)
+
+
+def test_of_many_features_those_are_searched_that_a_box_asks_about(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 10, (300, 6)).astype(np.uint8)
+    target = np.where(X[:, 1] > 4, 4.0, 0.0) + np.where(X[:, 4] > 4, 1.0, 0.0)
+    target += np.where(X[:, 2] > 4, 2.0, 0.0)
+    loss = SquaredSumLoss.of(target, np.ones(300))
+    grid = numeric_grid(X, 10)
+    problem = make_sum_problem(grid, loss, 0.001, 0.01, np.ones(300))
+    pool = np.ones((2, len(problem.seen)), dtype=bool)
+    for box, d in zip(pool, (1, 4)):
+        box[grid.start[d] : grid.start[d] + 4] = False
+    asked = []
+    for most in (6, 5):
+        monkeypatch.setattr("clearwood.search.growth.MOST_FEATURES", most)
+        found = grow_sums(problem, pool, 4, np.random.default_rng(0))
+        boxes = np.logical_not(found[-1].boxes)
+        parts = np.logical_or.reduceat(boxes, grid.start, axis=1)
+        asked.append(set(np.flatnonzero(parts.any(axis=0)).tolist()))
+        answers = found[-1].predict(grid)
+        assert found[-1].objective < found[0].objective
+        assert np.corrcoef(answers, target)[0, 1] > 0.8
+    assert asked == [{1, 2, 4}, {1, 4}]
 
 
 def test_the_same_box_twice_shares_its_value():

@@ -521,9 +521,9 @@ def test_trees_found_on_some_rows_are_trees_of_all(monkeypatch):
     loss = random_loss(rng, "values", 900)
     problem = make_tree_problem(grid, loss, np.ones(900))
     monkeypatch.setattr("clearwood.search.growth.MOST_ROWS", 300)
-    some = problem.take(some_rows(900))
+    some = problem.take(some_rows(900, 1))
     assert some.stats[:, :-1].sum(axis=0) == pytest.approx(
-        3 * problem.stats[some_rows(900), :-1].sum(axis=0)
+        3 * problem.stats[some_rows(900, 1), :-1].sum(axis=0)
     )
     found, thin = grow_trees(problem, 4), grow_trees(some, 4)
     assert [tree.n_leaves for tree in found] == [1, 2, 3, 4]

@@ -7,7 +7,13 @@ from typing import Any
 
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
 from clearwood._tables.kept import KeptBlocks
-from clearwood._tables.of_dask import WAVE_BLOCKS, DaskRows, _run, _Sealed
+from clearwood._tables.of_dask import (
+    WAVE_BLOCKS,
+    DaskRows,
+    _run,
+    _scheduler_named,
+    _Sealed,
+)
 from clearwood._tables.rows import RowsOfTable
 
 
@@ -51,6 +57,16 @@ class WorkerBlocks(KeptBlocks[Any]):
         assert totals is not None  # A table without rows has a block all the same.
         return totals
 
+    def _owners(self) -> list[tuple[str, ...]]:
+        """The workers that hold each group; none of one that could not be made."""
+        from distributed import futures_of, wait
+
+        with _scheduler_named() as client:
+            futures = futures_of(self._groups)
+            wait(futures)
+            held = client.who_has(futures)
+        return [held[group.key] for group in self._groups]
+
     def _sums(
         self, function: Callable[..., Any], parameters: tuple[Any, ...]
     ) -> Iterator[Any]:
@@ -58,9 +74,13 @@ class WorkerBlocks(KeptBlocks[Any]):
 
         run = dask.delayed(_added, pure=False)
         shared = self._rows._handed_out(parameters)
+        # Left to itself, Dask lets idle workers copy groups, and drops the first copy.
+        owners = self._owners()
         for i in range(0, len(self._groups), WAVE_BLOCKS):
-            wave = self._groups[i : i + WAVE_BLOCKS]
-            tasks = [run(group, function, shared) for group in wave]
+            tasks = []
+            for group, owner in list(zip(self._groups, owners))[i : i + WAVE_BLOCKS]:
+                with dask.annotate(workers=owner, allow_other_workers=True):
+                    tasks.append(run(group, function, shared))
             yield from (sums.content for sums in self._rows._ask(dask.compute, tasks))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clearwood.search.grid import Grid, contains, n_literals
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
+from clearwood.search.trees.flat import digest
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""
@@ -15,6 +16,9 @@ FEATURE_SHARES = (1.0, 0.5, 0.25)
 MOST_TREE_ROWS = 2000
 """Rows that one tree is grown on; with twice as many, lists and sums were no better."""
 
+
+MOST_CELLS = 2**25
+"""Boxes times rows of which it is known at once which is in which."""
 
 MOST_OUTPUTS = 64
 """Outputs of a tree; of more, so many random directions are predicted instead."""
@@ -74,11 +78,18 @@ def candidate_boxes(
             )
         )  # fmt: skip
     stacked = np.concatenate(boxes)
-    held = np.packbits(contains(grid, stacked), axis=1)
+    return stacked[_first_of_each(grid, stacked)]
+
+
+def _first_of_each(grid: Grid, boxes: np.ndarray) -> list[int]:
+    """Where the boxes stand that hold other rows than any before them."""
     first: dict[bytes, int] = {}
-    for place, rows in enumerate(held):
-        first.setdefault(rows.tobytes(), place)
-    return stacked[list(first.values())]
+    n_at_once = max(MOST_CELLS // grid.n_rows, 1)
+    for begin in range(0, len(boxes), n_at_once):
+        held = np.packbits(contains(grid, boxes[begin : begin + n_at_once]), axis=1)
+        for place, rows in enumerate(held, begin):
+            first.setdefault(digest(rows), place)
+    return list(first.values())
 
 
 class Candidates:

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from clearwood.search.ascent import SMALLEST_CHANGE
+from clearwood.search.grid import Grid
 
 MOST_ROWS = 20_000
 """Rows on which boxes and splits are searched for; what they say comes from all."""
 
 MOST_SCORES = 5_000_000
 """Rows times scores of a row: of hundreds of classes fewer rows are searched."""
+
+MOST_FEATURES = 1000
+"""Of more features only those are searched that a box to choose from asks about."""
 
 FEWEST_ROWS = 5000
 """So many are searched however many scores a row has."""
@@ -71,6 +75,42 @@ def grow(
         else:
             break
     return [found[size] for size in sorted(found)]
+
+
+def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A ListProblem or SumProblem and boxes without the features that none asks about.
+
+    Only where there are very many: most of them say nothing, and every move of a box
+    would look at each.
+
+    Returns
+    -------
+    problem : ListProblem or SumProblem
+    pool : ndarray of bool of shape (n_pool, number of bins kept)
+    is_kept : ndarray of bool of shape (total number of bins,)
+        The bins of the features that are left; see :func:`widened`.
+    """
+    grid, is_shut = problem.grid, np.logical_not(pool.all(axis=0))
+    is_asked = np.ones(len(grid.n_bins), dtype=bool)
+    if len(is_asked) > MOST_FEATURES:
+        is_asked = np.logical_or.reduceat(is_shut, grid.start)
+    is_kept = np.repeat(is_asked, grid.n_bins)
+    if is_asked.all():
+        return problem, pool, is_kept
+    left = Grid.of(
+        grid.columns[is_asked].T, grid.n_bins[is_asked], grid.is_category[is_asked]
+    )
+    fewer = problem._replace(grid=left, seen=problem.seen[is_kept])
+    if getattr(problem, "signs", None) is not None:
+        fewer = fewer._replace(signs=problem.signs[is_asked])
+    return fewer, np.ascontiguousarray(pool[:, is_kept]), is_kept
+
+
+def widened(found: Any, is_kept: np.ndarray) -> Any:
+    """A BoxList or BoxSum with all features again."""
+    boxes = np.ones((len(found.boxes), len(is_kept)), dtype=bool)
+    boxes[:, is_kept] = found.boxes
+    return found._replace(boxes=boxes)
 
 
 def some_rows(n_rows: int, n_scores: int) -> np.ndarray | None:

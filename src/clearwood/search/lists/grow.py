@@ -8,7 +8,14 @@ import numpy as np
 
 from clearwood.search.candidates import Candidates
 from clearwood.search.grid import contains
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, thinned
+from clearwood.search.growth import (
+    N_REFITTED,
+    N_SCREENED,
+    grow,
+    narrowed,
+    thinned,
+    widened,
+)
 from clearwood.search.lists.ascent import (
     BoxList,
     ListAscent,
@@ -43,14 +50,16 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
     """
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
-    few = thinned(problem)
+    thin = thinned(problem)
+    few, pool, is_kept = narrowed(thin, pool)
     gains = ListGains(few, pool)
 
     def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
         return _longer(problem, gains, beam[0])
 
     found = grow(few, [_constant(few)], max_boxes, lengthen, _best_refined)
-    return found if few is problem else [_on_all(problem, lst) for lst in found]
+    found = [widened(lst, is_kept) for lst in found]
+    return found if thin is problem else [_on_all(problem, lst) for lst in found]
 
 
 def _on_all(problem: ListProblem, found: BoxList) -> BoxList:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.search.candidates import Candidates, candidate_boxes
-from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, thinned
+from clearwood.search.growth import (
+    N_REFITTED,
+    N_SCREENED,
+    grow,
+    narrowed,
+    thinned,
+    widened,
+)
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumAscent,
@@ -54,7 +61,8 @@ def grow_sums(
     """
     if not len(pool):
         return [_constant(problem)]
-    few = thinned(problem)
+    thin = thinned(problem)
+    few, pool, is_kept = narrowed(thin, pool)
     gains = SumGains(few, pool)
 
     def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
@@ -67,7 +75,8 @@ def grow_sums(
         ]
 
     found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
-    return found if few is problem else [_on_all(problem, one) for one in found]
+    found = [widened(one, is_kept) for one in found]
+    return found if thin is problem else [_on_all(problem, one) for one in found]
 
 
 def _on_all(problem: SumProblem, found: BoxSum) -> BoxSum:
