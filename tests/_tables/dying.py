@@ -5,6 +5,8 @@ import signal
 
 import numpy as np
 
+import clearwood
+
 
 class Deadly:
     """A model that ends its process once, where it sees some row."""
@@ -27,6 +29,11 @@ def broken_part(frame, number, broken):
 
 def halved(rows, by):
     return (rows.X["a"].to_numpy() / by,)
+
+
+def become(version):
+    """Let the worker have this version of the library, or none at all."""
+    clearwood.__version__ = version
 
 
 def ran_on(block, addresses):

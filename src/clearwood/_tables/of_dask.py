@@ -82,6 +82,7 @@ class DaskRows(RowBlocks):
     def _sizes(self) -> np.ndarray:
         import dask
 
+        _check_workers()
         look = dask.delayed(_look, pure=True)
         looks = self._ask(dask.compute, [look(part) for part in self._parts])
         seen: dict[str, tuple[str, str]] = {}
@@ -253,6 +254,27 @@ def _n_threads() -> int:
         if client is None:
             return config.get("num_workers", None) or CPU_COUNT
         return sum(client.nthreads().values())
+
+
+def _check_workers() -> None:
+    """Whether the workers of a cluster have this library, in the same version.
+
+    One that cannot read what it is sent drops it, and Dask waits for it without end.
+    """
+    from pydoc import locate  # It imports, and every worker has it.
+
+    from clearwood import __version__
+
+    with _scheduler_named() as client:
+        if client is None:
+            return
+        for worker, version in client.run(locate, "clearwood.__version__").items():
+            if version != __version__:
+                has = f"has clearwood {version}" if version else "has no clearwood"
+                raise InputError(
+                    f"The worker of Dask at {worker} {has}. Install {__version__} in "
+                    "its environment, the version of this program."
+                )
 
 
 @contextmanager
