@@ -144,13 +144,13 @@ def cost_of_rows(scores, shares, line, offsets, factors, offset, mine, extra, k,
 
     Rows that an earlier line decides cost what overlap costs (``extra``), and no more.
     """
-    more = mine - factors
+    apart = mine - factors
     for i in range(len(scores)):
         cost[i] = extra[i]
         decides = line[i]
         if decides > k:
             cost[i] += shares[i] * (offset - offsets[decides])
-            cost[i] -= weighed(scores[i], more[decides])
+            cost[i] -= weighed(scores[i], apart[decides])
 
 
 @kernel
