@@ -1,6 +1,7 @@
 """One meta-tree behind scikit-learn's face."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from clearwood.metatree import (
     BernoulliBeta,
     CategoricalDirichlet,
     LinearRegressionNormalGamma,
+    MetaTree,
     PoissonGamma,
     given,
 )
@@ -546,3 +548,34 @@ def test_numbers_are_told_as_what_they_are_in_all_rows():
     tree.partial_fit(X.assign(age=X["age"] + 0.3), y)
     assert "smokes is " in str(tree.rules_) and "age <= 49.5 " in str(tree.rules_)
     assert "age <= 49.5 " in str(other.merge(tree).rules_)
+
+
+def test_rows_times_classes_are_predicted_some_at_a_time(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    tree = MetaTreeClassifier(random_state=0).fit(X, y)
+    expected, asked = tree.predict_proba(X), []
+    whole = MetaTree.predictive
+
+    def predictive(self, codes):
+        asked.append(len(codes))
+        return whole(self, codes)
+
+    monkeypatch.setattr(MetaTree, "predictive", predictive)
+    monkeypatch.setattr("clearwood.metatree.estimators.MOST_AT_ONCE", 7 * 3 + 2)
+    np.testing.assert_array_equal(tree.predict_proba(X), expected)
+    assert asked == [7] * 25 + [3]
+
+
+def test_thousands_of_categories_take_no_square_of_memory():
+    rng, n = np.random.default_rng(0), 4000
+    codes = rng.integers(n, size=2 * n)
+    X = pd.DataFrame({"place": pd.Categorical([f"p{code}" for code in codes])})
+    y = (rng.normal(size=n)[codes] > 0).astype(int) + (codes % 7 == 0)
+    tracemalloc.start()
+    try:
+        tree = MetaTreeClassifier(random_state=0).fit(X, y)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * n**2 / 2
+    assert tree.score(X, y) > 0.9

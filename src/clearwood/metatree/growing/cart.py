@@ -380,7 +380,8 @@ def _ranks(
     gap = mean - np.average(mean, axis=0, weights=total) if n else mean
     if values.shape[1] > 1 and n:
         # Coppersmith, Hong and Hosking (1999): the first principal component.
-        direction = np.linalg.svd(np.sqrt(total)[:, None] * gap)[2][0]
+        spread = np.sqrt(total)[:, None] * gap
+        direction = np.linalg.svd(spread, full_matrices=False)[2][0]
         # The larger part positive: the sign of a component means nothing.
         gap = gap @ (direction * np.sign(direction[np.abs(direction).argmax()]))
     rank = np.empty(n, dtype=int)

@@ -131,7 +131,7 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
         feature=ensemble.feature[numeric],
         cut=ensemble.cut[numeric],
         missing_right=~ensemble.missing_left[numeric],
-        category_splits=[
+        category_splits=(
             (
                 int(ensemble.feature[node]),
                 frozenset(np.flatnonzero(ensemble.goes_left(node)).tolist()),
@@ -139,7 +139,7 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
                 bool(ensemble.unseen_left[node]),
             )
             for node in nodes[is_categorical]
-        ],
+        ),
     )
 
 
