@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
@@ -59,9 +58,6 @@ from clearwood.metatree.posterior.structure import (
     with_names,
 )
 from clearwood.metatree.reading.read_tree import ReadsTrees
-
-MOST_AT_ONCE = 2**18
-"""Rows times classes that are predicted at once."""
 
 EXACT_DEPTH = 4
 """Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
@@ -428,14 +424,7 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     _tree_class = DecisionTreeClassifier
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        codes = self._rows(self._check_queries(X)).codes
-        # A row is a mixture of all nodes on its way, each with all classes.
-        n_at_once = max(MOST_AT_ONCE // len(self.classes_), 1)
-        parts = [
-            self.meta_tree_.predictive(codes[some]).probabilities()
-            for some in gen_batches(len(codes), n_at_once)
-        ]
-        return np.concatenate(parts)
+        return self.meta_tree_.probabilities(self._rows(self._check_queries(X)).codes)
 
 
 class MetaTreeRegressor(LearnsValues, _MetaTree):
