@@ -141,6 +141,26 @@ def test_what_workers_keep_is_added_by_those_that_keep_it(
         assert blocks._owners() == owners
 
 
+def test_blocks_whose_cluster_is_gone_say_so(frame):
+    X = of_dask(in_parts(frame))
+    with (
+        distributed.LocalCluster(
+            n_workers=1, processes=False, dashboard_address=":0"
+        ) as gone,
+        distributed.Client(gone, set_as_default=True) as client,
+        open_rows(X[["a"]]).kept(halved, 3.0) as blocks,
+    ):
+        assert blocks.map_sum(total_of, 1.0)
+        with (
+            dask.config.set(scheduler="threads"),
+            pytest.raises(InputError, match="Dask cannot compute this"),
+        ):
+            blocks.map_sum(total_of, 1.0)
+        client.close()
+        with pytest.raises(InputError, match="Dask"):
+            blocks.map_sum(total_of, 1.0)
+
+
 def test_mixtures_are_fitted_where_the_rows_are(workers, frame, tmp_path):
     X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
     model = RandomForestRegressor(3, max_depth=3, random_state=0)

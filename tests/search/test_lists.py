@@ -14,6 +14,7 @@ from clearwood.search import (
     ProbabilityLoss,
     SquaredLoss,
     candidate_boxes,
+    candidates,
     contains,
     grow_lists,
     make_problem,
@@ -376,19 +377,79 @@ def test_weighed_sums_are_dot_products(n):
     assert weighed(numbers, weights) == pytest.approx(numbers @ weights)
 
 
-def test_of_hundreds_of_outputs_a_tree_still_finds_what_they_have_in_common():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize(("n_outputs", "n_columns"), [(256, 259), (300, 67)])
+def test_of_hundreds_of_outputs_a_tree_finds_what_they_have_in_common(
+    n_outputs, n_columns, monkeypatch
+):
+    rng, asked = np.random.default_rng(0), set()
     X = rng.integers(0, 10, (400, 5)).astype(np.uint8)
-    # Two of a hundred outputs depend on one feature; the others are nearly nothing.
-    target = 0.01 * rng.normal(size=(400, 100))
+    # Two of the outputs depend on one feature; the others are nearly nothing.
+    target = 0.01 * rng.normal(size=(400, n_outputs))
     target[:, 17] += X[:, 3] > 6
     target[:, 71] -= X[:, 3] > 6
-    grid = numeric_grid(X, 10)
+    grid, whole = numeric_grid(X, 10), candidates.node_boxes
+
+    def node_boxes(columns, start, n_bins, is_category, rows, stats, *rest):
+        asked.add(stats.shape[1])
+        return whole(columns, start, n_bins, is_category, rows, stats, *rest)
+
+    monkeypatch.setattr(candidates, "node_boxes", node_boxes)
     pool = candidate_boxes(grid, target, np.ones(400), rng, n_trees=3, max_leaves=2)
+    assert asked == {n_columns}
     cut = np.ones((5, 11), dtype=bool)
     cut[3] = np.arange(11) > 6
     parts = pool.reshape(-1, 5, 11)[:, :, :10]  # Without the bin of missing values.
     assert (parts == cut[:, :10]).all(axis=(1, 2)).sum() == 1
+
+
+def test_boxes_are_the_same_however_many_are_looked_at_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (60, 3)).astype(np.uint8)
+    grid, target = numeric_grid(X, 4), rng.normal(size=60)
+    found = []
+    for cells in (2**25, 3 * 60, 1):
+        monkeypatch.setattr(candidates, "MOST_CELLS", cells)
+        pool = candidate_boxes(grid, target, np.ones(60), np.random.default_rng(1))
+        found.append(pool)
+        held = naive.members(grid, pool)
+        assert len(np.unique(held, axis=0)) == len(pool) > 50
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_gains_ask_how_much_rows_count():
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng, "values")
+    counts = (np.arange(problem.grid.n_rows) % 3 == 0).astype(float)
+    problem = problem._replace(counts=counts)
+    pool = np.array([random_box(rng, problem.grid) for _ in range(20)])
+    current = random_list(rng, problem, 2)
+    change, _ = ListGains(problem, pool).changes(problem, current)
+    enough = np.zeros(change.shape, dtype=bool)
+    for b, box in enumerate(pool):
+        for position in range(3):
+            member = naive.members(problem.grid, [*current.boxes[:position], box])
+            caught = member[-1] & ~member[:-1].any(axis=0)
+            enough[b, position] = counts[caught].sum() >= problem.min_rows
+    np.testing.assert_array_equal(np.isfinite(change), enough)
+    assert enough.any() and not enough.all()
+
+
+@pytest.mark.parametrize("most", [1, 99])
+def test_lists_are_of_all_features_also_where_some_are_not_searched(most, monkeypatch):
+    monkeypatch.setattr("clearwood.search.growth.MOST_FEATURES", most)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (200, 4)).astype(np.uint8)
+    grid = numeric_grid(X, 10)
+    loss = SquaredLoss.of(np.where(X[:, 2] > 4, 1.0, -1.0), np.ones(200))
+    problem = make_problem(grid, loss, Penalties(0.001, 0.0), np.ones(200))
+    pool = np.ones((1, 44), dtype=bool)
+    pool[0, 22:25] = False
+    found = grow_lists(problem, pool, 2)
+    assert found[-1].boxes.shape == (1, 44)
+    np.testing.assert_allclose(found[-1].predict(grid), loss.target)
+    # Where no box asks about any, all are searched.
+    assert grow_lists(problem, np.ones((1, 44), dtype=bool), 2)
 
 
 @pytest.mark.parametrize("kind", ["values", "sure"])

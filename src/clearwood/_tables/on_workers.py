@@ -62,7 +62,9 @@ class WorkerBlocks(KeptBlocks[Any]):
         from distributed import futures_of, wait
 
         with _scheduler_named() as client:
-            futures = futures_of(self._groups)
+            futures = futures_of(self._groups) if client is not None else []
+            if not futures:  # Dask is asked by another way, and says what is wrong.
+                return [()] * len(self._groups)
             wait(futures)
             held = client.who_has(futures)
         return [held[group.key] for group in self._groups]
@@ -75,10 +77,10 @@ class WorkerBlocks(KeptBlocks[Any]):
         run = dask.delayed(_added, pure=False)
         shared = self._rows._handed_out(parameters)
         # Left to itself, Dask lets idle workers copy groups, and drops the first copy.
-        owners = self._owners()
-        for i in range(0, len(self._groups), WAVE_BLOCKS):
+        owned = list(zip(self._groups, self._owners()))
+        for i in range(0, len(owned), WAVE_BLOCKS):
             tasks = []
-            for group, owner in list(zip(self._groups, owners))[i : i + WAVE_BLOCKS]:
+            for group, owner in owned[i : i + WAVE_BLOCKS]:
                 with dask.annotate(workers=owner, allow_other_workers=True):
                     tasks.append(run(group, function, shared))
             yield from (sums.content for sums in self._rows._ask(dask.compute, tasks))

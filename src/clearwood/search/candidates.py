@@ -18,10 +18,10 @@ MOST_TREE_ROWS = 2000
 
 
 MOST_CELLS = 2**25
-"""Boxes times rows of which it is known at once which is in which."""
+"""Boxes times rows of which it is known at once which is in which: 32 MB."""
 
-MOST_OUTPUTS = 64
-"""Outputs of a tree; of more, so many random directions are predicted instead."""
+MOST_OUTPUTS, N_DIRECTIONS = 256, 64
+"""Of more outputs, trees predict so many random directions of them instead."""
 
 
 def candidate_boxes(
@@ -56,8 +56,8 @@ def candidate_boxes(
     scores = target.reshape(grid.n_rows, -1)
     if scores.shape[1] > MOST_OUTPUTS:
         # Squared distances, by which trees split, are nearly kept by such directions.
-        directions = generator.normal(size=(scores.shape[1], MOST_OUTPUTS))
-        scores = scores @ directions / np.sqrt(MOST_OUTPUTS)
+        directions = generator.normal(size=(scores.shape[1], N_DIRECTIONS))
+        scores = scores @ directions / np.sqrt(N_DIRECTIONS)
     share = (weight / weight.sum())[:, None]
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.

@@ -94,9 +94,9 @@ def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarra
     is_asked = np.ones(len(grid.n_bins), dtype=bool)
     if len(is_asked) > MOST_FEATURES:
         is_asked = np.logical_or.reduceat(is_shut, grid.start)
+    if is_asked.all() or not is_asked.any():
+        return problem, pool, np.ones(len(problem.seen), dtype=bool)
     is_kept = np.repeat(is_asked, grid.n_bins)
-    if is_asked.all():
-        return problem, pool, is_kept
     left = Grid.of(
         grid.columns[is_asked].T, grid.n_bins[is_asked], grid.is_category[is_asked]
     )

@@ -134,7 +134,8 @@ class ListGains(Candidates):
         """What the rows of each candidate that no box before a position decides sum to.
 
         Of shape (n_boxes, n_positions, n_columns): shares of rows that are in another
-        box, what counts as support, and the columns of the loss.
+        box (of all of them at the first position), what counts as support, and the
+        columns of the loss.
         """
         loss, member = self.loss, contains(self.grid, current.boxes)
         line, values = first_box(member), [*current.values, current.otherwise]

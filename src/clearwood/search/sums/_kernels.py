@@ -51,13 +51,13 @@ def groups_of(member):
 
 
 @kernel
-def sums_of_groups(group, n_groups, numbers):
-    """Sums of numbers (n_lines, n_rows) over the rows of each group."""
+def sums_of_groups(group, n_groups, numbers, share):
+    """Sums of numbers (n_lines, n_rows) times shares over the rows of each group."""
     sums = np.zeros((len(numbers), n_groups))
     for k in range(len(numbers)):
         line, into = numbers[k], sums[k]
         for i in range(len(group)):
-            into[group[i]] += line[i]
+            into[group[i]] += line[i] * share[i]
     return sums
 
 

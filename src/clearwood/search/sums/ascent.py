@@ -234,7 +234,13 @@ class SumAscent(BoxAscent):
         return True
 
     def _may_be_idle(self) -> np.ndarray:
-        """Boxes without which the objective would hardly rise.
+        """Boxes without which the objective would hardly rise."""
+        # Far off, other losses rise less than their curvature says.
+        most = 2.0 * self.problem.literal * self.literals + SMALLEST_CHANGE
+        return np.less(self._rises(), most)
+
+    def _rises(self) -> np.ndarray:
+        """How much the objective would rise without each box, nearly.
 
         Without a factor, and with all others refitted, a quadratic function rises by
         half its square over its place in the inverse of the second derivatives.
@@ -253,9 +259,8 @@ class SumAscent(BoxAscent):
             np.zeros(len(design)), answers, slope, curvature,
         )  # fmt: skip
         spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
-        rise = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
-        # Far off, other losses rise less than their curvature says.
-        return rise < 2.0 * problem.literal * self.literals + SMALLEST_CHANGE
+        rises: np.ndarray = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
+        return rises
 
     def drop_twin(self) -> bool:
         """Drop a box that says no more than others do; whether there was one.

@@ -169,5 +169,7 @@ SumLoss = SquaredSumLoss | ClassSumLoss
 def merged(loss: SumLoss, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean targets and shares of groups of rows."""
     total = np.bincount(group, loss.share)
-    sums: np.ndarray = _kernels.sums_of_groups(group, len(total), loss.weighted)
+    sums: np.ndarray = _kernels.sums_of_groups(
+        group, len(total), loss.target, loss.share
+    )
     return sums / np.maximum(total, 1e-300), total
