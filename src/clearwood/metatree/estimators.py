@@ -424,15 +424,15 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     _tree_class = DecisionTreeClassifier
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        return self.meta_tree_.probabilities(self._rows(self._check_queries(X)).codes)
+        rows = self._rows(self._check_queries(X))
+        return self.meta_tree_.probabilities(rows.codes)
 
 
 class MetaTreeRegressor(LearnsValues, _MetaTree):
     """A tree that averages all its prunings, for numbers.
 
-    Parameters, attributes and references are those of :class:`MetaTreeClassifier`, but
-    for ``classes_``. ``leaf="auto"`` is a normal distribution, and besides means there
-    are quantiles, intervals and densities of the whole predictive distribution.
+    All is as of :class:`MetaTreeClassifier`, without ``classes_``; ``leaf="auto"`` is a
+    normal distribution. Besides means there are quantiles, intervals and densities.
 
     Examples
     --------
