@@ -561,9 +561,9 @@ def test_rows_times_classes_are_predicted_some_at_a_time(monkeypatch):
         return whole(self, codes)
 
     monkeypatch.setattr(MetaTree, "predictive", predictive)
-    monkeypatch.setattr(
-        "clearwood.metatree.posterior.meta_tree.MOST_AT_ONCE", 7 * 3 + 2
-    )
+    width = 3 * (int(tree.structure_.depth.max()) + 1)
+    cells = "clearwood.metatree.posterior.predictive.MIXTURE_CELLS"
+    monkeypatch.setattr(cells, 7 * width + 2)
     np.testing.assert_array_equal(tree.predict_proba(X), expected)
     assert asked == [7] * 25 + [3]
 

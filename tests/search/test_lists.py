@@ -20,7 +20,7 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search._kernels import weighed
+from clearwood.search._kernels import dot_product
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import grow, narrowed, some_rows, thinned, widened
 from clearwood.search.lists.ascent import ListAscent, first_box
@@ -372,9 +372,9 @@ def test_a_problem_without_the_features_that_no_box_asks_about(monkeypatch):
 
 
 @pytest.mark.parametrize("n", range(11))
-def test_weighed_sums_are_dot_products(n):
+def test_dot_products_are_those_of_numpy(n):
     numbers, weights = np.random.default_rng(n).normal(size=(2, n))
-    assert weighed(numbers, weights) == pytest.approx(numbers @ weights)
+    assert dot_product(numbers, weights) == pytest.approx(numbers @ weights)
 
 
 @pytest.mark.parametrize(("n_outputs", "n_columns"), [(256, 259), (300, 67)])

@@ -97,8 +97,8 @@ def test_gains_are_the_plain_formula(kind, seed):
     problem = random_problem(rng, kind)
     pool = np.array([random_box(rng, problem.grid) for _ in range(8)])
     current = refine_sum(problem, random_sum(rng, problem, 2))
-    gain, value = SumGains(problem, pool).gains(problem, current)
     answers = problem.loss.answers(current.scores(problem.grid))
+    gain, value = SumGains(problem, pool).gains(problem, answers)
     for b, rows in enumerate(naive.members(problem.grid, pool)):
         n_literals = naive.literals(problem.grid, pool[b], problem.seen)
         for i, output in enumerate(problem.loss.free):

@@ -62,9 +62,9 @@ class WorkerBlocks(KeptBlocks[Any]):
         from distributed import futures_of, wait
 
         with _scheduler_named() as client:
-            futures = futures_of(self._groups) if client is not None else []
-            if not futures:  # Dask is asked by another way, and says what is wrong.
+            if client is None:  # Dask will say that it cannot compute them.
                 return [()] * len(self._groups)
+            futures = futures_of(self._groups)
             wait(futures)
             held = client.who_has(futures)
         return [held[group.key] for group in self._groups]

@@ -24,7 +24,7 @@ def put(values, into):
 
 
 @kernel
-def weighed(numbers, weights):
+def dot_product(numbers, weights):
     """Sum of numbers times weights.
 
     In four parts, of which none waits for another: of hundreds it takes a third.

@@ -16,7 +16,6 @@ FEATURE_SHARES = (1.0, 0.5, 0.25)
 MOST_TREE_ROWS = 2000
 """Rows that one tree is grown on; with twice as many, lists and sums were no better."""
 
-
 MOST_CELLS = 2**25
 """Boxes times rows of which it is known at once which is in which: 32 MB."""
 

@@ -77,6 +77,40 @@ def grow(
     return [found[size] for size in sorted(found)]
 
 
+def searched_on_some(
+    problem: Any,
+    pool: np.ndarray,
+    search: Callable[[Any, np.ndarray], list[Any]],
+    ascent_of: Callable[[Any, Any], Any],
+) -> list[Any]:
+    """What a search finds on some of very many rows and features, said of all.
+
+    Parameters
+    ----------
+    problem : ListProblem or SumProblem
+    pool : ndarray of bool of shape (n_pool, total number of bins)
+        Boxes to choose from.
+    search : callable
+        From a problem and a pool to lists or sums.
+    ascent_of : callable
+        ``ListAscent`` or ``SumAscent``, which finds anew what the boxes say.
+
+    Returns
+    -------
+    list of (BoxList or BoxSum)
+    """
+    thin = thinned(problem)
+    few, pool, is_kept = narrowed(thin, pool)
+    found = [widened(one, is_kept) for one in search(few, pool)]
+
+    def said_of_all(one: Any) -> Any:
+        ascent = ascent_of(problem, one)
+        ascent.refit()
+        return ascent.result()
+
+    return found if thin is problem else [said_of_all(one) for one in found]
+
+
 def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """A ListProblem or SumProblem and boxes without the features that none asks about.
 

@@ -14,7 +14,7 @@ from clearwood.exceptions import InputError
 from clearwood.metatree.growing.from_ensemble import from_ensemble_tree, shape_of_tree
 from clearwood.metatree.posterior.meta_tree import BareMetaTree, MetaTree
 from clearwood.metatree.posterior.posterior import Posterior
-from clearwood.metatree.posterior.predictive import Predictive
+from clearwood.metatree.posterior.predictive import Predictive, rows_at_a_time
 from clearwood.metatree.posterior.structure import BareTree
 from clearwood.rules.bins import FeatureBins
 
@@ -23,9 +23,6 @@ BLOCK_ROWS = 32_768
 
 NOTHING = 1e-16
 """Posterior weight of a part that rounding would lose."""
-
-MIXTURE_CELLS = 4_000_000
-"""Numbers held at a time where whole distributions are asked for."""
 
 QUESTIONS = {
     "feature": "i", "cut": "f", "left": "i", "right": "i", "missing_left": "b",
@@ -218,9 +215,7 @@ class MetaForest:
         encoded = self.ensemble.encode(X)
         posteriors = self.posteriors()
         width = sum(int(tree.structure.depth.max()) + 1 for tree in self.bare)
-        step = max(1, MIXTURE_CELLS // (width * self.model.n_stats))
-        for start in range(0, len(encoded), step):
-            rows = slice(start, start + step)
+        for rows in rows_at_a_time(len(encoded), width, self.model):
             stats, weights = [], []
             for t, ends in enumerate(self.ends(encoded[rows])):
                 nodes, weight = posteriors[t].path_weights(ends)

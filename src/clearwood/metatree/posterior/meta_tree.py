@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from clearwood._features import FeatureSpace
 from clearwood.conjugate import LeafModel
@@ -14,12 +13,13 @@ from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
-from clearwood.metatree.posterior.predictive import Predictive, predict_at
+from clearwood.metatree.posterior.predictive import (
+    Predictive,
+    predict_at,
+    rows_at_a_time,
+)
 from clearwood.metatree.posterior.prior import constant_prior
 from clearwood.metatree.posterior.structure import Structure, told_of_both
-
-MOST_AT_ONCE = 2**18
-"""Rows times classes that are predicted at once."""
 
 
 class Taught(NamedTuple):
@@ -390,8 +390,7 @@ class MetaTree(BareMetaTree):
 
     def probabilities(self, codes: np.ndarray) -> np.ndarray:
         """Probability of every class, of shape (n_rows, n_classes)."""
-        # A row is a mixture of all nodes on its way, each with all classes.
-        n_at_once = max(MOST_AT_ONCE // self.current().known.shape[-1], 1)
-        batches = gen_batches(len(codes), n_at_once)
-        parts = [self.predictive(codes[some]).probabilities() for some in batches]
+        width = int(self.structure.depth.max()) + 1
+        batches = rows_at_a_time(len(codes), width, self.model)
+        parts = [self.predictive(codes[rows]).probabilities() for rows in batches]
         return np.concatenate(parts)

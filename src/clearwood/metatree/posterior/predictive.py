@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,16 @@ from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _mixture_kernels
 from clearwood.metatree.posterior.posterior import Posterior
+
+MIXTURE_CELLS = 4_000_000
+"""Numbers held at a time where whole distributions are asked for."""
+
+
+def rows_at_a_time(n_rows: int, n_levels: int, model: LeafModel) -> Iterator[slice]:
+    """Rows of which all nodes on their ways are held at a time."""
+    step = max(1, MIXTURE_CELLS // (n_levels * model.n_stats))
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ import numpy as np
 from clearwood._numeric import kernel
 from clearwood.search._kernels import (
     ROUNDING,
+    dot_product,
     improve_box,
     n_literals,
-    weighed,
 )
 
 REGRET, SQUARES, CHANCES, SURE = 0, 1, 2, 3
@@ -150,7 +150,7 @@ def cost_of_rows(scores, shares, line, offsets, factors, offset, mine, extra, k,
         decides = line[i]
         if decides > k:
             cost[i] += shares[i] * (offset - offsets[decides])
-            cost[i] -= weighed(scores[i], apart[decides])
+            cost[i] -= dot_product(scores[i], apart[decides])
 
 
 @kernel
@@ -237,7 +237,7 @@ def says_to_try(kind, scores, shares, line, offsets, factors, said, k):
         decides = line[i]
         if decides <= k:
             continue
-        now = shares[i] * offsets[decides] - weighed(scores[i], factors[decides])
+        now = shares[i] * offsets[decides] - dot_product(scores[i], factors[decides])
         for s in range(n_classes):
             won[s] += min(-scores[i, s] - now, 0.0)
     is_now = said[k].argmax()

@@ -8,14 +8,7 @@ import numpy as np
 
 from clearwood.search.candidates import Candidates
 from clearwood.search.grid import contains
-from clearwood.search.growth import (
-    N_REFITTED,
-    N_SCREENED,
-    grow,
-    narrowed,
-    thinned,
-    widened,
-)
+from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
 from clearwood.search.lists.ascent import (
     BoxList,
     ListAscent,
@@ -50,23 +43,16 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
     """
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
-    thin = thinned(problem)
-    few, pool, is_kept = narrowed(thin, pool)
-    gains = ListGains(few, pool)
 
-    def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
-        return _longer(problem, gains, beam[0])
+    def search(problem: ListProblem, pool: np.ndarray) -> list[BoxList]:
+        gains = ListGains(problem, pool)
 
-    found = grow(few, [_constant(few)], max_boxes, lengthen, _best_refined)
-    found = [widened(lst, is_kept) for lst in found]
-    return found if thin is problem else [_on_all(problem, lst) for lst in found]
+        def lengthen(problem: ListProblem, beam: list[BoxList]) -> list[BoxList]:
+            return _longer(problem, gains, beam[0])
 
+        return grow(problem, [_constant(problem)], max_boxes, lengthen, _best_refined)
 
-def _on_all(problem: ListProblem, found: BoxList) -> BoxList:
-    """What the boxes of a list say, from all rows."""
-    ascent = ListAscent(problem, found)
-    ascent.refit()
-    return ascent.result()
+    return searched_on_some(problem, pool, search, ListAscent)
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:

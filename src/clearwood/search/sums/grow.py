@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood.search.candidates import Candidates, candidate_boxes
-from clearwood.search.growth import (
-    N_REFITTED,
-    N_SCREENED,
-    grow,
-    narrowed,
-    thinned,
-    widened,
-)
+from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumAscent,
@@ -61,29 +54,22 @@ def grow_sums(
     """
     if not len(pool):
         return [_constant(problem)]
-    thin = thinned(problem)
-    few, pool, is_kept = narrowed(thin, pool)
-    gains = SumGains(few, pool)
 
-    def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
-        fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
-        return [
-            longer
-            for one in beam
-            if len(one.boxes) < max_boxes
-            for longer in _longer(problem, [gains, fresh], one)
-        ]
+    def search(problem: SumProblem, pool: np.ndarray) -> list[BoxSum]:
+        gains = SumGains(problem, pool)
 
-    found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
-    found = [widened(one, is_kept) for one in found]
-    return found if thin is problem else [_on_all(problem, one) for one in found]
+        def lengthen(problem: SumProblem, beam: list[BoxSum]) -> list[BoxSum]:
+            fresh = SumGains(problem, _residual_pool(problem, beam[0], generator))
+            return [
+                longer
+                for one in beam
+                if len(one.boxes) < max_boxes
+                for longer in _longer(problem, [gains, fresh], one)
+            ]
 
+        return grow(problem, [_constant(problem)], max_boxes, lengthen, best_refined)
 
-def _on_all(problem: SumProblem, found: BoxSum) -> BoxSum:
-    """What the boxes of a sum add, from all rows."""
-    ascent = SumAscent(problem, found)
-    ascent.refit()
-    return ascent.result()
+    return searched_on_some(problem, pool, search, SumAscent)
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
@@ -120,10 +106,10 @@ def _longer(
 ) -> list[BoxSum]:
     """The most promising sums with one box more."""
     trials: dict[tuple[bytes, int], BoxSum] = {}
-    choices = [choice for gains in pools for choice in gains.best(problem, current)]
-    choices.sort(key=lambda choice: -choice[0])
     ascent = SumAscent(problem, current)
-    before = ascent.objective()
+    before, answers = ascent.objective(), ascent.answers()
+    choices = [choice for gains in pools for choice in gains.best(problem, answers)]
+    choices.sort(key=lambda choice: -choice[0])
     for _, gains, b, output, value in choices[:N_SCREENED]:
         box, inside = gains.boxes[b].copy(), gains.member[:, b] > 0
         literals = int(gains.literals[b])
@@ -140,12 +126,12 @@ class SumGains(Candidates):
     """What each candidate would gain if it joined a sum."""
 
     def best(
-        self, problem: SumProblem, current: BoxSum
+        self, problem: SumProblem, answers: np.ndarray
     ) -> list[tuple[float, SumGains, int, int, float]]:
         """Gain, candidate (of these), output and value of the best, each box once."""
         if not len(self):
             return []
-        gain, value = self.gains(problem, current)
+        gain, value = self.gains(problem, answers)
         output = gain.argmax(axis=1)
         most, free = gain.max(axis=1), self.loss.free
         return [
@@ -155,14 +141,13 @@ class SumGains(Candidates):
         ]
 
     def gains(
-        self, problem: SumProblem, current: BoxSum
+        self, problem: SumProblem, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Fall of the objective, and the value, per candidate and free output.
 
         To second order, all other values as they are. Minus infinity where the box
-        would hold too few rows.
+        would hold too few rows. ``answers`` are what the sum says as it is.
         """
-        answers = SumAscent(problem, current).answers()
         slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
         sums = self.sums(columns.T).astype(np.float64)

@@ -44,7 +44,17 @@ def best_values(
     """
     others = classes_without_boxes(loss, outputs)
     if len(others) > 1:
-        return _best_of_few(loss, penalty, member, outputs, constant, values, others)
+        # Classes to which no box adds are said in the same proportions everywhere, and
+        # cost least in those in which they are taught: one constant is left for all.
+        few, output_of, used = fewer_classes(loss, outputs, others)
+        start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
+        start -= start[0]
+        found, values = best_values(few, penalty, member, output_of, start, values)
+        taught = np.maximum(loss.target[others] @ loss.share, SMALLEST_SHARE)
+        best = np.empty_like(constant)
+        best[others] = found[0] + np.log(taught / taught.sum())
+        best[used] = found[1:]
+        return best - best.mean(), values
     free, n_free = list(loss.free), len(loss.free)
     design, output_of, ridge = design_of(loss, penalty, member, outputs)
     factors = np.concatenate([constant[free], values])
@@ -78,31 +88,6 @@ def fewer_classes(
     used = np.setdiff1d(np.arange(len(loss.target)), others)
     target = np.vstack([loss.target[others].sum(axis=0), loss.target[used]])
     return ClassSumLoss(target, loss.share), 1 + np.searchsorted(used, outputs), used
-
-
-def _best_of_few(
-    loss: SumLoss,
-    penalty: float,
-    member: np.ndarray,
-    outputs: np.ndarray,
-    constant: np.ndarray,
-    values: np.ndarray,
-    others: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same in less time, of many classes.
-
-    Those to which no box adds are said in the same proportions everywhere. They cost
-    least in those in which they are taught, so that one constant is left for all.
-    """
-    few, output_of, used = fewer_classes(loss, outputs, others)
-    start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
-    start -= start[0]
-    found, values = best_values(few, penalty, member, output_of, start, values)
-    taught = np.maximum(loss.target[others] @ loss.share, SMALLEST_SHARE)
-    best = np.empty_like(constant)
-    best[others] = found[0] + np.log(taught / taught.sum())
-    best[used] = found[1:]
-    return best - best.mean(), values
 
 
 def design_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.search._kernels import part_literals, put, weighed
+from clearwood.search._kernels import dot_product, part_literals, put
 from clearwood.search.trees._kernels import (
     LOG_MEAN,
     LOG_VARIANCE,
@@ -115,14 +115,14 @@ def costs_of_rows(columns, rows, stats, leaf, sums, feature, goes_left, children
         node, line, mean = at[j], stats[rows[j]], means[at[j]]
         cost = line[n_scores] * constant[node]
         if leaf.kind == LOG_MEAN:
-            cost -= weighed(line, mean)
+            cost -= dot_product(line, mean)
         elif leaf.kind == LOG_VARIANCE:
             for c in range(0, n_scores, 2):
                 away = line[c + 1] - 2.0 * mean[c] * line[c]
                 away += line[n_scores] * mean[c] * mean[c]
                 cost += away / mean[c + 1]
         else:
-            cost -= 2.0 * leaf.soft * weighed(line, mean)
+            cost -= 2.0 * leaf.soft * dot_product(line, mean)
             cost += leaf.hard * line[least[node]]
         costs[j] = cost
     return costs
