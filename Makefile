@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
 CONFIG := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format docs clean
+.PHONY: help demo test lint format docs same clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
 
@@ -16,6 +16,7 @@ help:
 	@echo "make lint    format, style and types"
 	@echo "make format  put the code into the house format"
 	@echo "make docs    the documentation, in docs/_build/html"
+	@echo "make same    every answer, page, chart, command and file, against BASE=commit"
 	@echo "make clean   remove all that these make"
 
 demo: $(VENV)/.base
@@ -37,6 +38,9 @@ format: $(VENV)/.lint
 docs: $(VENV)/.docs $(VENV)/.test
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.rst' docs/*.rst docs/guides/*.rst
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+same: $(VENV)/.test
+	$(BIN)/python benchmarks/same_answers.py --against $(BASE)
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery

@@ -19,12 +19,12 @@ import xgboost
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import clearwood as cw
-from benchmarks.same_answers import SHARED
+from benchmarks._data import SHARED
 
 
 def table(name, target, drop=()):
     """All rows of one data set as arrays."""
-    frame = pd.read_csv(SHARED / "data" / "uci" / f"{name}.csv.gz")
+    frame = pd.read_csv(SHARED / "uci" / f"{name}.csv.gz")
     X = frame.drop(columns=[target, *drop]).to_numpy(np.float64)
     return X, frame[target].to_numpy()
 
