@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from clearwood._documents_memory import check_memory
+from clearwood._words.labels import CONTROL
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
 REMEDY = "The model is damaged or was changed by hand; read it again or refit it."
@@ -311,6 +312,13 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     def parsed(self) -> Place:
         """The JSON document that a text holds, at the same place."""
         return Place(parse_json(self.text().encode(), self.where), self.where)
+
+    def name(self) -> str:
+        """A text without control characters: what a column is called, a title."""
+        text = self.text()
+        if CONTROL.search(text):
+            self.fail(f"{shown(text)}, with a control character", "one line of text")
+        return text
 
     def flag(self, *, from_number: bool = False) -> bool:
         """True or false; ``from_number``: as 1 or 0."""

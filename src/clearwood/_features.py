@@ -384,17 +384,6 @@ def check_distinct(names: Sequence[str]) -> None:
         )
 
 
-def printable(text: str) -> str:
-    r"""A name or label as it is; in quotes where a terminal would obey a part of it.
-
-    Examples
-    --------
-    >>> printable("elm é"), printable("a\x1b[2Jb")
-    ('elm é', "'a\\x1b[2Jb'")
-    """
-    return text if text.isprintable() else repr(text)
-
-
 def is_frame(X: Any) -> bool:
     """Whether a table has named columns (pandas, polars)."""
     # In this order: for the columns of a lazy frame polars warns.

@@ -9,7 +9,7 @@ import pytest
 from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.frontiers import named_frontier, small_frontier
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood.reporting import report
 
 MARK = "console.error(4711)"

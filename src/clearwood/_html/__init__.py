@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearwood._words.labels import visible
 from clearwood._words.numbers import percent_text, share_text, short_text
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_without_controls,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -57,6 +59,11 @@ def _environment() -> Environment:
         significant=short_text,
     )
     return environment
+
+
+def _without_controls(value: Any) -> Any:
+    """A text in which control characters are written out; what is HTML as it is."""
+    return visible(value) if type(value) is str else value
 
 
 def count_text(value: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._tables.rows import RowsOfTable, RowStream
+from clearwood._words.labels import check_names
 from clearwood.exceptions import InputError
 
 SUFFIXES = (".parquet", ".pq")
@@ -65,6 +66,7 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
     for file in files:
         with _opened(file) as opened:
             columns[file] = [str(name) for name in opened.schema_arrow.names]
+            check_names(columns[file], f"The header of {str(file)!r}")
             n_rows += opened.metadata.num_rows
     first, *others = columns
     for file in others:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clearwood._words.dates import TIMED
-from clearwood._words.labels import check_text
+from clearwood._words.labels import check_names, check_text, printable
 from clearwood.exceptions import InputError
 
 Kind = Literal["number", "integer", "binary", "boolean", "date", "datetime", "duration"]
@@ -43,6 +43,9 @@ class ColumnInfo:
     unit: str = ""
     description: str = ""
     kind: Kind = "number"
+
+    def __post_init__(self) -> None:
+        check_names((self.name, self.unit, self.description), "column_info")
 
     @property
     def is_whole(self) -> bool:
@@ -93,11 +96,7 @@ def read_column_info(
                 f"expected texts under {', '.join(GIVEN)}."
             )
         check_text(said.values(), f"column_info of {column!r}:")
-        if not all(text.isprintable() for text in said.values()):
-            raise InputError(
-                f"column_info of {column!r} holds letters that no screen shows; leave "
-                "out line breaks and control characters."
-            )
+        check_names(said.values(), f"column_info of {column!r}")
     if given and not set(given) & set(names):
         raise InputError(
             f"column_info names {list(given)[:5]}, none of which is a column that the "
@@ -129,9 +128,10 @@ def glossary(
         one = info[d]
         unit = f"in {one.unit}" if one.unit else ""
         words = ", ".join(filter(None, (one.description, unit)))
-        own = f"in the data {names[d]}" if one.name else ""
+        name = printable(names[d])
+        own = f"in the data {name}" if one.name else ""
         if one.description or own:
-            told.append((one.name or names[d], "; ".join(filter(None, (words, own)))))
+            told.append((one.name or name, "; ".join(filter(None, (words, own)))))
     return told
 
 

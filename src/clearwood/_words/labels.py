@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, safe_text
 
 
 def label_text(label: Any, lookup: str = "exact") -> str:
@@ -25,6 +25,17 @@ def label_text(label: Any, lookup: str = "exact") -> str:
     if isinstance(label, int):
         return f"hash {label}"
     return label if re.fullmatch(r"-?[0-9]+", label, re.ASCII) else repr(label)
+
+
+def printable(text: str) -> str:
+    r"""A name or label as it is; in quotes where a terminal would obey a part of it.
+
+    Examples
+    --------
+    >>> printable("elm é"), printable("a\x1b[2Jb")
+    ('elm é', "'a\\x1b[2Jb'")
+    """
+    return text if text.isprintable() else repr(text)
 
 
 def check_text(texts: Collection[Any], what: str) -> None:
@@ -50,6 +61,56 @@ def check_text(texts: Collection[Any], what: str) -> None:
             "cannot be written. Read the data again in the right encoding, or rename "
             "it."
         ) from None
+
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters that end a line, command a terminal or turn the direction of a text."""
+
+
+def visible(text: str) -> str:
+    r"""Lines of text in which other control characters are written out.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2J\nb"))
+    a\x1b[2J
+    b
+    """
+    return CONTROL.sub(
+        lambda found: found[0] if found[0] in "\n\t" else ascii(found[0])[1:-1], text
+    )
+
+
+def check_names(names: Collection[Any], what: str) -> None:
+    r"""Refuse control characters in names that come from a file.
+
+    In a frame in memory they are allowed, and escaped wherever they are written.
+
+    Examples
+    --------
+    >>> check_names(["age\n#"], "d.csv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clearwood.exceptions.InputError: d.csv holds 'age\n#', with a control character ...
+    """
+    for name in names:
+        found = CONTROL.search(name) if isinstance(name, str) else None
+        if found:
+            raise InputError(
+                f"{what} holds {name[:60]!r}, with a control character "
+                f"({found[0]!r}). Names in files must be one line of plain text; "
+                "rename it."
+            )
+
+
+def comment(mark: str, text: str) -> str:
+    r"""A line of comment in source text, which no name in it can end.
+
+    Examples
+    --------
+    >>> print(comment("#", "age\nimport os"))
+    # age\nimport os
+    """
+    return f"{mark} {safe_text(text)}".replace("\n", r"\n")
 
 
 def _is_whole(text: str) -> bool:

@@ -23,6 +23,7 @@ from clearwood._tables.learning import (
 )
 from clearwood._validation import check_apart, check_table, check_target
 from clearwood._words.column_info import ColumnInfo
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
 from clearwood.circuits.circuit import Circuit, Node, Sum
@@ -64,7 +65,7 @@ class ClassEvidence:
     def __str__(self) -> str:
         order = sorted(self.cells.items(), key=lambda item: -abs(item[1][1]))
         lines = [
-            f"  {round(added, 2) + 0.0:+.2f}  {name_text(name)} is {cell}"
+            f"  {round(added, 2) + 0.0:+.2f}  {name_text(name)} is {printable(cell)}"
             for name, (cell, added) in order[:SHOWN]
         ]
         if len(order) > SHOWN:

@@ -131,6 +131,13 @@ def _end_if_ctrl_c_came() -> None:
         raise KeyboardInterrupt from None
 
 
+def show(text: Any) -> None:
+    """Print a result for people, without what a terminal would obey."""
+    from clearwood._words.labels import visible
+
+    click.echo(visible(str(text)))
+
+
 def speaker(quiet: bool) -> Callable[[str], None]:
     """A function that says a line on stderr, or nothing when ``quiet``."""
 

@@ -242,8 +242,13 @@ def read_model_and_table(
     return ensemble, table
 
 
-def json_text(found: Any) -> str:
-    """Plain data as JSON for people and programs."""
+def json_text(found: Any, indent: int | None = 2) -> str:
+    """Plain data as JSON for people and programs, and nothing that a terminal obeys."""
     import json
 
-    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
+    from clearwood._words.labels import CONTROL
+
+    text = json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
+    lines = text.split("\n")
+    escape = "\\u{:04x}".format
+    return "\n".join(CONTROL.sub(lambda c: escape(ord(c[0])), line) for line in lines)

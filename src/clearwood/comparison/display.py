@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.plotting.scale import (

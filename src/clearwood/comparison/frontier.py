@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
@@ -12,6 +11,7 @@ from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
+from clearwood.rules.serialise import rules_to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -394,7 +394,7 @@ def _columns(rows: list[list[str]]) -> list[str]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, RuleSet):
-        return json.loads(value.to_json())
+        return rules_to_dict(value)
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):

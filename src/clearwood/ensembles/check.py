@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
 from clearwood.ensembles.read import read_ensemble
 from clearwood.ensembles.tree_ensemble import TreeEnsemble

@@ -9,8 +9,14 @@ from typing import Any
 
 from clearwood._documents import Place, parse_json
 from clearwood._files import read_bytes
+from clearwood._words.labels import check_names
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelError, ModelFormatError, UnsupportedModelError
+from clearwood.exceptions import (
+    InputError,
+    ModelError,
+    ModelFormatError,
+    UnsupportedModelError,
+)
 
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
 """Top-level modules of the models that are read.
@@ -146,6 +152,15 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
     -------
     TreeEnsemble
     """
+    ensemble = _read_content(data, name)
+    try:
+        check_names(ensemble.features.names, "The list of features")
+    except InputError as error:
+        raise ModelFormatError(f"{name}: {error}") from None
+    return ensemble
+
+
+def _read_content(data: bytes, name: str) -> TreeEnsemble:
     start = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start:
         raise ModelFormatError(f"{name}: the file is empty; save the model again.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from clearwood._words.labels import printable
+
 # Okabe and Ito's colours, which all eyes tell apart, and as many markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 QUIET = "#566173"
@@ -15,9 +17,16 @@ def colour(position: int) -> str:
     return COLOURS[position % len(COLOURS)]
 
 
-def plain(text: str) -> str:
-    """Keep matplotlib from reading ``$`` in a name as mathematics."""
-    return text.replace("$", r"\$")
+def plain(*lines: str) -> str:
+    r"""Lines of text as matplotlib draws them: no ``$`` in a name is mathematics.
+
+    Examples
+    --------
+    >>> print(plain("price ($)", "a\x1b[2J"))
+    price (\$)
+    'a\x1b[2J'
+    """
+    return "\n".join(map(printable, lines)).replace("$", r"\$")
 
 
 def wrapped(

@@ -277,7 +277,7 @@ def _in_lines(label: str) -> str:
     pieces = [*(f"{piece} and" for piece in first), *last.rsplit(" (", 1)[:1]]
     share = last.rsplit(" (", 1)[1:]
     lines = wrapped([*pieces, *(f"({text}" for text in share)], 40, len)
-    return plain("\n".join(lines))
+    return plain(*lines)
 
 
 class LocalDisplay:

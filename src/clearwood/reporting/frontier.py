@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of

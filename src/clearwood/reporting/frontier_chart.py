@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from clearwood._features import printable
 from clearwood._html.chart import round_ticks
+from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 
 IN_WORDS = {
     "RandomForest": ("a random forest", "of"),

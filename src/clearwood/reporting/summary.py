@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError

@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace, is_frame
 from clearwood._words.dates import WORDED, value_text
-from clearwood._words.labels import label_text
+from clearwood._words.labels import label_text, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
@@ -149,7 +149,7 @@ class Explanation:
     @property
     def title(self) -> str:
         """What is said of the row, and by which rule."""
-        said = f"{self.target}: {prediction_text(self.prediction)}"
+        said = f"{printable(self.target)}: {prediction_text(self.prediction)}"
         if self.rule is None:
             of_one, of_class = TOGETHER[self.combine]
             if len(self.totals) == 1:

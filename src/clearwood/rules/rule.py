@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, printable
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import printable
 from clearwood._words.numbers import (
     measured_text,
     number_text,

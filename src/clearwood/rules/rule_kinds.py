@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
@@ -234,7 +235,7 @@ class RuleSum(_AllThatHold):
     @property
     def heading(self) -> str:
         """What the lines add up to."""
-        goal = f"log-odds of {self.target}" if self.classes else self.target
+        goal = "log-odds of " * bool(self.classes) + printable(self.target)
         return f"{goal} = the sum of"
 
     @property
@@ -349,7 +350,7 @@ class RuleAverage(_AllThatHold):
     @property
     def heading(self) -> str:
         """What the average is of."""
-        goal = "probabilities of " * bool(self.classes) + self.target
+        goal = "probabilities of " * bool(self.classes) + printable(self.target)
         return f"{goal} = the average of all lines that hold, by their weights"
 
     @property

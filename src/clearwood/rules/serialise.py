@@ -20,6 +20,7 @@ from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._files import read_bytes
 from clearwood._words.column_info import KINDS as COLUMN_KINDS
 from clearwood._words.column_info import ColumnInfo, Kind
+from clearwood._words.labels import check_names
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, wrong_statistic
@@ -57,10 +58,20 @@ ROWS = {"rows": "support", "rows_caught": "caught"}
 
 
 def rules_to_json(rule_set: RuleSet) -> str:
-    """A rule set as JSON text."""
+    """A rule set as JSON text, without names that would not be read back."""
+    document = rules_to_dict(rule_set)
+    features, about = rule_set.features, rule_set.about
+    check_names(features.names, "A column of the rules")
+    check_names((rule_set.target,), "The target")
+    check_names((*about, *about.values()), "What the rules are about")
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
+    """A rule set as plain values, whatever its columns are called."""
     from clearwood import __version__
 
-    document = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "clearwood": __version__,
@@ -71,15 +82,15 @@ def rules_to_json(rule_set: RuleSet) -> str:
         "combine": rule_set.combine,
         "rules": [_rule_to_dict(rule, rule_set) for rule in rule_set.rules],
         "otherwise": _rule_to_dict(rule_set.otherwise, rule_set),
-        "about": rule_set.about,
+        "about": dict(rule_set.about),
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def columns_to_dict(estimator: Any) -> dict[str, Any]:
     """Classes and column names of a fitted estimator, for an archive."""
     classes = getattr(estimator, "classes_", None)
     names = getattr(estimator, "feature_names_in_", None)
+    check_names(() if names is None else names, "A column of the training data")
     return {
         "classes": None if classes is None else [plain(c) for c in classes.tolist()],
         "column_names": None if names is None else [str(name) for name in names],
@@ -212,7 +223,7 @@ def _read_document(data: bytes, name: str) -> RuleSet:
     task = "classification" if classes else "regression"
     if top["task"].text() != task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
-    about = {key: top["about"][key].text() for key in top["about"].keys()}
+    about = {key: top["about"][key].name() for key in top["about"].keys()}
     otherwise = _read_rule(top["otherwise"], known, classes, kind)
     if otherwise.conditions:
         top["otherwise"]["conditions"].fail("some", "none")
@@ -221,8 +232,9 @@ def _read_document(data: bytes, name: str) -> RuleSet:
         rules.append(_read_rule(place, known, classes, kind))
         if not rules[-1].conditions:
             place["conditions"].fail("none", "at least one")
-    target = top["target"].text()
+    target = top["target"].name()
     try:
+        check_names(about, "about")
         return kind(tuple(rules), otherwise, features, classes, target, about)
     except InputError as error:
         raise ModelFormatError(f"{name}: rules: {error}") from None
@@ -234,7 +246,7 @@ def read_columns(estimator: Any, top: Place, n_columns: int) -> None:
     if top["classes"].value is not None:
         estimator.classes_ = np.array(top["classes"].labels())
     if top["column_names"].value is not None:
-        names = [name.text() for name in top["column_names"].items()]
+        names = [name.name() for name in top["column_names"].items()]
         refuse_repeated(names, top["column_names"], "the name")
         if len(names) != n_columns:
             top["column_names"].fail(f"{len(names)} names", "one per feature")
@@ -246,7 +258,7 @@ def read_features(top: Place) -> FeatureSpace:
     entries = top["features"].items()
     for place in entries:
         place.only("name", "categories", "lookup", "missing_at", *dict(SAID))
-    names = tuple(place["name"].text() for place in entries)
+    names = tuple(place["name"].name() for place in entries)
     refuse_repeated(names, top["features"], "the name")
     return FeatureSpace(
         names,
@@ -261,9 +273,7 @@ def read_features(top: Place) -> FeatureSpace:
 
 def _read_info(place: Place) -> ColumnInfo:
     """What older files do not say."""
-    told = {name: place[key].text() for key, name in SAID if key in place}
-    if not all(text.isprintable() for text in told.values()):
-        place.fail("letters that no screen shows", "printable texts")
+    told = {name: place[key].name() for key, name in SAID if key in place}
     kind = told.pop("kind", "number")
     if kind not in COLUMN_KINDS or (kind != "number" and place["categories"].value):
         place["kind"].fail(

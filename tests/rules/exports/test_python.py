@@ -95,15 +95,6 @@ def triage_proba(row):
     )
 
 
-@pytest.mark.parametrize("text", samples.HOSTILE)
-def test_names_and_labels_stay_data(text):
-    rules = example((text, "ward"), (text, text + "b"), (text, "yes"))
-    rules = rules.with_target(text)
-    predict = functions_of(rules)["predict"]
-    assert predict({text: 2.0, "ward": text + "b"}) == "yes"
-    assert predict({text: 2.0, "ward": text}) == text
-
-
 @pytest.mark.parametrize(
     "name", ["", "a b", "class", "float", "_x", "f():\n  pass\ndef g", "é"]
 )

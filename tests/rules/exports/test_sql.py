@@ -89,9 +89,10 @@ def test_quotes_of_the_dialects():
     assert "[ward] COLLATE Latin1_General_100_BIN2 <> N'x''\\y'" in (
         rules.to_sql("mssql")
     )
-    # A backslash at the end of a line would join it with the next.
+    # A backslash at the end of a line would join it with the next, and "GO" in a line
+    # of its own end the batch, inside quotes too.
     other = example(labels=("\\\nz", "b"))
-    assert "N'\\' + N'\nz'" in other.to_sql("mssql")
+    assert "N'\\' + NCHAR(10) + N'z'" in other.to_sql("mssql")
     assert "'\\\nz'" in other.to_sql()
 
 

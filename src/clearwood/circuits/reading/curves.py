@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
@@ -225,7 +225,7 @@ class ConditionalDisplay:
             of = [f"{number_text(value)} in {share_text(p)}" for value, p in most]
             text += f" ({', '.join(of)})"
         lines = wrapped([printable(text)], LEGEND_WIDTH, len)
-        return plain("\n".join(lines))
+        return plain(*lines)
 
 
 def look_of(i: int) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._features import FeatureSpace, printable
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.outline import CircuitPart, outline

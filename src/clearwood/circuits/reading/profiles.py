@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from clearwood._features import FeatureSpace, printable
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
 from clearwood.circuits.distributions import (

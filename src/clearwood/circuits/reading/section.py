@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, printable
+from clearwood._features import FeatureSpace
 from clearwood._words.column_info import shown_names
+from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import circuit_of, strip_name, together

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of, shortened
 from clearwood.circuits.reading.judged import judge, rows_of, why

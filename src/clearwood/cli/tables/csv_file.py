@@ -18,6 +18,7 @@ import pandas as pd
 from pandas.io.common import get_handle
 
 from clearwood._files import plain_file
+from clearwood._words.labels import check_names
 from clearwood.exceptions import InputError
 
 STANDARD_INPUT = "-"
@@ -120,6 +121,7 @@ class CsvFile:
                 f"{path!r} has more than one column named {twice}; rename them, so "
                 "that the rules can say which one they mean."
             )
+        check_names(names, f"The header of {path!r}")
         return file
 
     def read(self, as_text: Sequence[str] = ()) -> pd.DataFrame:
@@ -213,4 +215,5 @@ def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
             f"Cannot read {path!r} as a table: {reason_of(error)}."
         ) from None
     frame.columns = [str(name) for name in frame.columns]
+    check_names(frame.columns, f"The header of {path!r}")
     return frame

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from clearwood.cli.errors import FAILED, debug_option
+from clearwood.cli.errors import FAILED, debug_option, show
 
 
 @click.command(short_help="Say what is in a model file, and whether it is sound.")
@@ -20,14 +20,13 @@ def check(model: str, as_json: bool) -> None:
     of its own, so no file can do harm. The exit code is 1 for a file that is not
     sound.
     """
-    import json
-
+    from clearwood.cli.inputs import json_text
     from clearwood.ensembles import check as check_model
 
     found = check_model(model)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        show(json_text(found.as_dict()))
     else:
-        click.echo(str(found))
+        show(found)
     if not found.sound:
         sys.exit(FAILED)

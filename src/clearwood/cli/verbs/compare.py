@@ -13,6 +13,7 @@ from clearwood.cli.errors import (
     check_outputs,
     debug_option,
     plain_warnings,
+    show,
     speaker,
 )
 from clearwood.cli.inputs import (
@@ -107,13 +108,13 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     # First what was found: there may be no rules so short, or for a file.
     as_json = options["as_json"]
     told = {"target": options["target"], **frontier.as_dict()} if as_json else None
-    click.echo(json_text(told) if as_json else frontier)
+    show(json_text(told) if as_json else frontier)
     with plain_warnings(say):
         _write_page(frontier, options, say)
     chosen = _chosen(frontier, options["best"])
     if chosen is not None and not as_json:
         lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
-        click.echo(
+        show(
             f"\nThe rules of {chosen.method} with {lines}, their numbers of "
             f"{frontier.n_described:,} rows held out from all of this:\n{chosen.text}"
         )

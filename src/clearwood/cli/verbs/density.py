@@ -9,7 +9,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.inputs import form_of, json_text, names_of_rows, with_said
 from clearwood.exceptions import InputError
 
@@ -96,9 +102,9 @@ def density(data: str, **options: Any) -> None:
             report(fitted, page, X=shown, overwrite=force, title=title)
             say(f"wrote {page}")
     if options["as_json"]:
-        click.echo(json_text(summary))
+        show(json_text(summary))
     else:
-        click.echo(_text(fitted, summary, names, options["own"]))
+        show(_text(fitted, summary, names, options["own"]))
 
 
 def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any, dict[int, Any]]:

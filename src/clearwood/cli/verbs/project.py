@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.inputs import json_text, read_training_table
 from clearwood.cli.options import names
 from clearwood.cli.outputs import write_rules
@@ -106,7 +112,7 @@ def project(data: str, **options: Any) -> None:
         summary = _summarize(fitted, split, task, options)
     with plain_warnings(say):
         write_rules(fitted, split, options, say)
-    click.echo(json_text(summary) if options["as_json"] else _text(fitted, summary))
+    show(json_text(summary) if options["as_json"] else _text(fitted, summary))
 
 
 def _check_usage(options: dict[str, Any]) -> None:

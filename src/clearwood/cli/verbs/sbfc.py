@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.inputs import json_text, read_training_table
 
 MOST_LINES, LEAST_EDGE = 20, 0.1
@@ -79,7 +85,7 @@ def sbfc(data: str, **options: Any) -> None:
                 title=f"What tells {options['target']}",
             )  # fmt: skip
             say(f"wrote {page}")
-    click.echo(json_text(summary) if options["as_json"] else _text(summary))
+    show(json_text(summary) if options["as_json"] else _text(summary))
 
 
 def _read(data: str, options: dict[str, Any], say: Any) -> Any:

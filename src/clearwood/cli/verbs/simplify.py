@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.finding import (
     check_finding,
     find_rules,
@@ -73,7 +79,7 @@ def simplify(files: tuple[str, ...], **options: Any) -> None:
             # A model from a file may have been trained on any row of the table.
             new_to="model" if options["train"] else "rules",
         )  # fmt: skip
-    click.echo(json_text(summary) if options["as_json"] else _text(judged, summary))
+    show(json_text(summary) if options["as_json"] else _text(judged, summary))
 
 
 def _check_class(model: Any, task: str, options: dict[str, Any]) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.finding import (
     check_finding,
     find_rules,
@@ -76,4 +82,4 @@ def stability(files: tuple[str, ...], **options: Any) -> None:
     if out:
         write_text(out, json_text(told), overwrite=force)
         say(f"wrote {out}")
-    click.echo(json_text(told) if options["as_json"] else found)
+    show(json_text(told) if options["as_json"] else found)

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import (
+    check_outputs,
+    debug_option,
+    plain_warnings,
+    show,
+    speaker,
+)
 from clearwood.cli.inputs import form_of, json_text, with_said
 
 MOST_LINES = 20
@@ -101,7 +107,7 @@ def states(data: str, **options: Any) -> None:
                 title=title,
             )  # fmt: skip
             say(f"wrote {page}")
-    click.echo(json_text(summary) if options["as_json"] else _text(summary))
+    show(json_text(summary) if options["as_json"] else _text(summary))
 
 
 def _too_short(data: str) -> Exception:

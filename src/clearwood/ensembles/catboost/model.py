@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import Place, parse_json, plain_number, refuse_repeated, shown
-from clearwood._features import FeatureSpace, printable
+from clearwood._features import FeatureSpace
+from clearwood._words.labels import printable
 from clearwood.ensembles.catboost.features import Questions, read_features
 from clearwood.ensembles.catboost.trees import Forest
 from clearwood.ensembles.nodes import MOST_CLASSES, MOST_TREES

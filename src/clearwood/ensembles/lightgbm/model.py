@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import shown
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.objectives import (
     NO_NAMES,

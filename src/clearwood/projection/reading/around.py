@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, printable
+from clearwood._features import UNSEEN
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation

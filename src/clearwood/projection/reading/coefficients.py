@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.projection.reading.section import (
     ENDS,

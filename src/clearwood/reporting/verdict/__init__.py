@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text, short_text
 from clearwood.reporting.table import Table
 from clearwood.reporting.verdict.of_classes import never_said, right_class, same_class

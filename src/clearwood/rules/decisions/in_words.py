@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, rounded_text
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text
 from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.rule import (

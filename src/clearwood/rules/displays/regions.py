@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable, warned_once
+from clearwood._features import warned_once
+from clearwood._words.labels import printable
 from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.rules import RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.region_cells import (
@@ -384,7 +385,7 @@ def _label_corner(
 
 def _short_lines(text: str, width: int = 30) -> str:
     """Text that needs little room beside a picture."""
-    return plain("\n".join(wrapped([printable(text)], width, len)))
+    return plain(*wrapped([printable(text)], width, len))
 
 
 class _Corners:

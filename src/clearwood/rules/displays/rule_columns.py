@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
 from clearwood.plotting.style import COLOURS, colour
 from clearwood.plotting.table import FONT

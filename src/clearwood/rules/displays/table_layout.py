@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood.plotting.style import wrapped
 from clearwood.plotting.table import LEADING, Legend, Text, block, legend_of, measures
 from clearwood.rules.displays.rule_columns import Column

@@ -135,7 +135,7 @@ def _draw_node(ax: Any, placed: PlacedNode, place: Drawing) -> None:
     )  # fmt: skip
     for strip in placed.strips:
         _draw_strip(ax, strip, tree)
-        words = plain("\n".join(strip.lines))
+        words = plain(*strip.lines)
         ax.text(strip.text_x, strip.y, words, fontsize=8.5, va="center", color=ink)
     for k, left, width in placed.shares:
         _bar(ax, left, placed.y - 5, width, 10, colour(k))
@@ -144,7 +144,7 @@ def _draw_node(ax: Any, placed: PlacedNode, place: Drawing) -> None:
         ax.hlines(placed.y, left, left + SHARES, color=PALE, linewidth=1)
         ax.plot([placed.dot], [placed.y], "o", markersize=5, color=COLOURS[0])
     if is_leaf:
-        words = plain("\n".join(placed.lines))
+        words = plain(*placed.lines)
         ax.text(placed.text_x, placed.y, words, fontsize=8.5, va="center",
                 weight="bold", color=ink)  # fmt: skip
     if node.rows == node.rows:

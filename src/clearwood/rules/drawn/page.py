@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clearwood._features import printable
 from clearwood._html import count_text
+from clearwood._words.labels import printable
 from clearwood.plotting.style import colour
 from clearwood.rules.drawn.layout import (
     EDGE,

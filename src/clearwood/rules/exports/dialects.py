@@ -31,6 +31,9 @@ class Dialect:
         Whether there are words for true and false.
     cast : bool
         Whether a literal with an exponent is still a decimal.
+    line_break : str
+        What stands for a character that ends a line, inside a text, where the
+        database's own client would read the next line as a command ("GO", "/").
     """
 
     quotes: str = '""'
@@ -43,6 +46,7 @@ class Dialect:
     nan_is_large: bool = True
     has_true: bool = True
     cast: bool = False
+    line_break: str = ""
 
 
 DIALECTS = {
@@ -55,6 +59,7 @@ DIALECTS = {
         number_type="FLOAT(53)",
         exact_text="{} COLLATE Latin1_General_100_BIN2",
         has_true=False,
+        line_break="' + NCHAR({}) + N'",
     ),
     "mysql": Dialect(
         quotes="``",
@@ -70,7 +75,7 @@ DIALECTS = {
 # What sqlglot translates into the others; all of it is read by DuckDB's parser.
 BASES = {
     **dict.fromkeys(ASKS_NAN, Dialect(has_nan=True, nan_is_large=False)),
-    "oracle": DIALECTS["standard"],
+    "oracle": Dialect(cast=True, line_break="' || CHR({}) || '"),
     "redshift": DIALECTS["postgresql"],
     "snowflake": DIALECTS["postgresql"],
     "spark": DIALECTS["duckdb"],

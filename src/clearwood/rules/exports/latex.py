@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from clearwood._features import printable
+from clearwood._words.labels import comment, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import Rule
@@ -55,8 +55,10 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     goal += latex_text(printable(rule_set.target))
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [
-        f"% Rules for {name_text(rule_set.target)}{about}; needs no package.",
-        *(f"% {name}: {words}" for name, words in rule_set.glossary()),
+        comment(
+            "%", f"Rules for {name_text(rule_set.target)}{about}; needs no package."
+        ),
+        *(comment("%", f"{name}: {words}") for name, words in rule_set.glossary()),
         rf"\begin{{tabular}}{layout}",
         r"\hline",
         rf"{' & '.join(heads).format(goal)} \\",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clearwood._features import FeatureSpace
+from clearwood._words.labels import comment
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 from clearwood.rules.exports.questions import (
@@ -75,8 +76,9 @@ def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
     imports += ["import datetime as _time\n"] if "_days(" in text else []
-    told = "".join(f"# {name}: {words}\n" for name, words in rule_set.glossary())
-    return "\n\n".join([_head(rule_set) + told, *imports, *helpers, text])
+    told = [comment("#", f"{name}: {words}") for name, words in rule_set.glossary()]
+    head = "\n".join([*_head(rule_set), *told]) + "\n"
+    return "\n\n".join([head, *imports, *helpers, text])
 
 
 def _check_name(name: str) -> None:
@@ -88,15 +90,17 @@ def _check_name(name: str) -> None:
         )
 
 
-def _head(rule_set: RuleSet) -> str:
+def _head(rule_set: RuleSet) -> list[str]:
     from clearwood import __version__
 
-    return (
-        f"# Predicts {name_text(rule_set.target)}. Made with Clearwood {__version__}; "
-        "needs nothing but Python 3.8 or later.\n"
+    return [
+        # In the first two lines a name could declare the encoding (PEP 263).
+        f"# Made with Clearwood {__version__}; needs nothing but Python 3.8 or later.",
         "# A row is a mapping from feature names to values, such as a dict; a value "
-        "that is\n# None, NaN or left out is missing.\n"
-    )
+        "that is",
+        "# None, NaN or left out is missing.",
+        comment("#", f"Predicts {name_text(rule_set.target)}."),
+    ]
 
 
 def _function(name: str, about: str, body: list[str]) -> str:
@@ -166,7 +170,7 @@ def _chain_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
     """The first rule that holds returns what it says."""
     lines = _cell_lines(rule_set)
     for number, rule in enumerate(rule_set.rules, start=1):
-        lines += [f"# {number}. if {rule.text(rule_set.features)}"]
+        lines += [comment("#", f"{number}. if {rule.text(rule_set.features)}")]
         lines += [*_if_lines(rule, rule_set.features), f"    return {says(rule)}"]
     lines += [f"# {rule_set.n_rules}. otherwise", f"return {says(rule_set.otherwise)}"]
     return lines
@@ -193,7 +197,7 @@ def _adding_lines(
             for name, total in added.items()
             if all(total[i])
         ]
-        lines += [f"# if {rule.text(rule_set.features)}"]
+        lines += [comment("#", f"if {rule.text(rule_set.features)}")]
         lines += [*_if_lines(rule, rule_set.features), *(adds or ["    pass"])]
     return lines
 

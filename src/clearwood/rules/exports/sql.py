@@ -14,7 +14,7 @@ from typing import Any
 
 from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
-from clearwood._words.labels import check_text
+from clearwood._words.labels import check_text, comment
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS
 from clearwood.rules.exports.questions import (
@@ -57,9 +57,8 @@ def rules_to_sql(
     text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
     if dialect in BASES:
         text = transpiled(text, dialect) + "\n"
-    return (
-        "".join(f"-- {name}: {words}\n" for name, words in rule_set.glossary()) + text
-    )
+    told = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
+    return "\n".join([*told, text])
 
 
 def _sql(
@@ -329,9 +328,9 @@ class _Writer:
         text = text.replace("'", "''")
         if self.dialect.backslashes:
             text = text.replace("\\", "\\\\")
-        if self.dialect.text == "N":
-            # Before a line break the backslash would join the lines.
-            text = re.sub(r"\\(?=\r?\n)", r"\\' + N'", text)
+        if self.dialect.line_break:
+            code = self.dialect.line_break.format
+            text = re.sub("[\r\n]", lambda found: code(ord(found[0])), text)
         return f"{self.dialect.text}'{_guarded(text)}'"
 
     def name(self, name: str) -> str:
@@ -339,6 +338,11 @@ class _Writer:
         _check_text(name, "the name")
         if not name:
             raise InputError("Cannot write SQL: a column or table has an empty name.")
+        if self.dialect.line_break and re.search("[\r\n]", name):
+            raise InputError(
+                f"Cannot write SQL: the name {name!r} holds a line break, behind which "
+                f"a client of {self.kind} would take commands; rename it."
+            )
         first, last = self.dialect.quotes[0], self.dialect.quotes[1]
         return f"{first}{_guarded(name.replace(last, last * 2))}{last}"
 

@@ -58,6 +58,9 @@ def transpiled(text: str, dialect: str) -> str:
     tree: Any = sqlglot.parse_one(f"SELECT {text}" if bare else text, read="duckdb")
     if dialect in ASKS_NAN:
         tree = tree.transform(_call_for_nan)
+        # They read escapes in names, too, which sqlglot minds in recent versions only.
+        if exp.to_identifier("\\", quoted=True).sql(dialect=dialect).count("\\") == 1:
+            tree = tree.transform(_doubled_backslashes)
     if dialect == "oracle":
         for select in tree.find_all(exp.Select):
             _name_star(select)
@@ -76,6 +79,14 @@ def _call_for_nan(node: Any) -> Any:
         return node
     asked = exp.IsNan(this=node.left)
     return exp.Not(this=asked) if isinstance(node, exp.NEQ) else asked
+
+
+def _doubled_backslashes(node: Any) -> Any:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Identifier):
+        node.set("this", node.name.replace("\\", "\\\\"))
+    return node
 
 
 def _time_by_format(node: Any) -> Any:

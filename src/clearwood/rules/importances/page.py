@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import rounded_text, share_text
 from clearwood.rules.importances.permuted import Importances
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
 from clearwood.plotting.style import wrapped
 from clearwood.sbfc.reading.feature_graph import FeatureGraph, spanning_forest

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import printable
+from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import moves_of

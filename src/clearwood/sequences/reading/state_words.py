@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._cells import is_missing
-from clearwood._features import printable
+from clearwood._words.labels import printable
 
 LONGEST = 3
 """Symbols of a context."""

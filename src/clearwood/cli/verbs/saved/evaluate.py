@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import debug_option, plain_warnings, speaker
+from clearwood.cli.errors import debug_option, plain_warnings, show, speaker
 from clearwood.cli.inputs import json_text, read_new_rows, read_saved
 
 
@@ -55,8 +55,8 @@ def evaluate(rules: str, data: str, **options: Any) -> None:
             "rules": json.loads(judged.rules.to_json()),
             "decisions": decisions_as_list(judged),
         }
-        click.echo(json_text(told))
+        show(json_text(told))
         return
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
     lines = [f"All numbers are of the {rows} of {data}.", ""]
-    click.echo("\n".join([*lines, *judged_lines(judged, rows)]))
+    show("\n".join([*lines, *judged_lines(judged, rows)]))

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from clearwood._words.labels import printable
 from clearwood.cli import options as shared
-from clearwood.cli.errors import debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
+from clearwood.cli.errors import debug_option, plain_warnings, show, speaker
+from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
 
 
 @click.command(short_help="Say why rules from a file decide a row as they do.")
@@ -37,8 +38,6 @@ def explain(
     and the conditions that fail, and the smallest changes of one feature, or of two,
     with which the rules would say something else.
     """
-    import json
-
     from clearwood.exceptions import InputError
     from clearwood.rules.explain import explain as explain_rows
 
@@ -61,16 +60,18 @@ def explain(
             heads = [head | {own: cell} for head, cell in zip(heads, named)]
     if as_json:
         found = [head | one.as_dict() for head, one in zip(heads, records)]
-        click.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
+        show(json_text(found, None))
     else:
         texts = [f"{_head_text(head)}\n{one}" for head, one in zip(heads, records)]
-        click.echo("\n\n".join(texts))
+        show("\n\n".join(texts))
 
 
 def _head_text(head: dict[str, Any]) -> str:
     """Which row it is."""
-    cells = {name: "missing" if x is None else x for name, x in head.items()}
-    return ", ".join(f"{name} {cell}" for name, cell in cells.items())
+    cells = {name: "missing" if x is None else str(x) for name, x in head.items()}
+    return ", ".join(
+        f"{printable(name)} {printable(cell)}" for name, cell in cells.items()
+    )
 
 
 def _names(fixed: str) -> list[str]:

@@ -62,7 +62,9 @@ def export(
     check_outputs([out], [rules], force)
 
     from clearwood._files import write_text
+    from clearwood._words.labels import check_names
 
+    check_names((table,), "--table")
     _, rule_set = read_saved(rules)
     if kind == "sql":
         text = rule_set.to_sql(dialect, table=table, probabilities=probabilities)

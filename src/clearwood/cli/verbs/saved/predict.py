@@ -8,7 +8,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
-from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
+from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
 """What a line of the result has already."""
@@ -55,7 +55,9 @@ def predict(
                 {"row": record["row"], own: cell, **record}
                 for record, cell in zip(records, carried)
             ]
-    text = _as_json(records) if as_json else _as_csv(rule_set, records, own)
+    text = (
+        json_text(records, None) + "\n" if as_json else _as_csv(rule_set, records, own)
+    )
     if out:
         write_text(out, text, overwrite=force)
     else:
@@ -83,12 +85,6 @@ def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:
         return [{"rule": i + 1} for i in decides.tolist()]
     held = rule_set.matches_encoded(encoded)
     return [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
-
-
-def _as_json(records: list[dict[str, Any]]) -> str:
-    import json
-
-    return json.dumps(records, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _as_csv(rule_set: Any, records: list[dict[str, Any]], own: str | None) -> str:

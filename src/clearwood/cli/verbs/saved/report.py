@@ -50,6 +50,7 @@ def report(rules: str, data: str | None, **options: Any) -> None:
     With rows of DATA (CSV or Parquet) all its numbers are of these: with their target
     how often rules are right, with a MODEL where they differ from it.
     """
+    from clearwood._words.labels import check_names
     from clearwood.cli.tables.columns_file import read_columns_file
     from clearwood.reporting import report as write_page
 
@@ -57,6 +58,7 @@ def report(rules: str, data: str | None, **options: Any) -> None:
     out, columns = options["out"], options["columns"]
     given = [path for path in (rules, data, options["model"], columns) if path]
     check_outputs([out], given, options["force"])
+    check_names((options["title"],), "--title")
     result, rule_set = read_saved(rules)
     with plain_warnings(say):
         if data is None:
