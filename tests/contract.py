@@ -12,6 +12,7 @@ import copy
 import pickle
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ from tests.estimators import (
 from tests.interrupts import Broken, points, stopped_at
 
 import clearwood as cw
+from clearwood._words.labels import CONTROL
 from clearwood.exceptions import (
     ClearwoodError,
     InputError,
@@ -220,6 +222,25 @@ def test_missing_values_and_categories_are_read(case):
         again = cw.RuleSet.from_json(found.rules_.to_json())
         for table in (X, strange):
             np.testing.assert_array_equal(again.predict(table), found.predict(table))
+
+
+@each(ESTIMATORS)
+def test_names_of_a_frame_may_hold_control_characters(case, tmp_path):
+    """They are fitted, and escaped wherever they are shown; no file takes them."""
+    X, y = case.gaps()
+    names = {"age": "a\n#\x1b[2J", "ward": "w\u2028$x$"}
+    ensemble = case.gap_teacher()
+    if ensemble is not None:
+        features = replace(ensemble.features, names=tuple(names.values()))
+        ensemble = replace(ensemble, features=features)
+    odd = X.rename(columns=names)
+    fitted = case.made(ensemble).fit(odd, pd.Series(y, name="t\r\u202e"))
+    np.testing.assert_allclose(says(fitted, odd), says(fitted_to_gaps(case), X))
+    rules = getattr(fitted, "rules_", None)
+    for text in (str(fitted), str(rules), repr(rules)):
+        assert not CONTROL.search(text.replace("\n", ""))
+    with pytest.raises(InputError, match="control character .* rename"):
+        cw.save(fitted, tmp_path / "fitted.zip")
 
 
 @each(ESTIMATORS)

@@ -598,6 +598,30 @@ def test_hostile_names_pass_through_as_text(frame, tmp_path):
     assert bad in run("predict", rules, path).stdout
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_control_characters_in_names_from_files_are_refused(frame, tmp_path, kind):
+    """Of a table, of what is said of its columns, of rules and of a page."""
+    bad = "dose\nimport os"
+    good, rules = tmp_path / "good.csv", tmp_path / "rules.json"
+    said, table = tmp_path / "said.json", tmp_path / f"bad.{kind}"
+    frame.to_csv(good, index=False)
+    odd = frame.rename(columns={"dose": bad})
+    odd.to_csv(table, index=False) if kind == "csv" else odd.to_parquet(table)
+    words = ("control character", "rename")
+    failed(simplify(table), "header of", *words)
+    said.write_text(json.dumps({"dose": {"unit": "mg\x1b[2J"}}))
+    failed(simplify(good, "--columns", said), "column_info", *words)
+    assert simplify(good, "--out", rules, "--quiet").exit_code == 0
+    page = ("--out", tmp_path / "page.html")
+    failed(run("report", rules, *page, "--title", bad), "--title", *words)
+    failed(run("export", rules, "--to", "sql", "--table", bad), "--table", *words)
+    assert run("predict", rules, good, "--json", "--id", "state").exit_code == 0
+    text = rules.read_text()
+    for name, other in {"dose": "do\\nse", "state": "st\\u202eate"}.items():
+        rules.write_text(text.replace(f'"{name}"', f'"{other}"'))
+        failed(run("export", rules, "--to", "python"), "with a control character")
+
+
 # Before the work, in it, and where what was found is written
 @pytest.mark.parametrize("place", ["check_outputs", "judge", "write_rules"])
 @pytest.mark.parametrize("becomes", [None, ImportError("no such module")])

@@ -1,8 +1,9 @@
 """What cannot be read is refused by name, with what to do instead."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from catboost import CatBoost, CatBoostRegressor
+from catboost import CatBoost, CatBoostRegressor, Pool
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
@@ -29,7 +30,7 @@ from tests.ensembles import models
 from xgboost import XGBClassifier, XGBRegressor
 
 from clearwood.ensembles import read_ensemble
-from clearwood.exceptions import ModelError
+from clearwood.exceptions import ModelError, ModelFormatError
 from clearwood.reporting.summary import summarize
 from clearwood.rules import FeatureSpace, Rule, RuleList
 from clearwood.simplifiers import FABRulesRegressor
@@ -70,6 +71,31 @@ def test_models_of_other_libraries_may_be_frozen(model):
     np.testing.assert_allclose(read_ensemble(frozen).predict(X), model.predict(X))
     rules = FABRulesRegressor(frozen, n_restarts=1, random_state=0)
     assert np.isfinite(cross_val_score(rules, X, y, cv=2)).all()
+
+
+@pytest.mark.parametrize("kind", ["xgb.json", "xgb.ubj", "lgb.txt", "cb.json", "skops"])
+def test_names_are_read_as_they_are_from_memory_but_not_from_files(kind, tmp_path):
+    """Control characters in them, which a frame may have, are refused in a file."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a\x1bc", "b"])
+    y, path = X["b"] > 0, str(tmp_path / f"model.{kind}")
+    if kind.startswith("xgb"):
+        model = XGBClassifier(n_estimators=1, max_depth=1).fit(X, y)
+        model.save_model(path)
+    elif kind == "lgb.txt":
+        model = LGBMClassifier(n_estimators=1, min_child_samples=5, verbose=-1)
+        model.fit(X, y).booster_.save_model(path)
+    elif kind == "cb.json":
+        model = CatBoost({"iterations": 1, "verbose": False, "loss_function": "RMSE"})
+        model.fit(X, 1.0 * y)
+        model.save_model(path, format="json", pool=Pool(X))
+    else:
+        io = pytest.importorskip("skops.io")
+        model = RandomForestClassifier(1, max_depth=1).fit(X, y)
+        io.dump(model, path)
+    assert read_ensemble(model).features.names == tuple(X)
+    with pytest.raises(ModelFormatError, match=r"model.* control character .* rename"):
+        read_ensemble(path)
 
 
 def test_boosters_and_files_may_teach(tmp_path):
