@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from tests.interrupts import Broken, stopped_at
+from tests.waiting import SECONDS, running
 
 import clearwood as cw
 
@@ -31,12 +32,12 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 def test_ctrl_c_in_a_second_fit_keeps_the_first(python_listens):
     command = [sys.executable, "-W", "ignore", "-c", SECOND_FIT]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as fitting:
+    with running(command, stdout=subprocess.PIPE, text=True) as fitting:
         assert fitting.stdout.readline() == "fitting\n"
         with pytest.raises(subprocess.TimeoutExpired):
             fitting.wait(1)
         fitting.send_signal(signal.SIGINT)
-        assert fitting.communicate()[0] == "True\n"
+        assert fitting.communicate(timeout=SECONDS)[0] == "True\n"
 
 
 def boosted(X, y):

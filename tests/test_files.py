@@ -7,6 +7,7 @@ import sys
 from threading import Thread
 
 import pytest
+from tests.waiting import SECONDS
 
 import clearwood as cw
 from clearwood import _files
@@ -100,7 +101,7 @@ def test_a_pipe_is_read_when_somebody_writes_however_late(tmp_path):
     writer.start()
     with plain_file(str(path)) as plain, open(plain) as file:
         assert file.read() == "a,b\n1,2\n"
-    writer.join(10)
+    writer.join(SECONDS)
     assert not os.path.exists(plain)
 
 
@@ -220,7 +221,9 @@ def test_a_folder_in_which_nothing_may_be_made_is_told_of(tmp_path):
     folder.chmod(0o555)
     for name in ("new.txt", "there.txt"):
         command = [sys.executable, "-c", AS_NOBODY, str(folder / name)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True)
+        said = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SECONDS
+        )
         assert "no files may be made in the folder" in said.stdout
         assert repr(str(folder / name)) in said.stdout
     assert (folder / "there.txt").read_text() == "old"

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from tests.interrupts import stopped_at
+from tests.waiting import SECONDS
 
 from clearwood._numeric import kernel
 
@@ -60,9 +61,8 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_in_the_first_call_does_not_spoil_the_next():
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_CALL], capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", FIRST_CALL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.stdout == "0.5\n", done.stderr
 
 
@@ -77,8 +77,9 @@ def test_import_loads_neither_numba_nor_sklearn(module):
         "if m in sys.modules])"
     )
     loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, timeout=SECONDS,
+    ).stdout  # fmt: skip
     assert loaded.strip() == "[]"
 
 
@@ -157,7 +158,7 @@ def run(tmp_path):
         return subprocess.run(
             [sys.executable, "-B", tmp_path / "upper.py"],
             env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
-            capture_output=True, text=True, check=True,
+            capture_output=True, text=True, check=True, timeout=SECONDS,
         ).stdout.split()  # fmt: skip
 
     return run

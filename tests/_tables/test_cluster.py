@@ -1,7 +1,5 @@
 """On a cluster of processes all is said as in memory, also where a worker dies."""
 
-from contextlib import suppress
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +14,7 @@ from tests._tables.dying import (
     total_of,
 )
 from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
+from tests.waiting import await_workers, local_cluster
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS
@@ -46,21 +45,13 @@ def rules():
 @pytest.fixture(scope="module")
 def cluster():
     """A scheduler with one worker, and a client that Dask asks by itself."""
-    with (
-        # At the end Dask may be told of the killed worker when its record is gone.
-        suppress(KeyError),
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0"
-        ) as c,
-        distributed.Client(c) as client,
-    ):
+    with local_cluster(n_workers=1) as c, distributed.Client(c) as client:
         yield client
 
 
 @pytest.fixture(params=[1, 2], scope="module")
 def workers(request, cluster):
-    cluster.cluster.scale(request.param)
-    cluster.wait_for_workers(request.param)
+    await_workers(cluster, request.param)
     return request.param
 
 
@@ -129,7 +120,7 @@ def test_what_workers_keep_is_added_by_those_that_keep_it(
     monkeypatch.setattr(on_workers, "GROUP_BLOCKS", 1)
     many = pd.concat([frame] * 5, ignore_index=True)[["a"]]
     parts = [many[i : i + 9_991] for i in range(0, len(many), 9_991)]
-    cluster.wait_for_workers(workers)  # One died before.
+    await_workers(cluster, workers)  # One died before.
     addresses = sorted(cluster.nthreads())
     with open_rows(of_dask(parts)).kept(halved, 3.0) as blocks:
         owners = blocks._owners()
@@ -144,9 +135,7 @@ def test_what_workers_keep_is_added_by_those_that_keep_it(
 def test_blocks_whose_cluster_is_gone_say_so(frame):
     X = of_dask(in_parts(frame))
     with (
-        distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=":0"
-        ) as gone,
+        local_cluster(n_workers=1, processes=False) as gone,
         distributed.Client(gone, set_as_default=True) as client,
         open_rows(X[["a"]]).kept(halved, 3.0) as blocks,
     ):
@@ -217,9 +206,7 @@ def test_a_scheduler_that_is_gone_is_named(frame, rules):
     X = of_dask(in_parts(frame))
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
-        distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=":0"
-        ) as gone,
+        local_cluster(n_workers=1, processes=False) as gone,
         distributed.Client(gone, timeout=0.5) as client,
     ):
         address = client.scheduler.address

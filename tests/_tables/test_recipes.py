@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.waiting import SECONDS
 
 import clearwood as cw
 from clearwood.rules import Interval, Rule, RuleList
@@ -51,7 +52,8 @@ def test_counts_of_blocks_add_up(table, monkeypatch):
 def test_engines_say_what_rules_say(engine, table):
     pytest.importorskip(engine)
     folder, rows, rules, code = table
-    subprocess.run([sys.executable, "-c", code[engine]], cwd=folder, check=True)
+    command = [sys.executable, "-c", code[engine]]
+    subprocess.run(command, cwd=folder, check=True, timeout=SECONDS)
     (told,) = folder.glob("said_by_*")
     said = pd.concat(pd.read_parquet(part) for part in sorted(told.glob("*.parquet")))
     assert len(said) == len(rows)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.waiting import SECONDS, running
 
 import clearwood
 from clearwood.cli import main
@@ -654,19 +655,19 @@ def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path, python_listens):
     # Long work, as a busy machine may be late with the signal.
     pd.concat([frame] * 4000).to_csv(path, index=False)
     arguments = f"simplify {path} --target state --train gradient-boosting --out {out}"
-    running = subprocess.Popen(
+    with running(
         [sys.executable, "-m", "clearwood", *arguments.split()],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         bufsize=1,
-    )
-    # The first line comes when the table is read and the long work begins.
-    first = running.stderr.readline()
-    running.send_signal(signal.SIGINT)
-    _, rest = running.communicate(timeout=120)
+    ) as command:
+        # The first line comes when the table is read and the long work begins.
+        first = command.stderr.readline()
+        command.send_signal(signal.SIGINT)
+        _, rest = command.communicate(timeout=SECONDS)
     assert first.startswith("clearwood: classification")
-    assert running.returncode == 130, rest
+    assert command.returncode == 130, rest
     assert rest == "clearwood: interrupted\n"
     assert not out.exists()
 
@@ -682,7 +683,7 @@ def command(*arguments, most_bytes=None):
         [sys.executable, "-m", "clearwood", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=SECONDS,
         preexec_fn=limited if most_bytes else None,
     )
 
@@ -704,8 +705,9 @@ def test_help_loads_nothing_heavy_and_appears_at_once():
     heavy = "numpy sklearn numba pandas scipy jinja2 matplotlib".split()
     code = f"import sys, clearwood.cli\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, timeout=SECONDS,
+    )  # fmt: skip
     assert done.stdout.strip() == "[]"
     seconds = []
     for _ in range(5):

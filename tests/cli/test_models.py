@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import xgboost
 from tests.cli.test_cli import failed, run
+from tests.waiting import SECONDS
 
 from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleList, RuleSet
 
@@ -228,7 +229,7 @@ def test_a_table_may_come_through_a_pipe(table, tmp_path):
     writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,), daemon=True)
     writer.start()
     result = run("predict", tmp_path / "rules.json", tmp_path / "pipe")
-    writer.join(timeout=10)
+    writer.join(SECONDS)
     assert result.stdout == run("predict", tmp_path / "rules.json", table).stdout
 
 

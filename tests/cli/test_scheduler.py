@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.waiting import SECONDS, local_cluster
 
 from clearwood.cli import main
 
@@ -48,13 +49,6 @@ def simplify(files, monkeypatch, tmp_path):
     return run
 
 
-def cluster():
-    """A scheduler with a worker, all in this process."""
-    return distributed.LocalCluster(
-        n_workers=1, processes=False, dashboard_address=":0"
-    )
-
-
 def test_a_cluster_says_what_the_command_says_alone(simplify, monkeypatch):
     from clearwood._tables import of_dask
 
@@ -63,16 +57,17 @@ def test_a_cluster_says_what_the_command_says_alone(simplify, monkeypatch):
     monkeypatch.setattr(of_dask, "open_dask", lambda *a: opened.append(1) or there(*a))
     alone = simplify()
     assert alone.exit_code == 0 and not opened
-    with cluster() as dask:
+    with local_cluster(n_workers=1, processes=False) as dask:
         done = simplify("--scheduler", dask.scheduler_address)
         assert list(dask.scheduler.clients) == ["fire-and-forget"], "ours is closed"
     assert opened and done.stdout == alone.stdout
 
 
 def test_one_without_workers_is_refused(simplify):
-    with cluster() as dask:
+    with local_cluster(n_workers=1, processes=False) as dask:
         dask.scale(0)
-        while dask.scheduler.workers:
+        end = time.monotonic() + SECONDS
+        while dask.scheduler.workers and time.monotonic() < end:
             time.sleep(0.01)
         done = simplify("--scheduler", dask.scheduler_address)
     assert done.exit_code == 1

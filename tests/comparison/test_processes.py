@@ -8,12 +8,14 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from tests.comparison.stand_in import stand_in, worker_ids
+from tests.waiting import SECONDS, running
 
 import clearwood as cw
 from clearwood.comparison import processes as pool
@@ -190,7 +192,7 @@ def test_a_worker_that_is_killed_while_it_starts_leaves_the_jobs_to_the_other(
                 start(worker)
             finally:
                 lost.set()
-        assert lost.wait(60)
+        assert lost.wait(SECONDS)
         start(worker)
 
     monkeypatch.setattr(pool.Worker, "start", killed_the_first_time)
@@ -257,11 +259,12 @@ except KeyboardInterrupt:
 """
 
 
+@contextmanager
 def started(folder, methods):
     """A script without ``if __name__ == "__main__"``, once its worker hangs."""
     code = textwrap.dedent(SCRIPT).format(methods=methods)
     path = os.pathsep.join([str(folder), *sys.path])
-    process = subprocess.Popen(
+    with running(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -269,11 +272,11 @@ def started(folder, methods):
         env={**os.environ, "PYTHONPATH": path},
         # As in a terminal, Ctrl-C goes to the whole group.
         start_new_session=True,
-    )
-    end = time.monotonic() + 60
-    while not worker_ids(folder) and time.monotonic() < end:
-        time.sleep(0.05)
-    return process
+    ) as process:
+        end = time.monotonic() + SECONDS
+        while not worker_ids(folder) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield process
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -282,9 +285,9 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
     methods, tmp_path, monkeypatch, python_listens
 ):
     stand_in(tmp_path, monkeypatch, "time.sleep(60)")
-    process = started(tmp_path, methods)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with started(tmp_path, methods) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
     assert are_gone(worker_ids(tmp_path), 0.5)
     if len(methods) == 1:
         assert out == "nothing\n" and err == ""
@@ -296,9 +299,9 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_workers_end_with_the_process_that_started_them(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "time.sleep(60)")
-    process = started(tmp_path, [FIGS])
-    process.kill()
-    process.communicate(timeout=60)
+    with started(tmp_path, [FIGS]) as process:
+        process.kill()
+        process.communicate(timeout=SECONDS)
     assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))
 
 

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from tests.waiting import SECONDS
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelFormatError
@@ -55,7 +56,7 @@ def both_read(texts, load, table, folder):
     for path, text in zip(paths, texts):
         path.write_bytes(text.encode())
     command = [sys.executable, "-c", SERVE.replace("{load}", load), folder / "table"]
-    subprocess.run([*command, *paths], check=True, timeout=300)
+    subprocess.run([*command, *paths], check=True, timeout=SECONDS)
     compared = 0
     for path, text in zip(paths, texts):
         try:

@@ -16,6 +16,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models, naive
+from tests.waiting import SECONDS
 
 from clearwood._features import FeatureSpace
 from clearwood.ensembles import TreeEnsemble, read_ensemble, tree_ensemble
@@ -198,8 +199,9 @@ def test_importing_the_room_loads_neither_numba_nor_scikit_learn():
         "print([m for m in ('numba', 'sklearn', 'scipy') if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, timeout=SECONDS,
+    )  # fmt: skip
     assert done.stdout.strip() == "[]"
 
 

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import pytest
+from tests.waiting import SECONDS
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,7 @@ def chromium():
                 [path, *flags, f"--user-data-dir={profile}", *arguments],
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=SECONDS,
                 check=True,
             )
 
