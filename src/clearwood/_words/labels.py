@@ -52,5 +52,21 @@ def check_text(texts: Collection[Any], what: str) -> None:
         ) from None
 
 
+def target_name(y: Any) -> str:
+    """What a target is called: a column of a table, or "y" where it has no name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> outcome = pd.Series([1, 0], name="ill")
+    >>> target_name(outcome), target_name(outcome.to_frame()), target_name([1, 0])
+    ('ill', 'ill', 'y')
+    """
+    columns: Any = getattr(y, "columns", ())
+    if len(columns) == 1:
+        y = columns[0]
+    return str((y if isinstance(y, str) else getattr(y, "name", None)) or "y")
+
+
 def _is_whole(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)

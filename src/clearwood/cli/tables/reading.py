@@ -66,7 +66,7 @@ def read_table(
     for name in frame.columns.difference(categories, sort=False):
         frame[name] = as_it_reads(frame[name], file)
     warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
-    return frame
+    return frame.astype(dict.fromkeys(categories, "category"))
 
 
 def read_table_of(
@@ -112,8 +112,8 @@ def read_table_of(
     own = features.as_in(table, asked).names
     doubtful = []
     described = zip(own, features.categories, features.lookup, features.info)
-    for name, labels, how, info in described:
-        if name not in frame:
+    for d, (name, labels, how, info) in enumerate(described):
+        if name not in frame or (asked is not None and d not in asked):
             continue
         if info.is_time:
             frame[name] = times_of(frame[name], info.kind, file)
@@ -122,15 +122,15 @@ def read_table_of(
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)
     for name in frame.columns.difference(own, sort=False):
-        only = name == target and task == "regression"
-        frame[name] = numbers_of(frame[name], file, only=only)
+        if name == target:
+            frame[name] = numbers_of(frame[name], file, only=task == "regression")
     texts = file.read(as_text=[name for name, _, _ in doubtful]) if doubtful else frame
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
         known, known_as_text = (
             # Only a trial: of what is unknown, whoever predicts warns.
-            np.count_nonzero(space.encode(column.to_frame(), asked=()) >= 0)
+            np.count_nonzero(space.encode_column(column.to_numpy(object), 0) >= 0)
             for column in (values, texts[name])
         )
         frame[name] = texts[name] if known_as_text > known else values
