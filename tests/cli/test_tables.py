@@ -396,6 +396,13 @@ def test_what_was_warned_of_is_said_before_an_error(written):
     assert "warning: Column 'code' is read as categories" in done.stderr
 
 
+def test_names_of_rows_keep_all_their_digits(written):
+    ids = [2**60 + 1, 2**60 + 2]
+    path = written(f"id,dose\n{ids[0]},1\n{ids[1]},2\n,3\n")
+    table = read_table_of(FeatureSpace(("dose",), (None,)), path)
+    assert table["id"].tolist() == [*ids, None]
+
+
 def test_booleans_with_empty_cells_stay_booleans(written):
     rows = "".join(f"{['true', 'False', ''][i % 3]},{i % 3 == 0}\n" for i in range(90))
     path = written(f"flag,y\n{rows}")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
 from clearwood.cli.tables.cells import (
     as_it_reads,
@@ -121,10 +122,20 @@ def read_table_of(
             doubtful.append((name, labels, how))
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)
-    for name in frame.columns.difference(own, sort=False):
-        if name == target:
-            frame[name] = numbers_of(frame[name], file, only=task == "regression")
-    texts = file.read(as_text=[name for name, _, _ in doubtful]) if doubtful else frame
+    if target in frame and target not in own:
+        frame[target] = numbers_of(frame[target], file, only=task == "regression")
+    # Whole numbers beside empty cells are floats to pandas: names of rows, it may be.
+    rounded = [
+        name
+        for name in frame.columns.difference(own, sort=False)
+        if name != target
+        and frame[name].dtype.kind == "f"
+        and (frame[name].abs() >= EXACT).any()
+    ]
+    as_text = [*(name for name, _, _ in doubtful), *rounded]
+    texts = file.read(as_text) if as_text else frame
+    for name in rounded:
+        frame[name] = value_by_cell(texts[name])
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
