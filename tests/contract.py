@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.frozen import FrozenEstimator
 from tests.estimators import (
     DENSITIES,
@@ -27,6 +28,7 @@ from tests.estimators import (
     IDS,
     KINDS,
     LEARNERS,
+    NETWORKS,
     SEQUENCE_MODELS,
     SIMPLIFIERS,
     TRANSFORMERS,
@@ -252,8 +254,117 @@ def test_raw_tables_are_read(case):
     dates["begun"] = [None if day is pd.NaT else day.date() for day in X["begun"]]
     for table in (pl.from_pandas(X), dates, X.astype({"city": "category"})):
         np.testing.assert_array_equal(says(found, table), says(found, X))
-    with pytest.raises(InputError, match="'begun'.* row 0 holds 17532.*to_datetime"):
-        found.predict(X.assign(begun=17532))
+
+
+OTHER_FORMS = {
+    "pandas": lambda X: X,
+    "objects": lambda X: X.astype(object),
+    "polars": pl.from_pandas,
+}
+
+
+@each(ESTIMATORS)
+def test_times_with_and_without_a_zone_are_not_compared(case):
+    X, _ = case.raw()
+    zoned = X[["seen", "stay"]].ffill()
+    late = zoned["seen"] >= pd.Timestamp("2018-10-01", tz="UTC")
+    y = np.where(late, "yes", "no") if case.classifies else 1.0 * late
+    naive = zoned.assign(seen=zoned["seen"].dt.tz_localize(None))
+    for table, other in ((zoned, naive), (naive, zoned)):
+        found = case.made(case.unfitted()).fit(table, y)
+        for form in OTHER_FORMS.values():
+            np.testing.assert_array_equal(says(found, form(table)), says(found, table))
+            with pytest.raises(InputError, match="'seen' holds times .* time zone"):
+                found.predict(form(other))
+        with pytest.raises(InputError, match="'seen'.* row 0 holds 17532.*to_datetime"):
+            found.predict(table.assign(seen=17532))
+        # Nothing is compared where nothing is known.
+        found.predict(other.assign(seen=other["seen"].where(other["stay"].isna())))
+    elsewhere = zoned.assign(seen=zoned["seen"].dt.tz_convert("Asia/Kathmandu"))
+    again = case.made(case.unfitted()).fit(elsewhere, y)
+    np.testing.assert_array_equal(says(again, zoned), says(again, elsewhere))
+
+
+@each([case for case in ESTIMATORS if case not in NETWORKS])
+def test_only_columns_in_use_are_read(case):
+    X, y = case.raw()
+    X = X[["begun", "stay"]].assign(idle=pd.Timestamp("2020-01-01"), code=1.5)
+    found = case.made(case.unfitted()).fit(X, y)
+    for form in OTHER_FORMS.values():
+        bad = form(X.assign(idle="next week", code="none"))
+        np.testing.assert_array_equal(says(found, bad), says(found, X))
+    if hasattr(found, "rules_"):
+        used = form(X[["stay", "begun"]])
+        np.testing.assert_array_equal(
+            found.rules_.predict(used), found.rules_.predict(X)
+        )
+        cw.explain(found, bad[:3])
+
+
+@each(ESTIMATORS)
+def test_booleans_with_missing_values_stay_booleans(case):
+    X, _ = case.gaps()
+    flag = np.where(X["age"].isna(), None, X["age"] > 60)
+    late = flag == True  # noqa: E712
+    y = np.where(late, "yes", "no") if case.classifies else 1.0 * late
+    table = X[["ward"]].assign(flag=flag)
+    found = case.made(case.unfitted()).fit(table, y)
+    nullable = table.astype({"flag": "boolean"})
+    for same_cells in (nullable, pl.from_pandas(nullable)):
+        again = case.made(case.unfitted()).fit(same_cells, y)
+        np.testing.assert_array_equal(says(again, same_cells), says(found, table))
+        np.testing.assert_array_equal(says(found, same_cells), says(found, table))
+        if hasattr(found, "rules_"):
+            assert str(again.rules_) == str(found.rules_)
+    if hasattr(found, "rules_"):
+        for text in (str(found.rules_), found.rules_._repr_html_()):
+            assert re.search("flag is (true|false)", text)
+
+
+@each(ESTIMATORS)
+def test_masked_cells_are_missing(case):
+    X, y = (part[:150] for part in case.data())
+    cells = X.to_numpy()
+    mask = np.random.default_rng(0).random(cells.shape) < 0.1
+    masked = np.ma.array(np.where(mask, 1e9, cells), mask=mask)
+    plain = np.where(mask, np.nan, cells)
+    one, other = (case.made(case.unfitted()).fit(table, y) for table in (plain, masked))
+    np.testing.assert_array_equal(says(one, masked), says(one, plain))
+    np.testing.assert_array_equal(says(other, masked), says(one, plain))
+    hidden = np.arange(len(y)) == 3
+    with pytest.raises(InputError, match="NaN or None.*row 3; drop"):
+        case.made(case.unfitted()).fit(cells, np.ma.array(y.to_numpy(), mask=hidden))
+    if case.weighs:
+        weight = np.ma.array(np.ones(len(y)), mask=hidden)
+        with pytest.raises(InputError, match="weight must be finite"):
+            case.made(case.unfitted()).fit(cells, y, sample_weight=weight)
+
+
+@each([case for case in ESTIMATORS if case not in SIMPLIFIERS])
+@pytest.mark.parametrize("dtype", ["int64", "object", "Int64"])
+def test_whole_numbers_that_float64_takes_for_one_are_refused(case, dtype):
+    """A model of one's own would not tell persons apart by such numbers."""
+    _, y = (part[:60] for part in case.data())
+    ids = 1_500_000_000_000_000_000 + 7 * np.arange(len(y))
+    X = pd.DataFrame({"id": pd.Series(ids).astype(dtype)})
+    with pytest.raises(InputError, match="'id' .* such as 15.*0 and 15.*7: as numbers"):
+        case.made(case.unfitted()).fit(X, y)
+
+
+@each(
+    [case for case in ESTIMATORS if hasattr(case.make, "rules_") or case in SIMPLIFIERS]
+)
+def test_the_target_keeps_its_name(case, tmp_path):
+    X, y = (part[:150] for part in case.data())
+    y = y.rename("progress")
+    forms = [(y, "progress"), (y.to_frame(), "progress"), (y.to_numpy(), "y")]
+    for target, name in [*forms, (pl.Series("progress", y.to_list()), "progress")]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataConversionWarning)
+            found = case.made(case.unfitted()).fit(X, target)
+        assert found.rules_.target == name
+        cw.save(found, tmp_path / "kept", overwrite=True)
+        assert cw.load(tmp_path / "kept").rules_.target == name
 
 
 @each(ESTIMATORS)

@@ -1,6 +1,7 @@
 """Which columns hold numbers, and which labels or times."""
 
 import datetime
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -39,6 +40,55 @@ def test_zones_are_told():
     assert of([pd.Timestamp(aware)]).info[0].unit == "UTC"
     column = pl.Series("it", [noon]).dt.replace_time_zone("Europe/Rome")
     assert features_of(pl.DataFrame([column])).info[0].unit == "UTC"
+
+
+def test_times_with_and_without_a_zone_are_no_one_column():
+    noon = datetime.datetime(2020, 1, 1, 12)
+    aware = noon.replace(tzinfo=datetime.UTC)
+    for cells in ([aware, noon], [noon, aware], [aware, noon.date()]):
+        with pytest.raises(InputError, match="'it' holds times .* in row 1 has"):
+            of(cells, dtype=object)
+
+
+def test_what_is_said_of_dates_keeps_their_zone():
+    frame = pd.DataFrame({"it": pd.to_datetime(["2020-01-01"], utc=True)})
+    frame.attrs["column_info"] = {"it": {"name": "start", "unit": "hours"}}
+    with pytest.raises(InputError, match="'it' the unit 'hours', but it holds dates"):
+        features_of(frame)
+    frame.attrs["column_info"] = {"it": {"name": "start"}}
+    assert features_of(frame).info[0].is_zoned
+
+
+WRITTEN = {
+    "per cent": "{}.5%",
+    "per cent and a blank": "{} %",
+    "currency": "$1,{:03}",
+    "unit": "{} kg",
+    "decimal comma": "{},5",
+    "thousands": "1'{:03}",
+    "less than": "<{}",
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("library", [pd, pl])
+def test_numbers_written_as_text_are_refused(form, library):
+    texts = [WRITTEN[form].format(n % 100) for n in range(400)]
+    with pytest.raises(
+        InputError, match=f"(?s)'it' .*{re.escape(texts[0])}.*to_numeric"
+    ):
+        features_of(library.DataFrame({"it": texts}))
+    declared = features_of(pd.DataFrame({"it": texts}, dtype="category"))
+    assert len(declared.categories[0]) == 100
+    # Few of them may be categories, and so may whole numbers and names.
+    few = [text for text in texts if text in set(texts[:20])]
+    assert len(features_of(library.DataFrame({"it": few})).categories[0]) == 20
+
+
+@pytest.mark.parametrize("form", ["{}", "A{}", "2020-{}", "{0}-{0}", "v1.{}.2"])
+def test_names_with_numbers_are_categories(form):
+    texts = [form.format(80_000 + n % 100) for n in range(400)]
+    assert len(of(texts).categories[0]) == 100
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ categories by their text (``lookup="hash"``): to it 1, 1.0, True and "1" are the
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Sized
+from collections.abc import Hashable, Iterable, Sized
 from numbers import Integral, Number
 from typing import Any, NoReturn
 
@@ -33,14 +33,32 @@ PLAIN = {str, float, bool, type(None)}
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT or pandas' NA."""
-    if value is None:
+    """Whether a cell is empty: None, NaN, NaT, pandas' NA or a masked one."""
+    if value is None or value is np.ma.masked:
         return True
     # NaN, NaT and pandas' NA are the values that do not equal themselves.
     try:
         return bool(value != value)
     except (TypeError, ValueError, ArithmeticError):
         return type(value).__name__ == "NAType"
+
+
+def unmasked(values: Any) -> Any:
+    """The same values; of a masked array with NaN or None where it is masked.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1.5, 2.5], mask=[True, False]))
+    array([nan, 2.5])
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    is_float = values.dtype.kind == "f"
+    cells = np.array(values.data, dtype=values.dtype if is_float else object)
+    cells[np.ma.getmaskarray(values)] = np.nan if is_float else None
+    return cells
 
 
 def frame_cells(series: Any) -> np.ndarray:
@@ -71,6 +89,26 @@ def frame_cells(series: Any) -> np.ndarray:
             return values
     cells = series.to_list()
     return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
+
+
+def is_flag(series: Any) -> bool:
+    """Whether a column of a frame holds booleans, some of them missing.
+
+    Parameters
+    ----------
+    series : narwhals Series
+    """
+    import narwhals as nw
+
+    if series.dtype != nw.Object:
+        return bool(series.dtype == nw.Boolean)
+    return are_flags(series.to_list())
+
+
+def are_flags(cells: Iterable[Any]) -> bool:
+    """Whether all cells that are not missing are booleans, and there are some."""
+    kinds = {type(cell) for cell in cells if not is_missing(cell)}
+    return bool(kinds) and kinds <= {bool, np.bool_}
 
 
 def checked(column: np.ndarray, name: str) -> np.ndarray:
@@ -184,28 +222,31 @@ TIMES: dict[str, tuple[tuple[type, ...], str, str]] = {
 """Per kind of column: its cells, what they are called, and what makes them."""
 
 
-def days(column: np.ndarray, name: str, kind: str) -> np.ndarray:
+def days(column: np.ndarray, name: str, kind: str, zoned: bool = False) -> np.ndarray:
     """Dates as days since the start of 1970, durations as days; all else is refused.
 
     Parameters
     ----------
     column : ndarray
+        As datetime64 in UTC, if ``zoned``.
     name : str
     kind : {"date", "datetime", "duration"}
         Of a ``date`` the time of the day does not count.
+    zoned : bool, default=False
+        Whether dates have a time zone: those that differ in that are not compared.
     """
     wanted = "m" if kind == "duration" else "M"
     if column.dtype.kind != wanted:
         times = np.full(len(column), "NaT", dtype=f"{wanted}8[us]")
         for row, cell in enumerate(column.tolist()):
             if not is_missing(cell):
-                times[row] = _time(cell, wanted, name, row)
+                times[row] = _time(cell, wanted, name, row, zoned)
         column = times
     counted = day_numbers(column)
     return np.floor(counted) if kind == "date" else counted
 
 
-def _time(cell: Any, wanted: str, name: str, row: int) -> Any:
+def _time(cell: Any, wanted: str, name: str, row: int, zoned: bool) -> Any:
     """A cell as datetime64 or timedelta64."""
     kinds, words, remedy = TIMES[wanted]
     if not isinstance(cell, kinds):
@@ -213,9 +254,62 @@ def _time(cell: Any, wanted: str, name: str, row: int) -> Any:
             f"Feature {name!r} holds {words}, but row {row} holds {shown(cell)}; make "
             f"{words} of the column (pandas.{remedy}) or leave the cell empty."
         )
-    if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
-        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(cell, "us") if wanted == "M" else np.timedelta64(cell, "us")
+    time: Any = cell
+    if wanted == "m":
+        return np.timedelta64(time, "us")
+    if (getattr(time, "tzinfo", None) is not None) != zoned:
+        refuse_zone(name, zoned, f"{time} in row {row} has")
+    if zoned:
+        time = time.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(time, "us")
+
+
+def check_zone(series: Any, name: str, zoned: bool) -> None:
+    """Refuse a column of dates that has a time zone where another has none.
+
+    Objects are looked at one by one, by :func:`days`.
+
+    Parameters
+    ----------
+    series : narwhals Series
+    name : str
+    zoned : bool
+        Whether the dates that it is compared with have one.
+    """
+    import narwhals as nw
+
+    if series.dtype in (nw.Date, nw.Datetime):
+        has_zone = getattr(series.dtype, "time_zone", None) is not None
+        if has_zone != zoned and series.null_count() < len(series):
+            cell = series.drop_nulls()[0]
+            refuse_zone(name, zoned, f"{cell} in the data has")
+
+
+def refuse_zone(name: str, zoned: bool, found: str) -> NoReturn:
+    """Say that times with a time zone cannot be compared with times without one.
+
+    Parameters
+    ----------
+    name : str
+        Of the feature.
+    zoned : bool
+        Whether its times have a time zone.
+    found : str
+        What has one where the feature has none, and the reverse, with "has" at its end.
+    """
+    own, other = ("with a", "none") if zoned else ("without a", "one")
+    remedy = (
+        "Give them the zone that they were written in (in pandas: "
+        "dt.tz_localize('Europe/Rome'); in a file: 2019-04-01 12:30+02:00)."
+        if zoned
+        else "Convert them to the zone of the feature, then drop it (in pandas: "
+        "dt.tz_convert('Europe/Rome').dt.tz_localize(None); in a file: 2019-04-01 "
+        "12:30)."
+    )
+    raise InputError(
+        f"Feature {name!r} holds times {own} time zone, but {found} {other}: it cannot "
+        f"be known which comes first. {remedy}"
+    )
 
 
 # Categories

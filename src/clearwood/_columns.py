@@ -5,14 +5,17 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Hashable
 from decimal import Decimal
-from numbers import Real
+from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from clearwood._cells import days, frame_cells, is_missing, shown
+from clearwood._cells import EXACT, days, frame_cells, is_flag, is_missing, shown
 from clearwood._features import FeatureSpace, is_frame
 from clearwood._words.column_info import ColumnInfo, said_with
+from clearwood._words.dates import UTC
+from clearwood._words.numbers import written_numbers
 from clearwood.exceptions import InputError
 
 DATES = (datetime.date, np.datetime64)
@@ -43,8 +46,9 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     Raises
     ------
     InputError
-        A column holds times of the day, or both texts and numbers, or free text. As
-        labels every new one would be unknown.
+        A column holds times of the day, or both texts and numbers, or free text, or
+        numbers written as text: as labels every new one would be unknown. Or it holds
+        whole numbers that would become the same float64.
 
     Examples
     --------
@@ -57,7 +61,11 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     'date'
     """
     if not is_frame(X):
-        return FeatureSpace.numeric(np.shape(X)[1])
+        space = FeatureSpace.numeric(np.shape(X)[1])
+        if isinstance(X, np.ndarray):
+            for column, name in zip(X.T, space.names):
+                refuse_same_numbers(column, name)
+        return space
     import narwhals as nw
 
     counted = np.ones(X.shape[0], dtype=bool) if counted is None else counted
@@ -75,6 +83,8 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
             by_label = _are_texts(cells, first, str(name))
             if by_label:
                 _refuse_free_text(column, str(name))
+        if not by_label:
+            refuse_same_numbers(cells, str(name))
         categories.append(_labels(cells, counted) if by_label else None)
     names = tuple(str(name) for name in X.columns)
     space = FeatureSpace(names, tuple(categories), info=tuple(info))
@@ -94,20 +104,20 @@ def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
 def _time_info(
     column: Any, cells: np.ndarray, first: dict[type, int], name: str
 ) -> ColumnInfo:
-    """Whether a column holds dates, points in time or durations, and in which zone."""
+    """Whether a column holds booleans, or times of some kind, and in which zone."""
     is_span = cells.dtype.kind == "m" or _all_of(first, DURATIONS)
     if is_span:
         return ColumnInfo(kind="duration")
+    if is_flag(column):
+        return ColumnInfo(kind="boolean")
     if cells.dtype.kind != "M" and not _all_of(first, DATES):
         return ColumnInfo()
-    at = days(cells, name, "datetime")
-    is_zoned = getattr(column.dtype, "time_zone", None) or any(
-        getattr(cells[row], "tzinfo", None) for row in first.values()
-    )
+    zones = (getattr(cells[row], "tzinfo", None) for row in first.values())
+    is_zoned = bool(getattr(column.dtype, "time_zone", None) or any(zones))
+    at = days(cells, name, "datetime", is_zoned)
     whole = bool((at[~np.isnan(at)] % 1 == 0).all())
-    return ColumnInfo(
-        unit="UTC" if is_zoned else "", kind="date" if whole else "datetime"
-    )
+    unit = UTC if is_zoned else ""
+    return ColumnInfo(unit=unit, kind="date" if whole else "datetime")
 
 
 def _all_of(first: dict[type, int], kinds: tuple[type, ...]) -> bool:
@@ -137,10 +147,45 @@ def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
     return not numbers
 
 
+def refuse_same_numbers(cells: np.ndarray, name: str) -> None:
+    """Refuse different whole numbers that are the same one as float64."""
+    if cells.dtype.kind in "iu":
+        large = cells[np.abs(cells.astype(np.float64)) >= EXACT].tolist()
+    elif cells.dtype == object:
+        large = [
+            cell
+            for cell in cells.tolist()
+            if isinstance(cell, Integral | Decimal)
+            and not is_missing(cell)
+            and abs(float(cell)) >= EXACT
+        ]
+    else:
+        return
+    different = sorted(set(large))
+    for one, other in pairwise(different):
+        if float(one) == float(other):
+            raise InputError(
+                f"Column {name!r} holds whole numbers beyond 2**53 that differ in "
+                f"their last digits alone, such as {one} and {other}: as numbers they "
+                "are one. Declare the column to be one of categories (in pandas by "
+                "astype('category'), on the command line by --categories), or leave it "
+                "out."
+            )
+
+
 def _refuse_free_text(column: Any, name: str) -> None:
-    """Refuse texts of which most stand in one row only: they are no categories."""
+    """Refuse texts of which most stand in one row only, and numbers written as text."""
     known = column.drop_nulls()
     different, n_cells = known.n_unique(), len(known)
+    number = written_numbers(dict.fromkeys(known.to_list()))
+    if number is not None:
+        raise InputError(
+            f"Column {name!r} holds numbers that are written as text, such as "
+            f"{shown(number)}: {different:,} different ones in {n_cells:,} rows, which "
+            "as categories have no order. Make numbers of them (in pandas: "
+            "str.rstrip('%'), then to_numeric); or, if these are names, declare the "
+            "column to be one of categories (in pandas: astype('category'))."
+        )
     if different > max(MOST_TEXTS, n_cells / 2):
         raise InputError(
             f"Column {name!r} holds {different:,} different texts in {n_cells:,} rows, "

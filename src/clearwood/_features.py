@@ -219,7 +219,9 @@ class FeatureSpace:
             )
         return tuple(found)
 
-    def encode(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
+    def encode(
+        self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
+    ) -> np.ndarray:
         """Turn a table into the float64 matrix that all rooms read.
 
         Warns where no cell of a column is of a category that the model knows, or, of
@@ -234,14 +236,16 @@ class FeatureSpace:
             A frame is read by column name where the model knows names (further
             columns are ignored), else by position.
         asked : set of int, optional
-            Features that the model asks; of others no warning is due, and a frame need
-            not have them. All by default.
+            Features that are needed: of others no cell is read, and a frame need not
+            have them. All by default.
+        whole : bool, default=False
+            Read all columns that a frame has, whether they are needed or not.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Values, category codes, NaN for missing, ``UNSEEN`` for an unknown
-            category.
+            Values, category codes, NaN for missing and for what is not read,
+            ``UNSEEN`` for an unknown category.
 
         Raises
         ------
@@ -249,25 +253,27 @@ class FeatureSpace:
             A column is missing, there are too many or too few columns, or a
             numeric feature holds something that is not a number.
         """
+        X = _cells.unmasked(X)
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
             if not self._reads_specially():
                 return _cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
-            columns = self.columns(X, asked)
-        encoded = np.empty((len(columns[0]) if columns else 0, self.n_features))
+            columns = self.columns(X, asked, whole=whole)
+        n_rows = len(columns[0]) if columns else 0
+        encoded = np.full((n_rows, self.n_features), np.nan)
+        needed = range(self.n_features) if asked is None else sorted(asked)
         strange = []
-        for d, column in enumerate(columns):
-            codes = self.encode_column(column, d)
+        for d in range(self.n_features) if whole else needed:
+            codes = self.encode_column(columns[d], d)
             by_label = self.categories[d] is not None
             # Here, where the cells of the column lie side by side.
-            if by_label and _is_strange(codes, self.lookup[d]):
+            if by_label and d in needed and _is_strange(codes, self.lookup[d]):
                 strange.append(d)
             encoded[:, d] = codes
         for d in strange:
-            if asked is None or d in asked:
-                self._warn_of_unknown(columns[d], encoded[:, d], d)
+            self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
 
     def _reads_specially(self) -> bool:
@@ -287,7 +293,8 @@ class FeatureSpace:
         if labels is not None:
             _cells.refuse_text(column, name)
         if self.info[d].is_time:
-            return _cells.days(column, name, self.info[d].kind)
+            info = self.info[d]
+            return _cells.days(column, name, info.kind, info.is_zoned)
         values = _cells.numbers(column, name, self.float32)
         if missing_at is not None:
             values = np.where(self._is_at(values, missing_at), np.nan, values)
@@ -305,16 +312,22 @@ class FeatureSpace:
         with np.errstate(over="ignore"):
             return np.abs(values - missing_at) <= ZERO
 
-    def columns(self, X: Any, asked: Collection[int] | None = None) -> list[np.ndarray]:
-        """The cells of a table as they are, one array per feature."""
+    def columns(
+        self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
+    ) -> list[np.ndarray]:
+        """The cells of a table as they are, one array per feature; see :meth:`encode`.
+
+        Features that are not read stand as missing.
+        """
+        read = range(self.n_features) if asked is None or whole else asked
         if is_frame(X):
-            return self._frame_columns(X, asked)
+            return self._frame_columns(X, asked, read)
         if getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
             raise InputError(
                 "X holds dates or durations; turn them into numbers (days since a day)."
             )
         try:
-            table = np.asarray(X, dtype=object)
+            table = np.asarray(_cells.unmasked(X), dtype=object)
         except ValueError:  # rows of different lengths, with arrays in them
             table = np.empty(0, dtype=object)
         if table.ndim != 2:
@@ -323,20 +336,29 @@ class FeatureSpace:
                 "dimension(s); for one row use X.reshape(1, -1)."
             )
         self._check_width(table.shape[1])
-        return [_cells.checked(*column) for column in zip(table.T, self.names)]
+        return [
+            _cells.checked(column, self.names[d])
+            if d in read
+            else np.full(len(table), np.nan)
+            for d, column in enumerate(table.T)
+        ]
 
-    def _frame_columns(self, X: Any, asked: Collection[int] | None) -> list[np.ndarray]:
+    def _frame_columns(
+        self, X: Any, asked: Collection[int] | None, read: Collection[int]
+    ) -> list[np.ndarray]:
         import narwhals as nw
 
         names = self._names_in(X, asked)
         frame = nw.from_native(X, eager_only=True)
         position = {str(name): name for name in X.columns}
         columns = []
-        for name, lookup in zip(names, self.lookup):
-            if name is None:
+        for d, (name, lookup) in enumerate(zip(names, self.lookup)):
+            if name is None or d not in read:
                 columns.append(np.full(X.shape[0], np.nan))
                 continue
             series = frame.get_column(position[name])
+            if self.info[d].is_time:
+                _cells.check_zone(series, self.names[d], self.info[d].is_zoned)
             if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
                 # Which number a label had in the training data, the model does not say.
                 _cells.refuse_labels(next(iter(series.to_list()), None), name)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import EXACT, frame_cells, is_missing, shown
+from clearwood._cells import EXACT, frame_cells, is_missing, shown, unmasked
 from clearwood._columns import TIMES
 from clearwood._features import FeatureSpace, check_distinct, is_frame
-from clearwood._words.labels import check_text
+from clearwood._words.labels import check_text, target_name
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
@@ -43,6 +43,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """
     from sklearn.utils.validation import validate_data
 
+    X = unmasked(X)
     if not is_frame(X):
         table = validate_data(
             estimator,
@@ -165,6 +166,7 @@ def check_target(
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
+    y = unmasked(y)
     # A list becomes an array of one type, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     try:
@@ -214,11 +216,11 @@ def check_target(
 
 def check_apart(X: Any, y: Any) -> None:
     """Refuse a table that holds the target as a column: any model finds that alone."""
-    name = getattr(y, "name", None)
-    if name is None or not is_frame(X) or name not in X.columns:
+    name = target_name(y)
+    if not is_frame(X) or name not in X.columns:
         return
     column = X[name]
-    if np.array_equal(np.asarray(column), np.asarray(y)):
+    if np.array_equal(np.asarray(column), np.asarray(y).reshape(-1)):
         raise InputError(
             f"y is the column {name!r} of X too, and rules would ask it what it is. "
             f"Leave it out: X.drop(columns={name!r}) in pandas, X.drop({name!r}) in "
@@ -231,7 +233,7 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_samples)
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = np.asarray(unmasked(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"sample_weight must be one number per row, found {shown(sample_weight)}. "

@@ -56,6 +56,7 @@ def test_arrays_are_put_together_and_none_stays_none():
     ("cells", "held"),
     [
         ([3, 4], "numbers"), ([True, None], "truth values"), (DAYS, "dates"),
+        (DAYS.tz_localize("UTC"), "times with a time zone"),
         (DAYS - DAYS[0], "durations"), (["x", None], "text"),
         (pd.Categorical([3, 4]), "numbers"), (pd.Categorical(["x", "y"]), "text"),
     ],

@@ -125,3 +125,15 @@ def test_classes_of_few_rows():
         found = cw.SPNClassifier(per_class=per_class, random_state=0).fit(X, y)
         proba = found.predict_proba(X)
         assert proba.shape == (60, 4) and np.isfinite(proba).all()
+
+
+def test_dates_of_few_values_are_dates(tmp_path):
+    month = np.arange(120) % 3
+    X = pd.DataFrame({"at": pd.to_datetime("2020-01-01") + month * pd.Timedelta("30D")})
+    y = np.where(month == 1, "yes", "no")
+    found = cw.SPNClassifier(random_state=0).fit(X, y)
+    assert found.score(X, y) == 1
+    cw.save(found, tmp_path / "kept")
+    assert cw.load(tmp_path / "kept").score(X, y) == 1
+    with pytest.raises(InputError, match="discrete names 'at', which holds dates"):
+        cw.MiniSPN(discrete=["at"]).fit(X)

@@ -201,7 +201,7 @@ def test_bad_columns_are_named(make, change, message, fitted):
 def test_large_whole_numbers_are_exact_or_refused(form):
     ids = 2**60 + np.repeat([0, 1, 7], 20)
     X = pd.DataFrame({"id": ids, "code": np.tile([1, 2], 30)})
-    with pytest.raises(InputError, match=f"{2**60}, {2**60 + 1}: .* categories"):
+    with pytest.raises(InputError, match=f"{2**60} and {2**60 + 1}: .* categories"):
         cw.MiniSPN().fit(form(X))
     with pytest.raises(InputError, match="differ in their last digits alone"):
         cw.SPNClassifier().fit(form(X), np.arange(len(form(X))) % 2)

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.test_cli import failed, run
 
 from clearwood._columns import features_of
+from clearwood._words.column_info import ColumnInfo
 from clearwood.cli.tables.csv_file import CsvFile, CsvForm
 from clearwood.cli.tables.reading import read_table, read_table_of
 from clearwood.exceptions import InputError
@@ -122,21 +123,33 @@ def test_codes_of_categories_may_be_numbers_and_texts(measured):
         frame = read_table(path)
     assert set(frame["dose"]) == {"1", "2", "3", "4", "other"}
     # Whoever says that they are categories need not be told.
-    pd.testing.assert_frame_equal(read_table(path, categories=["dose"]), frame)
+    declared = frame.astype({"dose": "category"})
+    pd.testing.assert_frame_equal(read_table(path, categories=["dose"]), declared)
     # Names of which a few look like numbers are names.
     few = measured({row: f"B{row % 20}" for row in range(110)})
     assert read_table(few)["dose"].dtype != float
 
 
-@pytest.mark.parametrize("odd", ['"1,5{}"', "{} mg", "2020-{}"])
-@pytest.mark.parametrize("n", [60, 120])
-def test_as_many_texts_as_rows_are_spoken_of(measured, odd, n):
-    path = measured({row: odd.format(row) for row in range(n)})
-    with pytest.warns(UserWarning, match="'dose' holds 120 different.*--drop dose"):
-        frame = read_table(path)
-    assert frame["dose"].nunique() == 120
-    read_table(path, categories=["dose"])
-    read_table(measured({row: odd.format(row % 60) for row in range(120)}))
+def test_as_many_texts_as_rows_are_spoken_of(measured):
+    for n in (60, 120):
+        path = measured({row: f"2020-{row}" for row in range(n)})
+        with pytest.warns(UserWarning, match="'dose' holds 120 different.*--drop dose"):
+            frame = read_table(path)
+        assert frame["dose"].nunique() == 120
+        read_table(path, categories=["dose"])
+    read_table(measured({row: f"2020-{row % 60}" for row in range(120)}))
+
+
+@pytest.mark.parametrize("odd", ['"1,5{:02}"', "{}.2%", "{} mg", "$ {}", '"7,{}"'])
+def test_numbers_written_as_text_are_no_categories(measured, odd):
+    path = measured({row: odd.format(row % 60) for row in range(120)})
+    with pytest.raises(InputError, match="'dose' holds numbers .* 60 different ones"):
+        read_table(path)
+    # What is declared is taken as it is, and fitted to.
+    frame = read_table(path, categories=["dose"])
+    assert features_of(frame[["dose"]]).categories[0] is not None
+    few = measured({row: odd.format(row % 20) for row in range(120)})
+    assert read_table(few)["dose"].nunique() == 20
 
 
 def test_numbers_may_be_declared_categories(written):
@@ -314,6 +327,35 @@ def test_dates_are_dates(written):
         read_table_of(days, odd)
 
 
+def test_dates_with_and_without_a_zone_are_not_compared(written):
+    cells = "at,y\n2019-04-01,1\n2019-04-02 12:00Z,2\n2019-04-03,1\n"
+    both = written(cells, "both.csv")
+    with pytest.raises(InputError, match="'at' holds times with .*12:00Z' in line 3"):
+        read_table(both)
+    naive = written("at\n2019-04-01 12:00\n")
+    zoned = written("at\n2019-04-01 12:00+02:00\n", "zoned.csv")
+    for first, second in ((naive, zoned), (zoned, naive)):
+        space = features_of(read_table(first))
+        assert space.encode(read_table_of(space, first)).size == 1
+        with pytest.raises(InputError, match="in a file: 2019-04-01 12:30"):
+            space.encode(read_table_of(space, second))
+        with pytest.raises(InputError, match="'at' holds times with and without"):
+            read_table_of(space, both)
+        nothing = space.encode(read_table_of(space, written("at,b\n,1\n", "n")))
+        assert np.isnan(nothing).all()
+
+
+def test_only_columns_that_rules_ask_are_read(written):
+    info = (ColumnInfo(kind="date"), ColumnInfo(), ColumnInfo(kind="datetime"))
+    space = FeatureSpace(("day", "dose", "at"), (None,) * 3, info=info)
+    rules = RuleList((Rule((Interval(0, 17987.0),), 2.0),), Rule((), 1.0), space)
+    path = written("day,dose,at\n2019-04-03,much,lately\n,1,2019-04-01\n")
+    table = read_table_of(space, path, asked=rules.asked)
+    assert rules.predict(table).tolist() == [2.0, 1.0]
+    with pytest.raises(InputError, match="'dose' must hold numbers.*'much'"):
+        read_table_of(space, path)
+
+
 def test_a_name_may_be_long(written):
     long = "a" * 200_000
     assert list(read_table(written(f"{long},y\n1,2\n"))) == [long, "y"]
@@ -352,3 +394,20 @@ def test_what_was_warned_of_is_said_before_an_error(written):
     done = run("simplify", path, "--target", "y", "--train", "decision-tree")
     assert failed(done, "'?' in line 3")
     assert "warning: Column 'code' is read as categories" in done.stderr
+
+
+def test_names_of_rows_keep_all_their_digits(written):
+    ids = [2**60 + 1, 2**60 + 2]
+    path = written(f"id,dose\n{ids[0]},1\n{ids[1]},2\n,3\n")
+    table = read_table_of(FeatureSpace(("dose",), (None,)), path)
+    assert table["id"].tolist() == [*ids, None]
+
+
+def test_booleans_with_empty_cells_stay_booleans(written):
+    rows = "".join(f"{['true', 'False', ''][i % 3]},{i % 3 == 0}\n" for i in range(90))
+    path = written(f"flag,y\n{rows}")
+    table = read_table(path)
+    assert features_of(table[["flag"]]).info[0].kind == "boolean"
+    for model in ("random-forest", "hist-gradient-boosting"):
+        result = run("simplify", path, "--target", "y", "--train", model, "--quiet")
+        assert "if flag is true\n" in result.output

@@ -79,3 +79,13 @@ def test_numbers_of_few_values_are_levels_though_they_say_nothing_alone():
     coder = fitted(X, ((X[:, 0] + X[:, 1]) % 2 == 0).astype(int))
     assert coder.n_levels.tolist() == [3, 3]
     np.testing.assert_array_equal(coder.codes(X), X - 1)
+
+
+def test_dates_and_booleans_are_told_as_such():
+    at = pd.date_range("2020-01-01", periods=60, tz="Asia/Kathmandu")
+    y = (np.arange(60) >= 31).astype(int)
+    X = pd.DataFrame({"at": at, "flag": np.where(np.arange(60) < 9, None, y == 1)})
+    coder = fitted(X, y)
+    day = "2020-01-31 06:15 UTC"
+    assert coder.names_of(0) == (f"at <= {day}", f"at > {day}")
+    assert coder.names_of(1) == ("flag is false", "flag is true", "flag is missing")

@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -264,3 +266,13 @@ def test_encoded_rows_get_the_same_answers():
     assert_array_equal(forest.answers_encoded(encoded), forest.predict_proba(X))
     model = read_ensemble(RandomForestRegressor(5, random_state=0).fit(X, y))
     assert_array_equal(model.answers_encoded(encoded), model.predict(X))
+
+
+def test_a_frame_may_lack_columns_that_no_split_asks():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.random(200), "idle": 1.0})
+    model = HistGradientBoostingRegressor(max_iter=3).fit(X, X["a"] > 0.5)
+    ensemble = read_ensemble(model)
+    assert_array_equal(ensemble.predict(X[["a"]]), ensemble.predict(X))
+    with pytest.raises(InputError, match=r"\['a'\], which the data lacks"):
+        ensemble.predict(X[["idle"]])

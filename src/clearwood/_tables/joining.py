@@ -65,6 +65,8 @@ def _kind(column: Any) -> str | None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         # Categories may be of text or of numbers: those are different cells.
         return _kind(column.cat.categories.to_series())
+    if getattr(column.dtype, "tz", None) is not None:
+        return "times with a time zone"
     if kind in KINDS:
         # A column without a cell is numbers to pandas, whatever it would have held.
         empty = kind == "f" and not column.notna().any()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._cells import unmasked
 from clearwood._numeric import BLOCK_ROWS
 from clearwood._tables.parquet import open_parquet
 from clearwood._tables.rows import RowBlocks, RowsOfTable, RowStream
@@ -125,6 +126,7 @@ def _with_names(frame: Any) -> Any:
 
 
 def _open_array(X: Any, y: Any, weight: Any) -> RowStream:
+    X, y, weight = (unmasked(part) for part in (X, y, weight))
     columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     if isinstance(y, str) or isinstance(weight, str):
         if columns is None:

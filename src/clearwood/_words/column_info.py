@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from clearwood._words.dates import TIMED
+from clearwood._cells import is_flag
+from clearwood._words.dates import DATES, TIMED, UTC
 from clearwood._words.labels import check_names, check_text, printable
 from clearwood.exceptions import InputError
 
@@ -29,7 +30,7 @@ class ColumnInfo:
     name : str
         What people call it; empty where that is what the data calls it.
     unit : str
-        Of its numbers.
+        Of its numbers; of dates UTC if they have a time zone, else none.
     description : str
         What it holds, in a few words.
     kind : {"number", "integer", "binary", "boolean", "date", "datetime", "duration"}
@@ -56,6 +57,11 @@ class ColumnInfo:
     def is_time(self) -> bool:
         """Whether the data holds dates or durations, and not numbers."""
         return self.kind in TIMED
+
+    @property
+    def is_zoned(self) -> bool:
+        """Whether the data holds points in time with a time zone."""
+        return self.kind in DATES and self.unit == UTC
 
 
 def read_column_info(
@@ -102,6 +108,15 @@ def read_column_info(
             f"column_info names {list(given)[:5]}, none of which is a column that the "
             f"rules know; they know {list(names)[:5]}."
         )
+    for name, one in zip(names, known):
+        unit = given.get(name, {}).get("unit", one.unit)
+        own = (one.unit, "days") if one.kind == "duration" else (one.unit,)
+        if one.is_time and unit not in own:
+            raise InputError(
+                f"column_info gives {name!r} the unit {unit!r}, but it holds dates or "
+                "durations, whose unit is known: durations are in days, and times with "
+                "a time zone in UTC. Leave the unit out."
+            )
     info = tuple(replace(i, **given.get(name, {})) for name, i in zip(names, known))
     shown = [i.name or name for name, i in zip(names, info)]
     if len(set(shown)) != len(shown):
@@ -243,17 +258,17 @@ def said_with(X: Any) -> Any:
 
 
 def flag_columns(X: Any) -> set[str]:
-    """Names of the columns that hold truth values, as the types of a frame say.
+    """Names of the columns of a frame that hold booleans, some of them missing.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> flag_columns(pd.DataFrame({"smokes": [True, False], "age": [31, 52]}))
+    >>> flag_columns(pd.DataFrame({"smokes": [True, None], "age": [31, 52]}))
     {'smokes'}
     """
     if not hasattr(X, "columns"):
         return set()
     import narwhals as nw
 
-    schema = nw.from_native(X, eager_only=True).schema
-    return {str(name) for name, kind in schema.items() if kind == nw.Boolean}
+    frame = nw.from_native(X, eager_only=True)
+    return {str(name) for name in frame.columns if is_flag(frame.get_column(name))}

@@ -23,10 +23,13 @@ TIMED = (*DATES, "duration")
 WORDED = (*DATES, "boolean")
 """Kinds of columns whose numbers are not written as numbers."""
 
+UTC = "UTC"
+"""The unit of points in time that have a time zone."""
+
 MICROSECONDS = 86_400_000_000
 """Of a day: no finer is told apart."""
 
-PARTS = ("M8[Y]", "M8[M]", "M8[D]", "M8[h]", "M8[m]", "M8[s]", "M8[ms]")
+PARTS = ("Y", "M", "D", "h", "m", "s", "ms")
 ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?"
     r"(?: ?(Z|UTC|[-+]\d\d(?::?\d\d)?))?",
@@ -112,7 +115,7 @@ def as_times(days: np.ndarray) -> np.ndarray:
     """
     known = np.where(np.isnan(days), 0.0, days)
     times = np.round(known * MICROSECONDS).astype(np.int64).astype("M8[us]")
-    return np.where(np.isnan(days), np.datetime64("NaT"), times)
+    return np.where(np.isnan(days), np.datetime64("NaT", "us"), times)
 
 
 def value_text(value: float, kind: str) -> str:
@@ -147,10 +150,9 @@ def plain_date(low: float, high: float, near: float, kind: str) -> float:
     if abs(low) > 10_000_000 or abs(high) > 10_000_000:
         return low - after
     for part in PARTS[: 3 if kind == "date" else None]:
-        start = _time(near).astype(part)
-        found = [float(day_numbers(np.array([start + step]))[0]) for step in (0, 1)]
-        first = _time(low).astype(part)
-        found += [float(day_numbers(np.array([first + step]))[0]) for step in (0, 1)]
+        starts = np.array([_time(near), _time(low)]).astype(f"M8[{part}]")
+        starts = np.concatenate([starts, starts + np.array(1, f"m8[{part}]")])
+        found = day_numbers(starts).tolist()
         inside = [days for days in found if low <= days < high]
         if inside:
             return min(inside, key=lambda days: (abs(days - near), days)) - after

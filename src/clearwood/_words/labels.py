@@ -63,6 +63,22 @@ def check_text(texts: Collection[Any], what: str) -> None:
         ) from None
 
 
+def target_name(y: Any) -> str:
+    """What a target is called: a column of a table, or "y" where it has no name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> outcome = pd.Series([1, 0], name="ill")
+    >>> target_name(outcome), target_name(outcome.to_frame()), target_name([1, 0])
+    ('ill', 'ill', 'y')
+    """
+    columns: Any = getattr(y, "columns", ())
+    if len(columns) == 1:
+        y = columns[0]
+    return str((y if isinstance(y, str) else getattr(y, "name", None)) or "y")
+
+
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Characters that end a line, command a terminal or turn the direction of a text."""
 

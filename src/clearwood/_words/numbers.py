@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 
@@ -13,6 +16,15 @@ TINY = 1e-12
 """By so much a share may miss 0 and 1 for being a sum."""
 
 NOT_KNOWN = "not known"
+
+FEW_CODES = 20
+"""So many different texts may be names of categories, whatever they look like."""
+
+WRITTEN = re.compile(
+    r"([<>~]? ?(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)? ?)[-+]?"
+    r"(?:[0-9]{1,3}(?:[ ,.'’\u00a0\u202f][0-9]{3})+|[0-9]+)([.,][0-9]+)?([^0-9]{0,12})"
+)
+"""A number as it stands in reports: currency, thousands and decimals, and unit."""
 
 
 def number_text(value: float) -> str:
@@ -27,6 +39,38 @@ def number_text(value: float) -> str:
     if SMALLEST <= abs(value) < 1e-4:
         return np.format_float_positional(value, trim="-")
     return repr(value).removesuffix(".0")
+
+
+def written_numbers(texts: Collection[str]) -> str | None:
+    """One of the texts, where most are numbers with the same sign or unit; else None.
+
+    Whole numbers alone are none: as text they may be codes.
+
+    Parameters
+    ----------
+    texts : collection of str
+        The different texts of a column. At most ``FEW_CODES`` may be categories.
+
+    Examples
+    --------
+    >>> written_numbers([f"{n / 10}%" for n in range(30)])
+    '0.0%'
+    >>> written_numbers([f"1,{n} EUR" for n in range(500, 530)])
+    '1,500 EUR'
+    >>> written_numbers([f"{n}" for n in range(80331, 80400)])
+    """
+    if len(texts) <= FEW_CODES:
+        return None
+    found = {text: WRITTEN.fullmatch(text.strip()) for text in texts}
+    forms = {
+        text: (match[1].strip(), match[3].strip())
+        for text, match in found.items()
+        if match and not match[0].lstrip("+-").isdecimal()
+    }
+    for form, n in Counter(forms.values()).most_common(1):
+        if 2 * n > len(texts):
+            return next(text for text, own in forms.items() if own == form)
+    return None
 
 
 def short_text(value: float, digits: int = 3) -> str:

@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._cells import EXACT, is_missing
 from clearwood._estimators import fit_context
 from clearwood._features import FeatureSpace, users_level, warned_once
 from clearwood._numeric import as_generator, spawn_generators
@@ -104,7 +103,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
                 "validation_fraction of X is held out."
             )
         self._library = library_of(X)
-        features = read_exactly(X, self.discrete)
+        features = read_variables(X, self.discrete)
         values = features.encode(X)
         valid = None if X_val is None else encoded(self, X_val, features)
         rows = None
@@ -299,25 +298,6 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
             "correct the cell, or leave it empty."
         )
     return values
-
-
-def read_exactly(X: Any, discrete: Collection[str | int]) -> FeatureSpace:
-    """See ``read_variables``; whole numbers that would become one level are refused."""
-    features = read_variables(X, discrete)
-    for j, (name, labels) in enumerate(zip(features.names, features.categories)):
-        if any(type(label) is int and abs(label) >= EXACT for label in labels or ()):
-            cells = features.columns(X)[j].tolist()
-            exact = {int(cell) for cell in cells if not is_missing(cell)}
-            if len(exact) > len(labels or ()):
-                raise InputError(
-                    f"Column {name!r} holds whole numbers beyond 2**53 that differ in "
-                    "their last digits alone, such as "
-                    f"{', '.join(map(str, sorted(exact)[:2]))}: as numbers they are "
-                    "one. Declare the column to be one of categories (in pandas by "
-                    "astype('category'), on the command line by --categories), or "
-                    "leave it out."
-                )
-    return features
 
 
 def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:

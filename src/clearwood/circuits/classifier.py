@@ -25,7 +25,7 @@ from clearwood._validation import check_apart, check_table, check_target
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import LearnsCircuit, encoded, read_exactly
+from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit, Node, Sum
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -33,6 +33,7 @@ from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
+from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.exceptions import InputError
@@ -183,7 +184,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
         network._validate_params()
-        features = read_exactly(X, network.discrete)
+        features = read_variables(X, network.discrete)
         values = np.column_stack([features.encode(X), label])
         joint = with_last(features, "class", tuple(self.classes_.tolist()))
         learn = partial(by_class, network._learn) if self.per_class else None

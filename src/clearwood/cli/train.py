@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn import ensemble, tree
 from sklearn.model_selection import train_test_split
 
+from clearwood._cells import are_flags
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
 
@@ -79,10 +80,11 @@ def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame
 
 
 def is_text(column: pd.Series) -> bool:
-    """Whether a column holds neither numbers nor points in time."""
+    """Whether a column holds neither numbers, booleans nor points in time."""
     types = pd.api.types
     is_time = types.is_datetime64_any_dtype(column) or column.dtype.kind == "m"
-    return not (types.is_numeric_dtype(column) or is_time)
+    is_flag = column.dtype == object and are_flags(column)
+    return not (types.is_numeric_dtype(column) or is_time or is_flag)
 
 
 def _refuse_infinite(X: pd.DataFrame) -> None:

@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator
 
 from clearwood._features import warned_once
 from clearwood._numeric import as_generator
-from clearwood._validation import check_apart, check_table, check_target, check_weight
+from clearwood._validation import (
+    check_apart,
+    check_table,
+    check_target,
+    check_weight,
+)
+from clearwood._words.labels import target_name
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,
@@ -140,7 +146,7 @@ def compare(
     names = _check_methods(methods, peers)
     _check_numbers(max_rules, cv, n_refits, time_limit)
     n_workers = _n_workers(n_jobs)
-    target = str(getattr(y, "name", None) or "y")
+    target = target_name(y)
     refitted = model is not None and needs_fit(model)
     model = as_given(model)
     is_class = task_of(model, X) == "classification"

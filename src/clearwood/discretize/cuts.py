@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._words.column_info import ColumnInfo
 from clearwood.discretize import _kernels
 from clearwood.rules.conditions import Interval
 
@@ -197,7 +198,9 @@ def bin_positions(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return found
 
 
-def bin_texts(cuts: np.ndarray, name: str) -> tuple[str, ...]:
+def bin_texts(
+    cuts: np.ndarray, name: str, info: ColumnInfo | None = None
+) -> tuple[str, ...]:
     """The bins of a column in words.
 
     Examples
@@ -205,6 +208,6 @@ def bin_texts(cuts: np.ndarray, name: str) -> tuple[str, ...]:
     >>> bin_texts(np.array([30.5, 60.0]), "age")
     ('age <= 30.5', '30.5 < age <= 60', 'age > 60')
     """
-    features = FeatureSpace.numeric(1, [name])
+    features = FeatureSpace((name,), (None,), info=(info,) if info else ())
     ends = [-np.inf, *cuts.tolist(), np.inf]
     return tuple(Interval(0, a, b).text(features) for a, b in zip(ends, ends[1:]))

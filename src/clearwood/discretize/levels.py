@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,14 +114,20 @@ class LevelCoder:
         ]
         return np.where(self.has_values, parts, 0) + self.has_missing
 
-    def codes(self, X: Any) -> np.ndarray:
+    def codes(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
         """Levels of the cells of a table, ``UNSEEN_LEVEL`` where they are of none.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, n_features)
+        asked : set of int, optional
+            Features whose cells are read; all by default.
 
         Returns
         -------
         ndarray of int32 of shape (n_rows, n_features)
         """
-        encoded = self.features.encode(X)
+        encoded = self.features.encode(X, asked)
         codes = np.empty(encoded.shape, dtype=np.int32)
         for d, (column, cuts, last) in enumerate(
             zip(encoded.T, self.cuts, self.n_levels - 1)
@@ -141,7 +148,7 @@ class LevelCoder:
         )
         texts: tuple[str, ...] = ()
         if cuts is not None and self.has_values[d]:
-            texts = bin_texts(cuts, name)
+            texts = bin_texts(cuts, name, self.features.info[d])
         elif labels is not None:
             texts = tuple(f"{name_text(name)} is {label!r}" for label in labels)
         return (

@@ -41,8 +41,8 @@ def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if isinstance(estimator, MDLPDiscretizer):
         decisions = [own for own in estimator.decisions_ if own is not None]
         arrays["n_decisions"] = np.array([len(own) for own in decisions], np.int64)
-        arrays["decisions"] = np.array([one for own in decisions for one in own])
-        arrays["decisions"].shape = (-1, len(Decision._fields))
+        flat = np.array([one for own in decisions for one in own])
+        arrays["decisions"] = flat.reshape(-1, len(Decision._fields))
     return document, arrays
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from typing import Any, Literal
 
 import numpy as np
 
+from clearwood._cells import unmasked
 from clearwood._columns import features_of
 from clearwood._features import UNSEEN, FeatureSpace, is_frame
 from clearwood._words.column_info import ColumnInfo
@@ -154,7 +156,7 @@ class AnyModel:
         """The columns it was first asked about, where a frame has more."""
         if not is_frame(X):
             # An array of numbers, where the model knows a frame.
-            return self.decode(self.encode(X)) if is_frame(self.blank) else X
+            return self.decode(self.encode(X)) if is_frame(self.blank) else unmasked(X)
         import narwhals as nw
 
         names = list(self.blank.columns) if is_frame(self.blank) else list(X.columns)
@@ -173,6 +175,9 @@ class AnyModel:
             if self.features.info[d].is_time:
                 info = self.features.info[d]
                 columns.append(_column_of_times(name, column, kind, info, blank))
+                continue
+            if self.features.info[d].kind == "boolean" and np.isnan(column).any():
+                columns.append(_column_of_flags(column, blank.get_column(name)))
                 continue
             if self.cells[d] is None:
                 columns.append(_column_of_numbers(name, column, kind, blank))
@@ -206,6 +211,18 @@ def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> 
     return made.cast(kind) if (whole and exact) or kind == nw.Float32 else made
 
 
+def _column_of_flags(column: np.ndarray, own: Any) -> Any:
+    """Booleans, some of them missing, in the type of the column that they stand for."""
+    import narwhals as nw
+
+    cells = [None if np.isnan(cell) else bool(cell) for cell in column]
+    made = nw.new_series(own.name, cells, backend=own.implementation)
+    if made.dtype == own.dtype:
+        return made
+    kind = own.to_native().dtype  # of pandas, which has several that hold them
+    return nw.from_native(made.to_native().astype(kind), series_only=True)
+
+
 def _column_of_times(
     name: str, days: np.ndarray, kind: Any, info: ColumnInfo, blank: Any
 ) -> Any:
@@ -217,9 +234,13 @@ def _column_of_times(
         times = times - np.datetime64(0, "us")
     if not kind.is_temporal():
         # Objects of Python, which know days from points in time.
-        cells = times.astype("M8[D]" if info.kind == "date" else times.dtype)
+        whole = info.kind == "date" and not info.is_zoned
+        cells = times.astype("M8[D]" if whole else times.dtype)
         objects = cells.astype(object)  # None where there is none
-        return nw.new_series(name, objects, backend=blank.implementation)
+        if info.is_zoned:
+            objects = np.array([t and t.replace(tzinfo=UTC) for t in objects], object)
+        kind = nw.Object()
+        return nw.new_series(name, objects, kind, backend=blank.implementation)
     made = nw.new_series(name, times, backend=blank.implementation)
     zone = getattr(kind, "time_zone", None)
     if zone:

@@ -158,20 +158,27 @@ class FlatTrees:
 
     # The way of a row
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: Any, *, whole: bool = True) -> np.ndarray:
         """The rows as float64 codes, refused where the original would refuse them.
+
+        Parameters
+        ----------
+        X : array-like or pandas or polars frame of shape (n_rows, n_features)
+        whole : bool, default=True
+            Read, and refuse, columns that no split asks, too, as the original does.
 
         Raises
         ------
         InputError
             The columns do not fit, or hold NaN or infinity and the model takes none.
         """
-        asked = np.unique(self.feature[self.category_set >= 0]).tolist()
-        encoded = self.features.encode(X, asked)
+        asked = np.unique(self.feature[self.feature >= 0]).tolist()
+        encoded = self.features.encode(X, asked, whole=whole)
+        read = np.arange(self.n_features) if whole else np.array(asked, dtype=int)
         takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
         self._refuse(
             encoded,
-            np.flatnonzero(~takes_missing),
+            read[~takes_missing[read]],
             np.isnan,
             "is missing (NaN)",
             "Fill the missing values as it was done before the model was fitted",
@@ -179,7 +186,7 @@ class FlatTrees:
         if not self.allows_infinite:
             self._refuse(
                 encoded,
-                range(self.n_features),
+                read,
                 _is_above_float32 if self.input_dtype == "float32" else np.isinf,
                 f"is infinite or too large for {self.input_dtype}",
                 "Replace it by a finite number",

@@ -84,7 +84,7 @@ def is_raw(X: Any, model: Any) -> bool:
     for column in nw.from_native(X, eager_only=True).iter_columns():
         if column.dtype in kept and of_sklearn and not parts_sets:
             # Categories that are numbers it reads as numbers.
-            if any(isinstance(label, str) for label in column.cat.get_categories()):
+            if any(isinstance(label, str) for label in column.unique().to_list()):
                 return True
         is_plain = column.dtype.is_numeric() or column.dtype in kept
         if not is_plain and (column.dtype != nw.Boolean or column.null_count()):

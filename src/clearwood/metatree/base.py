@@ -21,6 +21,7 @@ from clearwood._validation import (
     check_weight,
     interval_ends,
 )
+from clearwood._words.labels import target_name
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.in_blocks import fit_table, learn_table
@@ -96,7 +97,10 @@ class LearnsByStatistics(BaseEstimator):
     @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         if is_read_in_blocks(X):
-            return fit_table(self, X, y, sample_weight, classes)
+            fit_table(self, X, y, sample_weight, classes)
+            self._target_name = target_name(y)
+            return self
+        name = target_name(y)
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)
         target = self._as_numbers(y)
@@ -105,6 +109,7 @@ class LearnsByStatistics(BaseEstimator):
         if not counted.all():
             X, target, weight = _rows(X, counted), target[counted], weight[counted]
         self._start(X, target, weight)
+        self._target_name = name
         return self
 
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -181,6 +186,12 @@ def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Code
     return CodedRows(
         coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded)
     )
+
+
+def encoded_for(structure: Structure, leaf: LeafModel, X: Any) -> np.ndarray:
+    """A table as numbers; where leaves read none, only the features that are asked."""
+    asked = None if leaf.reads_features else structure.asked
+    return structure.coder.features.encode(X, asked)
 
 
 def columns_of_leaf(

@@ -31,6 +31,7 @@ from clearwood.metatree.base import (
     LearnsValues,
     check_mergeable,
     columns_of_leaf,
+    encoded_for,
     rows_for,
     warn_of_far_columns,
 )
@@ -208,7 +209,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             searched, tried = True, getattr(structure, "max_features_", None)
             structure = from_sklearn_tree(structure)
         structure = with_names(structure, X)
-        encoded = structure.coder.features.encode(X, structure.asked)
+        encoded = encoded_for(structure, leaf, X)
         rows = rows_for(structure, leaf, encoded)
 
         def count() -> np.ndarray:
@@ -220,9 +221,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _rows(self, X: Any) -> CodedRows:
         tree = self.meta_tree_
-        structure = tree.structure
-        encoded = structure.coder.features.encode(X, structure.asked)
-        return rows_for(structure, tree.model, encoded)
+        encoded = encoded_for(tree.structure, tree.model, X)
+        return rows_for(tree.structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         self._teach(self.meta_tree_, X, target, weight)
@@ -240,7 +240,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     @staticmethod
     def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        encoded = tree.structure.coder.features.encode(X, tree.structure.asked)
+        encoded = encoded_for(tree.structure, tree.model, X)
         codes, x = rows_for(tree.structure, tree.model, encoded)
         # Numbers are from now on told as what they are in these rows too.
         told = told_of_more(tree.structure, encoded)

@@ -176,6 +176,11 @@ class _MetaForest(LearnsByStatistics):
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         return self._forest.mixtures(self._check_queries(X), self.tree_weights_)
 
+    def _baked_answers(self, X: Any) -> np.ndarray:
+        """Class probabilities or means, from the columns that the forest asks."""
+        X, baked = self._check_queries(X), self.bake()
+        return baked.answers_encoded(baked.encode(X, whole=False))
+
     @property
     def meta_trees_(self) -> list[MetaTree]:
         """One meta-tree per tree of the forest; they do not learn with it."""
@@ -341,8 +346,7 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         super()._find_classes(y, classes)
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        X = self._check_queries(X)
-        return self.bake().predict_proba(X)
+        return self._baked_answers(X)
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):
@@ -367,5 +371,4 @@ class MetaForestRegressor(LearnsValues, _MetaForest):
     _default = RandomForestRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        X = self._check_queries(X)
-        return self.bake().predict(X)
+        return self._baked_answers(X)

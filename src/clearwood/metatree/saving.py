@@ -84,6 +84,7 @@ def to_archive(
         features = tree.structure.coder.features
         arrays = structure_to_arrays(tree.structure)
         arrays |= {"own": tree.own, "g": tree.g}
+        document["target"] = estimator.target_name
         # Without weights, statistics hold the number of rows.
         weight = tree.model.weight_of(tree.own)
         if tree.rows is not None and (weight != tree.rows).any():
@@ -163,6 +164,8 @@ def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
         estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
     estimator.leaf_ = leaf
     read_columns(estimator, top, features.n_features)
+    if "target" in top:
+        estimator.target_name = top["target"].text()
     if classes is not None:
         if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
             raise ModelFormatError("classes: expected labels of one type, in order.")

@@ -21,6 +21,7 @@ from clearwood._validation import (
     check_table,
     interval_ends,
 )
+from clearwood._words.labels import target_name
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,
@@ -134,8 +135,7 @@ class ProjectedRules(BaseEstimator):
         self
         """
         self._check_sizes()
-        target_name = y if isinstance(y, str) else getattr(y, "name", None)
-        rows = X, y, sample_weight
+        name, rows = target_name(y), (X, y, sample_weight)
         sample, table = sample_of(*rows)
         X, y, weight = rows_that_count(self, *sample, self._task)
         generator = as_generator(self.random_state)
@@ -153,7 +153,7 @@ class ProjectedRules(BaseEstimator):
         rules = self._print(path, chosen, answers, training).with_about(
             model=self.reference_.description, method="projection"
         )
-        self.rules_ = rules.with_target(str(target_name)) if target_name else rules
+        self.rules_ = rules.with_target(name)
         self.leaves_ = self._leaves(answers, training, self.rules_)
         said, proxy = answers.mean, self._said_by_rules(training.encoded)
         self.fidelity_ = share_followed(said, proxy, weight)
@@ -395,7 +395,7 @@ class ProjectedRules(BaseEstimator):
 
     def _says(self, X: Any) -> Answers:
         """The distributions that lines say of rows, draw by draw."""
-        encoded = self.rules_.features.encode(X)
+        encoded = self.rules_.encode(X)
         return self.leaves_.answers(self.rules_.apply_encoded(encoded))
 
     def predict_draws(self, X: Any) -> np.ndarray:

@@ -94,10 +94,12 @@ class ProjectedTree(ProjectedRules):
     def _says(self, X: Any) -> Answers:
         if self.draw_trees_ is None:
             return super()._says(X)
-        encoded = self.rules_.features.encode(X)
+        lists = [tree.to_rules() for tree, _ in self.draw_trees_]
+        asked = set().union(*(rules.asked for rules in lists))
+        encoded = self.rules_.features.encode(X, asked)
         parts = [
-            leaves.answers(tree.to_rules().apply_encoded(encoded))
-            for tree, leaves in self.draw_trees_
+            leaves.answers(rules.apply_encoded(encoded))
+            for rules, (_, leaves) in zip(lists, self.draw_trees_)
         ]
         noise = [part.noise for part in parts if part.noise is not None]
         draws = np.concatenate([part.draws for part in parts])

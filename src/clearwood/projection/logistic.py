@@ -156,7 +156,9 @@ class _ProjectedLinear(BaseEstimator):
 
     def _said_of(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        encoded = self.terms_.features.encode(check_table(self, X, reset=False))
+        terms = self.terms_
+        table = check_table(self, X, reset=False)
+        encoded = terms.features.encode(table, set(terms.feature.tolist()))
         return self._said(self.terms_.of_rows(encoded))
 
     def _scores(self, columns: np.ndarray) -> np.ndarray:

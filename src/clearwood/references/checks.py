@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._cells import unmasked
 from clearwood._estimators import take_rows
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
@@ -34,7 +35,7 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
     if reference.classes is not None:
         expected += (len(reference.classes),)
     try:
-        draws = np.asarray(values, dtype=np.float64)
+        draws = np.asarray(unmasked(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise _refused(
             reference, "are not numbers, or not of one shape", expected

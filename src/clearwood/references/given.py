@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing
+from clearwood._cells import is_missing, unmasked
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.checks import check_draws
@@ -59,7 +59,7 @@ class GivenDraws(Reference):
     ) -> None:
         if X is None:
             raise InputError("Draws say something of rows: hand in X, their rows, too.")
-        values = np.asarray(values)
+        values = np.asarray(unmasked(values))
         if values.ndim < 2 or not len(values):
             raise InputError(
                 f"Draws have shape {values.shape}; expected (n_draws, n_samples), or "

@@ -425,7 +425,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     def _averaged(self, X: Any) -> Averaged:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        return self._average.predict(self.levels_.codes(X))
+        asked = set(self._average.feature.tolist())
+        return self._average.predict(self.levels_.codes(X, asked))
 
 
 def _not_too_heavy(table: CodedTable) -> CodedTable:

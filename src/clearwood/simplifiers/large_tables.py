@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable, open_rows
+from clearwood._words.labels import target_name
 from clearwood.rules import RuleSet
 from clearwood.rules.counting.survey import columns_of, counted
 
@@ -41,8 +42,7 @@ def simplify_table(
     sample = table.sample(sample_rows)
     is_whole = sample.n_rows == table.n_rows
     rules, teacher = find(sample, None if is_whole else table)
-    if isinstance(y, str):
-        rules = rules.with_target(y)
+    rules = rules.with_target(target_name(y))
     if is_whole:
         return rules  # Counted on all rows already.
     told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)

@@ -101,6 +101,24 @@ def test_what_cannot_be_read_is_told(text, said):
         read_conditions(text, SPACE)
 
 
+def test_dates_have_the_zone_of_their_column():
+    kinds = (ColumnInfo(kind="datetime", unit=unit) for unit in ("", "UTC"))
+    space = FeatureSpace(("at", "utc", "n"), (None,) * 3, info=(*kinds, ColumnInfo()))
+    # Times in UTC are printed as such; other zones are converted.
+    for text in ("utc > 2019-04-01 12:00", "utc > 2019-04-01 12:00 UTC",
+                 "utc > 2019-04-01 14:00+02:00"):  # fmt: skip
+        (found,) = read_conditions(text, space)
+        assert found.text(space) == "utc > 2019-04-01 12:00 UTC"
+    assert read_conditions("at > 2019-04-01 12:00", space)[0].low == 17987.5
+    for zone in (" UTC", "Z", "+02:00"):
+        for text in (f"at <= 2019-04-01 12:00{zone}",
+                     f"2019-01-01 < at <= 2019-04-01 12:00{zone}"):  # fmt: skip
+            with pytest.raises(InputError, match="'at' holds times without .* has one"):
+                read_conditions(text, space)
+    with pytest.raises(InputError, match="asks for a date, but the column holds none"):
+        read_conditions("n > 2019-04-01", space)
+
+
 def test_a_reader_may_write_signs_that_rules_do_not_print():
     (found,) = read_conditions("age (years) >= 3", SPACE)
     assert found.matches(np.array([2.99, 3.0, 3.1])).tolist() == [False, True, True]

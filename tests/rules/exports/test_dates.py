@@ -2,6 +2,7 @@
 
 import datetime
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -43,13 +44,31 @@ def test_dates_are_asked_alike(kind, missing, low, high):
     made = {}
     exec(found.to_python(), made)
     assert [made["predict"]({"at": cell}) for cell in CELLS] == said
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE t (at TEXT)")
-    texts = [(None if cell is None else str(cell),) for cell in CELLS]
-    connection.executemany("INSERT INTO t VALUES (?)", texts)
-    query = f"SELECT {found.to_sql('sqlite')} FROM t"
-    assert [row for (row,) in connection.execute(query)] == said
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (at TEXT)")
+        texts = [(None if cell is None else str(cell),) for cell in CELLS]
+        connection.executemany("INSERT INTO t VALUES (?)", texts)
+        query = f"SELECT {found.to_sql('sqlite')} FROM t"
+        assert [row for (row,) in connection.execute(query)] == said
     assert RuleList.from_json(found.to_json()).features == found.features
+
+
+@pytest.mark.parametrize("unit", ["", "UTC"])
+def test_python_refuses_times_that_differ_in_having_a_zone(unit):
+    info = (ColumnInfo(kind="datetime", unit=unit),)
+    space = FeatureSpace(("at",), (None,), info=info)
+    found = RuleList((Rule((Interval(0, AT),), 1.0),), Rule((), 0.0), space)
+    made = {}
+    exec(found.to_python(), made)
+    later = datetime.datetime(2019, 4, 1, 13)
+    forms = [later, later.replace(tzinfo=datetime.UTC)]
+    fits, other = forms if not unit else forms[::-1]
+    assert made["predict"]({"at": fits}) == found.predict([[fits]]).item() == 1
+    assert made["predict"]({"at": None}) == 0
+    with pytest.raises(ValueError, match="a time zone are needed, found"):
+        made["predict"]({"at": other})
+    with pytest.raises(InputError, match="'at' holds times .* 13:00:00.* in row 0"):
+        found.predict([[other]])
 
 
 def test_dialects_write_dates():

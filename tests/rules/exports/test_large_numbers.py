@@ -1,6 +1,7 @@
 """Whole numbers that float64 cannot tell apart: everything says what predict says."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,12 @@ NUMBERS += [0, 5, 2**63 - 1, -(2**63)]
 
 
 def in_sqlite(rules, values, dialect="sqlite", kind="INTEGER"):
-    connection = sqlite3.connect(":memory:")
-    connection.execute(f'CREATE TABLE t ("{rules.features.names[0]}" {kind})')
-    connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
-    query = f"SELECT {rules.to_sql(dialect)} FROM t"
-    return [row[0] for row in connection.execute(query)]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f'CREATE TABLE t ("{rules.features.names[0]}" {kind})')
+        rows = [(value,) for value in values]
+        connection.executemany("INSERT INTO t VALUES (?)", rows)
+        query = f"SELECT {rules.to_sql(dialect)} FROM t"
+        return [row[0] for row in connection.execute(query)]
 
 
 def in_duckdb(rules, values):

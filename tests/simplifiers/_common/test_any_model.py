@@ -83,10 +83,15 @@ def test_rows_go_there_and_back(rows, made):
         X = X[["age", "dose"]].to_numpy()
     elif made is pl.DataFrame:
         X = pl.DataFrame(X.to_dict("list"))
+        X = X.with_columns(maybe=pl.when(pl.col("age") < 60).then(pl.col("age") > 50))
     else:
+        maybe = pd.Series(np.where(X.age < 60, X.age > 50, None), dtype=object)
+        noon = pd.Timestamp("2020-01-01 12:00", tz="UTC").to_pydatetime()
         X = X.assign(
-            ward=X.ward.astype("category").cat.add_categories("x"), flag=X.age > 50
-        )
+            ward=X.ward.astype("category").cat.add_categories("x"), flag=X.age > 50,
+            maybe=maybe, nullable=maybe.astype("boolean"),
+            at=pd.Series([noon, None] * (len(X) // 2), dtype=object),
+        )  # fmt: skip
     asked = ask_model(lambda table: np.zeros(len(table)), X, None, "regression")
     back = asked.decode(asked.encode(X))
     assert type(back) is type(X)

@@ -11,6 +11,7 @@ import numpy as np
 from clearwood._cells import UNSEEN, checked, is_missing, shown
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
+from clearwood._words.column_info import flag_columns
 from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
 
@@ -60,18 +61,25 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     encoded = features.encode(X)
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     columns = X.T if numbers else features.columns(X)
-    truths = _truths_of(X) if is_frame(X) else set()
+    truths = flag_columns(X)
     categories = []
     for j, (name, cells) in enumerate(zip(features.names, columns)):
-        levels = features.categories[j]
-        if levels is None:
+        levels, is_time = features.categories[j], features.info[j].is_time
+        if is_time and j in declared:
+            raise InputError(
+                f"discrete names {name!r}, which holds dates or durations; leave it "
+                "out there, or make texts of the column (in pandas: astype(str))."
+            )
+        if levels is None and not is_time:
             levels = _levels(encoded[:, j], name, j in declared)
-            if levels and (name in truths or _are_truths(cells)):
+            if levels and (name in truths or cells.dtype == bool):
                 levels = tuple(map(bool, levels))
         if levels is not None:
             _check_repeats(levels, encoded[:, j], name)
         categories.append(NOTHING if levels == () else levels)
-    return replace(features, categories=tuple(categories))
+    kinds = zip(features.info, categories)
+    info = (one if own is None else replace(one, kind="number") for one, own in kinds)
+    return replace(features, categories=tuple(categories), info=tuple(info))
 
 
 def positions_of(
@@ -138,22 +146,6 @@ def _levels(
     if (values == np.trunc(values)).all():
         return tuple(map(int, values))
     return tuple(values.tolist())
-
-
-def _truths_of(X: Any) -> set[str]:
-    """Columns of a frame whose type is that of truth values, empty cells or not."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    return {
-        str(name) for name in X.columns if frame.get_column(name).dtype == nw.Boolean
-    }
-
-
-def _are_truths(cells: np.ndarray) -> bool:
-    if cells.dtype != object:
-        return cells.dtype == bool
-    return all(type(cell) is bool for cell in cells.tolist() if not is_missing(cell))
 
 
 def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:

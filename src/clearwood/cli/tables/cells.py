@@ -18,11 +18,9 @@ import pandas as pd
 from clearwood._documents import plain_integer, plain_number
 from clearwood._words.dates import as_times, date_number, has_zone
 from clearwood._words.labels import printable
+from clearwood._words.numbers import FEW_CODES, written_numbers
 from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
 from clearwood.exceptions import InputError
-
-FEW_CODES = 20
-"""Texts beside at most so many different numbers may all be names of categories."""
 
 LONGEST = 60
 """Letters of a cell that are shown, at most."""
@@ -81,8 +79,17 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
     cells = Cells.of(column)
     if cells.is_number.any() and cells.is_text.any():
         _refuse_or_warn(column, cells, file)
-    read = _read(column, cells)
+    read = _read(column, cells, file)
     n, different = column.count(), len(cells.texts)
+    number = written_numbers(cells.texts) if read is column else None
+    if number is not None:
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} holds numbers that are written as "
+            f"text, such as {number!r}: {different:,} different ones, which as "
+            "categories have no order. Write them plainly, as 1234.5, with the unit in "
+            "--columns; or, where they are names, say "
+            f"{_option('--categories', column.name)}."
+        )
     if read is column and different > max(FEW_CODES, n / 2):
         warnings.warn(
             f"Column {column.name!r} holds {different:,} different texts in {n:,} "
@@ -128,7 +135,7 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
     if not _is_text(column):
         return column
     cells = Cells.of(column)
-    read = _read(column, cells)
+    read = _read(column, cells, file)
     if not only or read is not column:
         return read
     odd = cells.rows(cells.is_text)
@@ -142,7 +149,7 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
     return pd.Series(np.nan, column.index, name=column.name)
 
 
-def _read(column: pd.Series, cells: Cells) -> pd.Series:
+def _read(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
     """Numbers, or true and false, where all cells that are not missing are such."""
     values: Any = cells.numbers
     if cells.is_number.any():
@@ -153,7 +160,7 @@ def _read(column: pd.Series, cells: Cells) -> pd.Series:
         flags = values[cells.is_text].tolist()
         is_read = len(flags) > 0 and None not in flags
         if not is_read:
-            return _dates(column, cells)
+            return _dates(column, cells, file)
     if not is_read:
         return column
     _warn_of_collapse(column, cells)
@@ -162,12 +169,23 @@ def _read(column: pd.Series, cells: Cells) -> pd.Series:
     return pd.Series(values, column.index, name=column.name)
 
 
-def _dates(column: pd.Series, cells: Cells) -> pd.Series:
+def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
     """Dates as ISO 8601 writes them, where all cells that are not missing are such."""
     days = np.array([date_number(text) for text in cells.texts], dtype=np.float64)
-    zoned = {has_zone(text) for text, told in zip(cells.texts, cells.is_text) if told}
-    if np.isnan(days[cells.is_text]).any() or len(zoned) != 1:
+    if np.isnan(days[cells.is_text]).any() or not cells.is_text.any():
         return column
+    with_zone = np.array([has_zone(text) for text in cells.texts], dtype=bool)
+    zoned = set(with_zone[cells.is_text].tolist())
+    if len(zoned) > 1:
+        odd = cells.rows(cells.is_text & with_zone)
+        others = cells.rows(cells.is_text & ~with_zone)
+        odd = min(odd, others, key=len)
+        raise InputError(
+            f"{file.path!r}: column {column.name!r} holds times with and without a "
+            f"time zone, such as {_cells_text(column.iloc[odd])} in {file.lines(odd)}: "
+            "it cannot be known which comes first. Give all of them one (2019-04-01 "
+            "12:30+02:00), or none."
+        )
     times = np.append(as_times(days), np.datetime64("NaT", "us"))[cells.code]
     read = pd.Series(times, column.index, name=column.name)
     return read.dt.tz_localize("UTC") if zoned == {True} else read
@@ -185,7 +203,7 @@ def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
         read = pd.to_timedelta(column, errors="coerce")
         is_time = pd.to_timedelta(pd.Series(cells.texts), errors="coerce").notna()
     else:
-        read = _dates(column, cells)
+        read = _dates(column, cells, file)
         is_time = ~pd.isna([date_number(text) for text in cells.texts])
     odd = cells.rows(values & ~np.asarray(is_time, dtype=bool))
     if not odd.size and read is not column:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from clearwood._cells import EXACT
 from clearwood._features import FeatureSpace
 from clearwood.cli.tables.cells import (
     as_it_reads,
@@ -66,7 +67,7 @@ def read_table(
     for name in frame.columns.difference(categories, sort=False):
         frame[name] = as_it_reads(frame[name], file)
     warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
-    return frame
+    return frame.astype(dict.fromkeys(categories, "category"))
 
 
 def read_table_of(
@@ -112,8 +113,8 @@ def read_table_of(
     own = features.as_in(table, asked).names
     doubtful = []
     described = zip(own, features.categories, features.lookup, features.info)
-    for name, labels, how, info in described:
-        if name not in frame:
+    for d, (name, labels, how, info) in enumerate(described):
+        if name not in frame or (asked is not None and d not in asked):
             continue
         if info.is_time:
             frame[name] = times_of(frame[name], info.kind, file)
@@ -121,16 +122,26 @@ def read_table_of(
             doubtful.append((name, labels, how))
         else:
             frame[name] = numbers_of(frame[name], file, only=labels is None)
-    for name in frame.columns.difference(own, sort=False):
-        only = name == target and task == "regression"
-        frame[name] = numbers_of(frame[name], file, only=only)
-    texts = file.read(as_text=[name for name, _, _ in doubtful]) if doubtful else frame
+    if target in frame and target not in own:
+        frame[target] = numbers_of(frame[target], file, only=task == "regression")
+    # Whole numbers beside empty cells are floats to pandas: names of rows, it may be.
+    rounded = [
+        name
+        for name in frame.columns.difference(own, sort=False)
+        if name != target
+        and frame[name].dtype.kind == "f"
+        and (frame[name].abs() >= EXACT).any()
+    ]
+    as_text = [*(name for name, _, _ in doubtful), *rounded]
+    texts = file.read(as_text) if as_text else frame
+    for name in rounded:
+        frame[name] = value_by_cell(texts[name])
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
         known, known_as_text = (
             # Only a trial: of what is unknown, whoever predicts warns.
-            np.count_nonzero(space.encode(column.to_frame(), asked=()) >= 0)
+            np.count_nonzero(space.encode_column(column.to_numpy(object), 0) >= 0)
             for column in (values, texts[name])
         )
         frame[name] = texts[name] if known_as_text > known else values

@@ -156,15 +156,14 @@ def _check_finite(frame: Any) -> None:
 
 def _check_given(given: tuple[str, ...], X: Any) -> None:
     """Before anything that takes long."""
-    from clearwood.circuits.base import read_exactly
-    from clearwood.circuits.learning.variables import row_of
+    from clearwood.circuits.learning.variables import read_variables, row_of
 
     names = [_parted(text, X.columns)[0] for text in given]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise click.UsageError(f"--given: {twice!r} is given more than once.")
     if given:
-        features = read_exactly(X, ())
+        features = read_variables(X, ())
         row_of(features, dict(_known(features, text) for text in given))
 
 

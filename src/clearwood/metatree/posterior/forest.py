@@ -129,7 +129,7 @@ class MetaForest:
     ) -> None:
         """Add rows to the statistics of all trees, in place."""
         y = self.model.check_target(y)
-        encoded = self.ensemble.encode(X)
+        encoded = self.ensemble.encode(X, whole=False)
         for start in range(0, len(encoded), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             ends = self.ends(encoded[rows])
@@ -212,7 +212,7 @@ class MetaForest:
         self, X: Any, tree_weight: np.ndarray
     ) -> Iterator[tuple[slice, Predictive]]:
         """Predictive distributions over all trees, some rows at a time."""
-        encoded = self.ensemble.encode(X)
+        encoded = self.ensemble.encode(X, whole=False)
         posteriors = self.posteriors()
         width = sum(int(tree.structure.depth.max()) + 1 for tree in self.bare)
         for rows in rows_at_a_time(len(encoded), width, self.model):

@@ -129,7 +129,7 @@ class Structure(TreeShape):
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
-        return self.coder.encode(X)
+        return self.coder.codes_of(self.coder.features.encode(X, self.asked))
 
     def route(self, codes: Any) -> np.ndarray:
         """The node at which every row ends: a leaf, or where it has to stop.

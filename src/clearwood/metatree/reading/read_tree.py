@@ -30,8 +30,16 @@ class ReadsTrees:
     """What every estimator with a ``meta_tree_`` lets people read."""
 
     meta_tree_: MetaTree
-    target_name = "y"
-    """Name of what is predicted, for text and pictures."""
+    _target_name = "y"
+
+    @property
+    def target_name(self) -> str:
+        """Name of what is predicted: that of ``y`` in ``fit``, unless it is set."""
+        return self._target_name
+
+    @target_name.setter
+    def target_name(self, name: str) -> None:
+        self._target_name = name
 
     @property
     def map_tree_(self) -> AnnotatedTree:

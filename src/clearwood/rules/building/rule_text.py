@@ -6,8 +6,9 @@ import math
 import re
 from typing import NoReturn
 
+from clearwood._cells import refuse_zone
 from clearwood._features import FeatureSpace
-from clearwood._words.dates import date_number
+from clearwood._words.dates import DATES, date_number, has_zone
 from clearwood._words.labels import label_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
@@ -20,7 +21,8 @@ from clearwood.rules.conditions import (
 
 QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 MASKED = re.compile("\0([0-9]+)\0")
-DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9:.]+)?"
+ZONE = r"(?: ?(?:UTC|Z|[-+][0-9]{2}:?[0-9]{2}))?"
+DATE = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: [0-9:.]+)?{ZONE}"
 NUMBER = rf"(?:{DATE}|[-+]?(?:inf|[0-9.]+(?:e[-+]?[0-9]+)?))"
 BETWEEN = re.compile(rf"({NUMBER}) (<=?) (.+) (<=?) ({NUMBER})(?: .*)?")
 ONE_SIDE = re.compile(rf"(.+?) (>=|>|<=|<|is) ({NUMBER}|true|false)(?: .*)?")
@@ -108,8 +110,9 @@ class _Part:
         if between:
             low, above, name, below, high = between.groups()
             d = self.feature(name)
-            low_end = self._low(d, self._number(low), ">" if above == "<" else ">=")
-            return Interval(d, low_end, self._high(self._number(high), below), missing)
+            least, most = self._number(low, d), self._number(high, d)
+            low_end = self._low(d, least, ">" if above == "<" else ">=")
+            return Interval(d, low_end, self._high(most, below), missing)
         if one_side and self._is_number(self.feature(one_side[1])):
             return self._one_side(one_side, missing)
         of_set = OF_SET.fullmatch(words)
@@ -127,7 +130,7 @@ class _Part:
     def _one_side(self, found: re.Match[str], missing: bool) -> Condition:
         name, sign, value = found.groups()
         d = self.feature(name)
-        number = self._number(value)
+        number = self._number(value, d)
         low, high = -math.inf, math.inf
         if sign in (">", ">=", "is"):
             low = self._low(d, number, ">" if sign == ">" else ">=")
@@ -135,11 +138,22 @@ class _Part:
             high = self._high(number, "<" if sign == "<" else "<=")
         return Interval(d, low, high, missing)
 
-    def _number(self, text: str) -> float:
+    def _number(self, text: str, d: int) -> float:
         known = {"true": 1.0, "false": 0.0}
-        if text not in known:
-            known[text] = date_number(text)
-        return float(text) if math.isnan(known[text]) else known[text]
+        if text in known:
+            return known[text]
+        at, info = date_number(text), self.features.info[d]
+        if math.isnan(at):
+            return float(text)
+        if info.kind not in DATES:
+            raise InputError(
+                f"{self.shown(self.text)!r} asks for a date, but the column holds "
+                "none; compare it with a number."
+            )
+        # As rules are printed, times of a column with a time zone are in UTC.
+        if has_zone(text) and not info.is_zoned:
+            refuse_zone(self.features.names[d], False, f"{self.shown(self.text)!r} has")
+        return at
 
     def _low(self, d: int, number: float, sign: str) -> float:
         """The bound below a number: of whole numbers the one before it."""

@@ -142,7 +142,7 @@ class RegionsDisplay:
         """
         rules = rules_of(estimator)
         pair = most_asked(rules) if features is None else two_features(rules, features)
-        points = rules.encode(X)[:, pair]
+        points = rules.features.encode(X, pair)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X)
         if y is not None:

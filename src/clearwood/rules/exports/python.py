@@ -38,8 +38,8 @@ def _number(value):
     return float("nan") if value is None else float(value)
 ''',
     "_days": '''
-def _days(value):
-    """A date as days since the start of 1970, in UTC; a duration as days."""
+def _days(value, zoned=False):
+    """A date as days since the start of 1970, in UTC if zoned; a duration as days."""
     if value is None or value != value:
         return float("nan")
     day = _time.timedelta(days=1)
@@ -47,7 +47,10 @@ def _days(value):
         return value / day
     if not isinstance(value, _time.datetime):
         value = _time.datetime.combine(value, _time.time())
-    if value.tzinfo is not None:
+    if (value.tzinfo is not None) != zoned:
+        raise ValueError("times %s a time zone are needed, found %r"
+                         % ("with" if zoned else "without", value))
+    if zoned:
         value = value.astimezone(_time.timezone.utc).replace(tzinfo=None)
     return (value - _time.datetime(1970, 1, 1)) / day
 ''',
@@ -233,7 +236,8 @@ def _cell_lines(rule_set: RuleSet) -> list[str]:
             read = "_text" if features.lookup[d] == "hash" else "_label"
         elif features.info[d].is_time:
             read = "_days"
-        cell = f"{read}(row.get({features.names[d]!r}))"
+        zoned = ", zoned=True" if features.info[d].is_zoned else ""
+        cell = f"{read}(row.get({features.names[d]!r}){zoned})"
         if features.info[d].kind == "date":
             cell += " // 1"  # The time of the day does not count.
         lines.append(f"{_variable(features, d)} = {cell}")

@@ -101,7 +101,7 @@ def _literal(days: float, info: ColumnInfo, dialect: str) -> str:
             "after 9999; no database knows it."
         )
     day, time, time_in_utc = LITERALS.get(dialect, STANDARD)
-    in_utc = info.unit == "UTC" and dialect != "sqlite"
+    in_utc = info.is_zoned and dialect != "sqlite"
     if info.kind == "date" and not in_utc:
         return day.format(text)
     text += " 00:00:00"[len(text) - 10 :]

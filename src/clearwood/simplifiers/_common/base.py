@@ -29,6 +29,7 @@ from clearwood._validation import (
     check_target,
     check_weight,
 )
+from clearwood._words.labels import target_name
 from clearwood.exceptions import (
     ClassOrderWarning,
     InputError,
@@ -168,7 +169,7 @@ class RulesFromEnsemble(BaseEstimator):
         """Find the rules; where the rows are a sample of a table, learn from all."""
         self._check_sizes()
         X = check_table(self, X, reset=True)
-        n_samples, target_name = X.shape[0], getattr(y, "name", None)
+        n_samples, name = X.shape[0], target_name(y)
         weight = check_weight(sample_weight, n_samples)
         check_weight_size(weight)
         if y is not None:
@@ -210,9 +211,8 @@ class RulesFromEnsemble(BaseEstimator):
         doubts = self._doubts(training)
         if doubts:
             about["warning"] = " ".join(doubts)
-        self.rules_ = self.rules_.with_about(model=self.ensemble_.source, **about)
-        if target_name:
-            self.rules_ = self.rules_.with_target(str(target_name))
+        rules = self.rules_.with_about(model=self.ensemble_.source, **about)
+        self.rules_ = rules.with_target(name)
         return self
 
     def _doubts(self, training: Training) -> list[str]:
