@@ -55,8 +55,8 @@ class UnknownCategoriesWarning(UserWarning):
     """No cell of a column, or hardly one, is a category that the model knows."""
 
 
-class CarriedBackWarning(UserWarning):
-    """A pipeline's trees could not be read in the data's columns; it is asked."""
+class OwnPredictionsWarning(UserWarning):
+    """A model predicts something else than its trees; it is treated as a black box."""
 
 
 class InterruptedFitWarning(UserWarning):

@@ -4,18 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import BayesianRidge, LinearRegression
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from tests.references.kinds import species, values, with_labels
 
 import clearwood as cw
-from clearwood.exceptions import InputError, ModelError
+from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.references import (
     BayesianBootstrapForest,
     ForestReference,
@@ -54,6 +59,44 @@ class Plain:
 def test_the_kind_is_that_of_the_model(model, kind):
     X, y = values()
     assert type(cw.reference(model, X, y, random_state=0)) is kind
+
+
+class Tenfold(BayesianRidge):
+    """Predicts otherwise than its coefficients say."""
+
+    def predict(self, X, return_std=False):
+        return 10 * super().predict(X)
+
+
+class Negative(Pipeline):
+    def predict(self, X, **how):
+        return -super().predict(X, **how)
+
+
+@pytest.mark.parametrize(
+    ("model", "cause"),
+    [
+        (Tenfold(), "Tenfold.predict"),
+        (make_pipeline(StandardScaler(), Tenfold()), "Tenfold.predict"),
+        (Negative([("r", BayesianRidge())]), "Negative.predict"),
+        (GridSearchCV(Tenfold(), {}, cv=2), "Tenfold.predict"),
+    ],
+)
+def test_what_does_not_predict_as_its_class_is_taken_for_what_it_predicts(model, cause):
+    X, y = values()
+    for rows in (X, None):
+        with pytest.warns(OwnPredictionsWarning, match=cause):
+            found = cw.reference(model.fit(X, y), rows)
+        assert type(found) is PredictorReference
+        np.testing.assert_array_equal(found.predict(X), model.predict(X))
+
+
+def test_decisions_that_are_not_for_the_most_probable_class_are_told():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(5, max_depth=2, random_state=0)
+    model = FixedThresholdClassifier(forest, threshold=0.9).fit(X, y)
+    with pytest.warns(OwnPredictionsWarning, match="its probabilities.*simplify"):
+        cw.reference(model, X, y)
 
 
 def test_a_fitted_model_is_used_as_it_is_and_an_unfitted_one_cloned():

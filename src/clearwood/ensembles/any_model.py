@@ -20,6 +20,7 @@ from clearwood._features import UNSEEN, FeatureSpace, is_frame
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.dates import as_times
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
+from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import InputError, ModelError
 
@@ -132,17 +133,18 @@ class AnyModel:
         elif self.by == "call":
             said = _numbers(self.model(X))
         elif self.classes is None:
-            said = _numbers(self.model.predict(X)).reshape(-1)
+            said = _numbers(self.model.predict(X))
         else:
-            labels = np.asarray(self.model.predict(X)).reshape(-1)
-            said = (labels[:, None] == self.classes).astype(np.float64)
-        if self.classes is None:
-            said = said.reshape(-1)
-        elif said.ndim == 1 or said.shape[1] == 1:
+            labels = np.asarray(self.model.predict(X))
+            said = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
+            said = said[:, 0] if said.shape[1] == 1 else said
+        if said.shape[1:] == (1,):
+            said = said[:, 0]
+        if self.classes is not None and said.ndim == 1:
             # Of two classes a network tells the second one's probability.
-            said = np.column_stack([1 - said.reshape(-1), said.reshape(-1)])
+            said = np.column_stack([1 - said, said])
         expected = () if self.classes is None else (len(self.classes),)
-        if said.shape[1:] != expected or not np.isfinite(said).all():
+        if said.shape != (X.shape[0], *expected) or not np.isfinite(said).all():
             raise InputError(
                 f"{self.source} says numbers of shape {said.shape}, or some that are "
                 "not finite; expected one finite number per row, or one per row and "
@@ -383,7 +385,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
 
 def _name_of(model: Any) -> str:
     if hasattr(model, "steps"):
-        return f"{_name_of(model.steps[-1][1])} in a pipeline"
+        return _name_of(model.steps[-1][1]) + IN_A_PIPELINE
     kind = type(model)
     if hasattr(model, "predict"):
         return f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"

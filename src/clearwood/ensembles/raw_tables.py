@@ -17,9 +17,10 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
-from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
+from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, ModelError
 
 LEARNERS = (
     *("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees", "GradientBoosting"),
@@ -65,13 +66,24 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     features = features_of(X)
     encoded = features.encode(X)
     if getattr(model, "categorical_features", None) == "from_dtype":
-        model.fit(_with_categories(encoded, features), y, **weight)
-        ensemble = read_ensemble(model)
+        ensemble = _fit_and_read(model, _with_categories(encoded, features), y, weight)
         known = replace(ensemble.features, info=features.info)
         return replace(ensemble, features=known)
     ranks = _ranks(encoded, features, y, sample_weight)
-    model.fit(_with_ranks(encoded, features, ranks), y, **weight)
-    return _with_sets(read_ensemble(model), features, ranks)
+    ensemble = _fit_and_read(model, _with_ranks(encoded, features, ranks), y, weight)
+    return _with_sets(ensemble, features, ranks)
+
+
+def _fit_and_read(model: Any, table: Any, y: Any, weight: dict[str, Any]) -> Any:
+    """The trees of a model that is fitted to another table than the user's."""
+    model.fit(table, y, **weight)
+    try:
+        return as_it_predicts(read_trees(model), model, table)
+    except DifferentPredictions as error:
+        raise ModelError(
+            f"{error} Such a model cannot be fitted to columns of texts, dates or "
+            "categories: put it in a Pipeline behind an encoder."
+        ) from None
 
 
 def is_raw(X: Any, model: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from clearwood._documents import Place, parse_json
 from clearwood._files import read_bytes
 from clearwood._words.labels import check_names
+from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (
     InputError,
@@ -85,12 +86,16 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     Returns
     -------
     TreeEnsemble
-        Predicts what the model predicts.
+        Predicts what the model predicts. A model in memory is compared with its own
+        ``predict`` and ``predict_proba`` on 300 rows between its thresholds, to 1e-5 of
+        each number (and 1e-6 of their range).
 
     Raises
     ------
     ModelError
-        The model is not fitted or of a kind that cannot be read.
+        The model is not fitted or of a kind that cannot be read; or it predicts
+        something else than its trees (a subclass with a threshold of its own,
+        LightGBM's ``pred_early_stop``).
     ModelFormatError
         The file is damaged, of another format, or holds a model of a kind that
         cannot be read.
@@ -106,6 +111,29 @@ def read_ensemble(model: Any) -> TreeEnsemble:
     >>> read_ensemble(model)
     <TreeEnsemble: regression, trees: 20, splits: 60, features: 10, from \
 sklearn.ensemble.GradientBoostingRegressor>
+    """
+    ensemble = read_trees(model)
+    if ensemble is model or isinstance(model, str | Path):
+        return ensemble
+    try:
+        return as_it_predicts(ensemble, model)
+    except DifferentPredictions as error:
+        raise ModelError(
+            f"{error} Hand the model itself to simplify or an estimator, which ask it "
+            "as a black box."
+        ) from None
+
+
+def read_trees(model: Any) -> TreeEnsemble:
+    """As :func:`read_ensemble`, whatever the model makes of its trees.
+
+    Parameters
+    ----------
+    model : fitted estimator, path or TreeEnsemble
+
+    Returns
+    -------
+    TreeEnsemble
     """
     if isinstance(model, TreeEnsemble):
         return model
@@ -172,7 +200,8 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
         return _reader_of("xgboost").read_ubjson(data, name)
     if data.startswith(b"PK"):
         try:
-            return read_ensemble(_load_skops(data, name))
+            # Nothing in a file is run: its own predict is not called.
+            return read_trees(_load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
     for beginning, (found, remedy) in REFUSED.items():

@@ -18,8 +18,8 @@ from clearwood._columns import features_of
 from clearwood._estimators import StrOptions
 from clearwood._features import is_frame, users_level
 from clearwood._numeric import as_generator
-from clearwood.ensembles import TreeEnsemble, read_ensemble
-from clearwood.ensembles.read import needs_fit
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning
 from clearwood.metatree.baking.baking import bake_forest
 from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
@@ -244,7 +244,7 @@ class _MetaForest(LearnsByStatistics):
 
 def _read(model: Any, X: Any) -> TreeEnsemble:
     """The model's trees, with the names of the table."""
-    ensemble = read_ensemble(model)
+    ensemble = read_trees(model)
     # An array has no names; and all nodes are checked whenever anything is replaced.
     return ensemble.as_in(X) if is_frame(X) else ensemble
 

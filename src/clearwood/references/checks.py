@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from clearwood._cells import unmasked
 from clearwood._estimators import take_rows
-from clearwood.exceptions import InputError
+from clearwood._features import users_level
+from clearwood.ensembles.own_predictions import overriding
+from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.references.base import Reference, check_noise
-from clearwood.references.tabular import count_rows
+from clearwood.references.tabular import as_fitted, columns_read_by, count_rows
 
 NEAR = 1e-6
 """Relative difference that rounding may make: networks compute in float32."""
+
+MOST_ROWS = 300
+"""On so many rows a model is compared with the class that it is of."""
 
 
 def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
@@ -91,3 +98,75 @@ def check_laws(reference: Reference, X: Any) -> None:
             "rows (as batch normalisation in training does)."
         )
     check_noise(reference.noise_variance(take_rows(X, some)), reference.n_draws, n_rows)
+
+
+# Models that are more than their class
+
+
+def method_of_its_own(model: Any, X: Any) -> str | None:
+    """A method that does not predict what that of scikit-learn's class predicts.
+
+    Parameters
+    ----------
+    model : fitted model
+        Also in a search or a pipeline, each of which may have such a method.
+    X : array, frame or None
+        Rows to compare on; by default random ones.
+
+    Returns
+    -------
+    str or None
+        In words; None where all predict the same.
+    """
+    features = columns_read_by(model, X)
+    if X is None:
+        shape = (MOST_ROWS, features.n_features if features else 1)
+        X = np.random.default_rng(0).normal(size=shape)
+    X = as_fitted(take_rows(X, slice(MOST_ROWS)), features)
+    method = "predict_proba" if hasattr(model, "classes_") else "predict"
+    for part, rows in _parts(model, X):
+        found = overriding(part, method)
+        if found is None:
+            continue
+        for kind in type(part).__mro__:
+            if kind.__module__.startswith("sklearn.") and method in vars(kind):
+                expected = vars(kind)[method].__get__(part, kind)(rows)
+                if not _same(getattr(part, method)(rows), expected):
+                    return found
+                break
+    return None
+
+
+def _parts(model: Any, X: Any) -> Iterator[tuple[Any, Any]]:
+    """A model and what is in it, with the rows that each is handed."""
+    yield model, X
+    for name in ("best_estimator_", "estimator"):
+        if hasattr(model, name) and hasattr(getattr(model, name), "predict"):
+            yield from _parts(getattr(model, name), X)
+            return
+    if hasattr(model, "steps"):
+        yield from _parts(model[-1], model[:-1].transform(X) if model[:-1] else X)
+
+
+def _same(a: Any, b: Any) -> bool:
+    scale = np.abs(b).max(initial=0.0)
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, NEAR, NEAR * scale)
+
+
+def warn_of_labels(reference: Reference, X: Any) -> None:
+    """Say where a model does not decide for the class that is most probable."""
+    model = getattr(reference, "model", None)
+    if reference.classes is None or model is None:
+        return
+    rows = take_rows(X, slice(MOST_ROWS))
+    own = np.asarray(model.predict(as_fitted(rows, columns_read_by(model, X))))
+    differ = np.count_nonzero(own.reshape(-1) != reference.predict(rows))
+    if differ:
+        warnings.warn(
+            f"{type(model).__name__} decides for another class than the most probable "
+            f"in {differ} of {count_rows(rows)} rows. References and what is projected "
+            "from them are about its probabilities; to follow what it decides, hand "
+            "the model to simplify.",
+            OwnPredictionsWarning,
+            stacklevel=users_level(),
+        )

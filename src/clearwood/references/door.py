@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from clearwood._features import users_level
 from clearwood.ensembles.read import as_predictor, needs_fit
-from clearwood.exceptions import InputError, ModelError
+from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.references.bart import BartReference
 from clearwood.references.base import Reference, fitted_clone
-from clearwood.references.checks import check_laws
+from clearwood.references.checks import (
+    check_laws,
+    method_of_its_own,
+    warn_of_labels,
+)
 from clearwood.references.forests import BayesianBootstrapForest, ForestReference
 from clearwood.references.functions import FunctionReference, dropout_reference
 from clearwood.references.gaussian import GaussianProcessReference, LinearReference
@@ -132,6 +138,7 @@ def reference(
         raise InputError(f"{found} is for {found.task}, but task is {task!r}.")
     if X is not None:
         check_laws(found, X)
+        warn_of_labels(found, X)
         # One that was made before keeps the rows it was made with.
         found.rows = X if found.rows is None else found.rows
     return found
@@ -160,13 +167,23 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
             'Of BART hand in "bart", with X and y: so it can be fitted to folds, too. '
             "n_trees, thin and forest set what BARTModel is told."
         )
+    given = model
     # Another one may be fitted to other rows, with the settings that were found.
     for wrapper, inside in WRAPPERS.items():
         if _is_a(model, wrapper):
             model = getattr(model, inside)
     for name, kind in OF_MODEL.items():
         if _is_a(_last_step(model), name):
-            return kind, (model, X, y)
+            found = method_of_its_own(given, X)
+            if found is None:
+                return kind, (model, X, y)
+            warnings.warn(
+                f"{type(given).__name__} does not predict as a {name} does, because of "
+                f"{found}. What it predicts is taken as the only draw.",
+                OwnPredictionsWarning,
+                stacklevel=users_level(),
+            )
+            return PredictorReference, (given, X, y)
     if isinstance(model, str) and _is_word(model):
         raise InputError(
             f"{model!r} is neither a known reference nor a model file; expected "

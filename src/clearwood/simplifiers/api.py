@@ -10,7 +10,7 @@ from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
 from clearwood.ensembles.any_model import task_of
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
@@ -243,7 +243,9 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     best = max(KINDS, key=lambda kind: judged[kind][0])
     least = judged[best][0] - ENOUGH_ERRORS * judged[best][1]
     taken = next(kind for kind in KINDS if judged[kind][0] >= least)
-    for warning in warned[taken]:
+    # The first kind alone has read the model itself.
+    of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
+    for warning in dict.fromkeys([*of_model, *warned[taken]]):
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
     figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
     best_kind = found[taken]

@@ -19,7 +19,7 @@ import clearwood as cw
 from clearwood.comparison.models import fit_afresh, short_name
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.any_model import ask_model, task_of
-from clearwood.exceptions import CarriedBackWarning, InputError, ModelError
+from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.simplifiers._common.own_cuts import MOST_CUTS, with_own_cuts
 from clearwood.simplifiers._common.teacher import read_teacher
 
@@ -178,7 +178,7 @@ def test_one_row_that_differs_is_enough_to_ask(rows):
 
     forest = Odd(5, random_state=0)
     model = make_pipeline(StandardScaler(), forest).fit(X[["age"]], y)
-    with pytest.warns(CarriedBackWarning, match="of 1 of 300 rows.*row 7"):
+    with pytest.warns(OwnPredictionsWarning, match="for 1 of 300 rows.*row 7"):
         try:
             read_teacher(model, X[["age"]], y)
         except ModelError:  # asked again of fewer rows, it says something else

@@ -13,7 +13,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
-from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.sklearn.pipeline import carry_back
 from clearwood.ensembles.sklearn.which_class import kind_of, public_name
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -38,7 +38,7 @@ def ensembles_inside(model: Any) -> list[TreeEnsemble]:
     """
     kind = kind_of(model, INSIDE)
     if kind is None:
-        return [read_ensemble(model)]
+        return [read_trees(model)]
     return [found for part in INSIDE[kind](model) for found in ensembles_inside(part)]
 
 

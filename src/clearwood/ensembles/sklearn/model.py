@@ -14,7 +14,7 @@ import numpy as np
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
-from clearwood.ensembles.read import read_ensemble
+from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.sklearn import hist as sklearn_hist
 from clearwood.ensembles.sklearn.pipeline import carry_back
 from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
@@ -44,10 +44,10 @@ from sklearn.tree.DecisionTreeClassifier>
     """
     if is_a(model, "FrozenEstimator"):
         # What is frozen may be of another library.
-        return read_ensemble(model.estimator)
+        return read_trees(model.estimator)
     if is_a(model, "BaseSearchCV"):
         _require_fitted(model)
-        return read_ensemble(model.best_estimator_)
+        return read_trees(model.best_estimator_)
     if is_a(model, "Pipeline"):
         return _read_pipeline(model)
     kind = kind_of(model, READERS)
@@ -63,7 +63,7 @@ from sklearn.tree.DecisionTreeClassifier>
 def _read_pipeline(model: Any) -> TreeEnsemble:
     """The last step, in the columns that the first one is handed."""
     _require_fitted(model)
-    ensemble = read_ensemble(model.steps[-1][1])
+    ensemble = read_trees(model.steps[-1][1])
     try:
         return carry_back(model, ensemble)
     except ModelError as error:

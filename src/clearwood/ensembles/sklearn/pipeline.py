@@ -18,6 +18,7 @@ import numpy as np
 
 from clearwood._features import UNSEEN, FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
+from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.sklearn.handed_on import (
     NEVER_SEEN,
     HandedOn,
@@ -208,7 +209,7 @@ def _in_own_columns(
         allows_missing=takes_missing,
         allows_infinite=ensemble.allows_infinite and plain,
         input_dtype=ensemble.input_dtype if plain else "float64",
-        source=f"{ensemble.source} in a pipeline",
+        source=ensemble.source + IN_A_PIPELINE,
     )
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
 from clearwood._numeric import kernel
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
+from clearwood.ensembles.read import read_trees
 from clearwood.exceptions import InputError
 from clearwood.metatree.growing.from_ensemble import from_ensemble_tree
 from clearwood.metatree.posterior.structure import Structure
@@ -134,7 +135,7 @@ def grow_ensemble(
     if splits_by_order(model):
         ensemble = _fit_on_ranks(columns, ranks, y, weights, model)
     else:
-        ensemble = read_ensemble(model.fit(columns, y, weights))
+        ensemble = read_trees(model.fit(columns, y, weights))
     if features.named:
         model.feature_names_in_ = np.array(features.names, dtype=object)
     return _with_category_sets(ensemble, features, ranks)
@@ -235,7 +236,7 @@ def _fit_on_ranks(
             nodes.value[:] = nodes.value * unit + centre
             nodes.impurity[:] = _scaled(nodes.impurity, exponent, power)
         cuts.append(cut)
-    ensemble = read_ensemble(model)
+    ensemble = read_trees(model)
     cut = np.concatenate(cuts)
     return replace(
         ensemble,

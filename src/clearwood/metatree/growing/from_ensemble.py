@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood.ensembles import TreeEnsemble
+from clearwood.ensembles.read import read_trees
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.structure import Structure
@@ -202,7 +203,7 @@ def from_sklearn_tree(model: Any) -> Structure:
     Structure
         ``original`` holds scikit-learn's node numbers.
     """
-    ensemble = read_ensemble(model)
+    ensemble = read_trees(model)
     if ensemble.n_trees != 1:
         raise InputError(
             f"Expected one tree, found {ensemble.n_trees}; take one with "

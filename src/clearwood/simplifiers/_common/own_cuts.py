@@ -24,7 +24,7 @@ MOST_ROWS = 10_000
 
 
 def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
-    """A model, and questions found on some rows.
+    """A model, and questions found on some rows besides those that it has.
 
     Parameters
     ----------
@@ -61,8 +61,16 @@ def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
     if by_set:
         words += f" and {len(by_set)} categories"
     words += f" in {n_columns} of {len(by_label)} columns, where the model's answers"
-    splits = Splits(NumericSplits(np.zeros(len(every[0]), int), *every), tuple(by_set))
-    return model.with_questions(splits, words + " change most")
+    words += " change most"
+    known, words = (
+        model.questions,
+        ", and ".join(filter(None, [model.where_from, words])),
+    )
+    numeric = zip(known.numeric, (np.zeros(len(every[0]), int), *every))
+    splits = Splits(
+        NumericSplits(*map(np.concatenate, numeric)), (*known.categorical, *by_set)
+    )
+    return model.with_questions(splits, words)
 
 
 def _cuts(

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.ensembles import TreeEnsemble, read_ensemble
+from clearwood._features import users_level
+from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.any_model import AnyModel, ask_model, predicts, task_of
+from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.raw_tables import fit_to_table
-from clearwood.ensembles.read import as_predictor, needs_fit
+from clearwood.ensembles.read import as_predictor, needs_fit, read_trees
 from clearwood.ensembles.sklearn.inside import questions_inside
-from clearwood.exceptions import CarriedBackWarning, InputError, ModelError
+from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.simplifiers._common.asking import Teacher
 from clearwood.simplifiers._common.own_cuts import with_own_cuts
-
-IN_A_PIPELINE = " in a pipeline"
 
 
 def get_teacher(
@@ -111,9 +111,9 @@ def read_teacher(
     if isinstance(model, AnyModel):
         return model
     try:
-        ensemble = read_ensemble(model)
+        ensemble = read_trees(model)
         if ensemble is not model and hasattr(model, "predict"):
-            _check_carried(ensemble, model, X)
+            ensemble = as_it_predicts(ensemble, model, X)
         return ensemble.as_in(X)
     except ModelError as error:
         if not predicts(model):
@@ -124,41 +124,20 @@ def read_teacher(
         asked = ask_model(model, X, y, says)
     except ModelError as error:
         raise ModelError(f"{reason} {error}") from error
+    differs = isinstance(reason, DifferentPredictions)
+    if differs:
+        warnings.warn(
+            f"{reason} It is treated as a black box.",
+            OwnPredictionsWarning,
+            stacklevel=users_level(),
+        )
     try:
         inside = questions_inside(model, X, asked.features)
-        return asked.with_questions(inside, "those of the trees inside the model")
+        asked = asked.with_questions(inside, "those of the trees inside the model")
     except ModelError:
         return with_own_cuts(asked, asked.encode(X)[rows])
-
-
-def _check_carried(ensemble: TreeEnsemble, model: Any, X: Any) -> None:
-    """That trees read behind the steps of a pipeline decide each row as it does."""
-    if not ensemble.source.endswith(IN_A_PIPELINE):
-        return
-    verbs = ["predict"] if ensemble.classes is None else ["predict_proba", "predict"]
-    differ = np.zeros(np.shape(X)[0], dtype=bool)
-    for verb in verbs:
-        try:
-            said = np.asarray(getattr(model, verb)(X))
-        except Exception as error:  # Whatever the steps raise.
-            raise InputError(
-                f"The pipeline cannot predict these rows: "
-                f"{' '.join(str(error).split())}"
-            ) from error
-        own = getattr(ensemble, verb)(X)
-        if said.dtype.kind == "f":
-            same = np.isclose(own, said, rtol=1e-5, atol=1e-6 * np.ptp(said))
-        else:
-            same = own == said
-        differ |= ~same.reshape(len(differ), -1).all(axis=1)
-    if differ.any():
-        text = (
-            f"{ensemble.source}: of {differ.sum()} of {len(differ)} rows its trees, "
-            "asked in the data's own columns, do not say what the pipeline says (the "
-            f"first is row {differ.argmax()}). It is asked as it stands instead."
-        )
-        warnings.warn(text, CarriedBackWarning, stacklevel=4)
-        raise ModelError(text)
+    # What decides besides the trees may look at anything.
+    return with_own_cuts(asked, asked.encode(X)[rows]) if differs else asked
 
 
 def refuse_without_trees(teacher: Teacher, method: str) -> None:

@@ -1,0 +1,279 @@
+"""Whether a model in memory predicts what was read from it.
+
+A method overridden in a subclass or on the object, a step of a pipeline or a setting
+for prediction may decide otherwise than the trees, and no type tells. So every model
+in memory is compared with its own predictions: on rows that are given, or on rows made
+from its thresholds and categories.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clearwood._cells import UNSEEN
+from clearwood._estimators import take_rows
+from clearwood._features import FeatureSpace
+from clearwood.ensembles.tree_ensemble import TreeEnsemble
+from clearwood.exceptions import ModelError
+
+RELATIVE, OF_RANGE = 1e-5, 1e-6
+"""Tolerance: of a number itself, and of the range of all that the model predicts."""
+
+N_ROWS, MOST_LEAVES = 300, 2**20
+"""Rows that are made; of given ones 300, or as many as reach so many leaves."""
+
+SHARE_MISSING = 0.1
+IN_A_PIPELINE = " in a pipeline"
+NO_CATEGORY = "\0 no category"
+
+
+class DifferentPredictions(ModelError):
+    """A model does not predict what its trees say."""
+
+
+def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEnsemble:
+    """The ensemble, if it predicts what the model predicts that it was read from.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    model : fitted model
+    X : array or frame, optional
+        Rows to compare on.
+
+    Returns
+    -------
+    TreeEnsemble
+        With a note where the model predicts for no table that could be made.
+
+    Raises
+    ------
+    DifferentPredictions
+        It predicts something else.
+    """
+    error: Exception | None = None
+    for table, reader in _tables(ensemble, model, X):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                own = _own_answers(model, reader, table)
+        except Exception as found:  # Whatever a foreign object raises.
+            error = found
+            continue
+        ours = {method: getattr(reader, method)(table) for method in own}
+        _refuse_difference(ensemble, model, ours, own)
+        return ensemble
+    reason = " ".join(str(error).split())[:200]
+    note = f"It could not be compared with its own predictions ({reason})."
+    return replace(ensemble, notes=(*ensemble.notes, note))
+
+
+def _refuse_difference(
+    ensemble: TreeEnsemble,
+    model: Any,
+    ours: dict[str, np.ndarray],
+    own: dict[str, np.ndarray],
+) -> None:
+    wrong = {method: _differ(ours[method], said) for method, said in own.items()}
+    differ = np.any(list(wrong.values()), axis=0)
+    if differ.any():
+        first = next(method for method in wrong if wrong[method].any())
+        verb = first if hasattr(model, first) else "predict"
+        raise DifferentPredictions(
+            f"{ensemble.source}: for {differ.sum()} of {len(differ)} rows (the first "
+            f"is row {differ.argmax()}) the model does not predict what its trees say, "
+            f"because of {_cause(model, verb)}."
+        )
+
+
+def _differ(ours: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Per row, whether two answers are not the same."""
+    if own.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            near = OF_RANGE * np.ptp(own) if own.size else 0.0
+            same = np.isclose(ours, own, RELATIVE, near, equal_nan=True)
+    else:
+        same = ours == own
+    return ~same.reshape(len(ours), -1).all(axis=1)
+
+
+def _cause(model: Any, verb: str) -> str:
+    return overriding(model, verb) or (
+        "a part of it with methods of its own, or a setting for prediction "
+        "(pred_early_stop)"
+    )
+
+
+def overriding(model: Any, method: str) -> str | None:
+    """What stands in place of the method of a library's own class, in words."""
+    if method in getattr(model, "__dict__", {}):
+        return f"the function that was set as its {method}"
+    for kind in type(model).__mro__:
+        if kind.__module__.partition(".")[0] in OWN_METHODS:
+            break
+        if method in vars(kind):
+            return f"{kind.__qualname__}.{method}, which overrides that of its parent"
+    return None
+
+
+# What is predicted
+
+
+def _own_answers(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
+    """What the model itself says, by the method of the ensemble that says the same."""
+    for kind in type(model).__mro__:
+        ask = PLAIN.get((kind.__module__.partition(".")[0], kind.__name__))
+        if ask is not None:
+            return ask(model, ensemble, X)
+        if kind.__module__.partition(".")[0] in OWN_METHODS:
+            break
+    if ensemble.classes is None:
+        return {"predict": np.asarray(model.predict(X)).reshape(-1)}
+    said = {"predict_proba": np.asarray(model.predict_proba(X))}
+    labels = np.asarray(model.predict(X))
+    if labels.size == len(said["predict_proba"]):
+        # XGBClassifier has two columns, with multi:softprob and two classes.
+        said["predict"] = labels.reshape(-1)
+    return said
+
+
+def _of_xgboost(booster: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
+    from xgboost import DMatrix
+
+    data = DMatrix(X, feature_types=booster.feature_types, enable_categorical=True)
+    objective = ensemble.details["objective"]
+    said = np.asarray(booster.predict(data))
+    if objective == "binary:logitraw":
+        return {"raw_scores": said.reshape(-1, 1)}
+    by_label = ensemble.classes is None or objective == "multi:softmax"
+    return {"predict": said} if by_label else _of_classes(said)
+
+
+def _of_lightgbm(booster: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
+    said = np.asarray(booster.predict(X))
+    return {"predict": said} if ensemble.classes is None else _of_classes(said)
+
+
+def _of_catboost(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
+    return {"raw_scores": np.asarray(model.predict(X)).reshape(-1, ensemble.n_outputs)}
+
+
+def _of_classes(said: np.ndarray) -> dict[str, np.ndarray]:
+    if said.ndim == 1:
+        said = np.column_stack([1 - said, said])
+    return {"predict_proba": said}
+
+
+OWN_METHODS = ("sklearn", "xgboost", "lightgbm", "catboost")
+PLAIN: dict[tuple[str, str], Callable[..., dict[str, np.ndarray]]] = {
+    ("xgboost", "Booster"): _of_xgboost,
+    ("lightgbm", "Booster"): _of_lightgbm,
+    ("catboost", "CatBoost"): _of_catboost,
+}
+"""Models whose ``predict`` takes no table, or gives no labels."""
+
+
+# Tables to compare on
+
+
+def _tables(
+    ensemble: TreeEnsemble, model: Any, X: Any
+) -> Iterator[tuple[Any, TreeEnsemble]]:
+    """The same rows in tables, the likeliest first, and the ensemble for each."""
+    reader = ensemble
+    if X is None:
+        encoded = _made_rows(ensemble)
+    else:
+        n_rows = X.shape[0]
+        if not ensemble.source.endswith(IN_A_PIPELINE):
+            most = max(N_ROWS, MOST_LEAVES // max(ensemble.n_trees, 1))
+            rows = np.linspace(0, n_rows - 1, min(n_rows, most)).astype(int)
+            X = take_rows(X, rows)
+        reader = ensemble.as_in(X)
+        yield X, reader
+        encoded = reader.encode(X)
+        encoded = encoded[(encoded != UNSEEN).all(axis=1)]
+        known = reader.features.categories
+        own = replace(ensemble.features, categories=known)
+        reader = replace(ensemble, features=own)
+    features = reader.features
+    names = list(features.names)
+    labels = [_labels(features, d) for d in range(len(names))]
+    columns = list(map(_cells, encoded.T, labels))
+    if not features.named:
+        by_text = any(column.dtype == object for column in columns)
+        kind = object if by_text else np.float64
+        yield np.column_stack([column.astype(kind) for column in columns]), reader
+        return
+    import pandas as pd
+
+    plain = pd.DataFrame(dict(zip(names, columns)))
+    order = list(getattr(model, "feature_names_in_", names))
+    if set(order) >= set(names):
+        # A pipeline may select columns; those that it drops have to be there.
+        plain = plain.reindex(columns=order, fill_value=0.0)
+    declared = plain.copy()
+    for name, cells, lookup in zip(names, labels, features.lookup):
+        if cells is not None and lookup != "integer":
+            unique = list(dict.fromkeys(cells))
+            declared[name] = pd.Categorical(plain[name], categories=unique)
+    yield declared, reader
+    yield plain, reader
+
+
+def _labels(features: FeatureSpace, d: int) -> list[Any] | None:
+    """The cells that stand for the categories of a column."""
+    labels = features.categories[d]
+    if labels is None:
+        return None
+    if features.lookup[d] != "hash":
+        return list(labels)
+    # CatBoost may know no more of a category than the hash of its text.
+    texts = [label if isinstance(label, str) else NO_CATEGORY for label in labels]
+    return texts or [NO_CATEGORY]
+
+
+def _cells(codes: np.ndarray, labels: list[Any] | None) -> np.ndarray:
+    """A column of codes as the cells that they stand for."""
+    if labels is None:
+        return codes
+    numbers = all(isinstance(label, int | float) for label in labels)
+    cells = np.empty(len(labels) + 1, dtype=float if numbers else object)
+    cells[:-1], cells[-1] = labels, np.nan
+    return cells[np.where(np.isnan(codes), -1, codes).astype(int)]
+
+
+def _made_rows(ensemble: TreeEnsemble) -> np.ndarray:
+    """Rows whose cells lie anywhere between the thresholds of a column."""
+    generator = np.random.default_rng(0)
+    asked = ensemble.splits().numeric
+    missing = np.broadcast_to(ensemble.allows_missing, ensemble.n_features)
+    encoded = np.zeros((N_ROWS, ensemble.n_features))
+    for d, labels in enumerate(ensemble.features.categories):
+        if labels is None:
+            mine = asked.cut[(asked.feature == d) & (np.abs(asked.cut) < HUGE)]
+            places = _between(np.unique(mine))
+        else:
+            places = np.arange(float(max(len(labels), 1)))
+        encoded[:, d] = generator.choice(places, N_ROWS)
+        if missing[d]:
+            encoded[generator.random(N_ROWS) < SHARE_MISSING, d] = np.nan
+    return encoded
+
+
+HUGE = 1e30
+"""Beyond this a model that casts to float32 may refuse."""
+
+
+def _between(cuts: np.ndarray) -> np.ndarray:
+    """A number in each of the intervals that cuts part."""
+    if not cuts.size:
+        return np.array([-1.0, 0.0, 1.0])
+    step = max(float(np.ptp(cuts)), abs(float(cuts[0])), 1e-30)
+    ends = [cuts[0] - step, *cuts, cuts[-1] + step]
+    return np.convolve(ends, [0.5, 0.5], mode="valid")
