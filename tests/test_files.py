@@ -4,7 +4,7 @@ import os
 import stat
 import subprocess
 import sys
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from tests.waiting import SECONDS
@@ -12,6 +12,7 @@ from tests.waiting import SECONDS
 import clearwood as cw
 from clearwood import _files
 from clearwood._files import check_writable, plain_file, read_bytes, write_text
+from clearwood._numeric import progress
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import Rule, RuleList, RuleSet
 
@@ -87,14 +88,25 @@ def test_a_file_that_holds_more_than_it_says_is_refused():
 
 
 @posix
-def test_a_pipe_is_read_when_somebody_writes_however_late(tmp_path):
-    path = tmp_path / "pipe"
+def test_a_pipe_is_read_when_somebody_writes_however_late(
+    tmp_path, monkeypatch, capsys
+):
+    path, reported = tmp_path / "pipe", Event()
     os.mkfifo(path)
+    monkeypatch.setattr(progress, "TELL_SECONDS", 0.01)
+    report = progress.Patience._report
+
+    def note(text):
+        report(text)
+        reported.set()
+
+    monkeypatch.setattr(progress.Patience, "_report", staticmethod(note))
 
     def write():
         with path.open("w") as file:  # waits for the reader
             file.write("a,b\n")
             file.flush()
+            reported.wait(SECONDS)
             file.write("1,2\n")
 
     writer = Thread(target=write, daemon=True)
@@ -102,6 +114,7 @@ def test_a_pipe_is_read_when_somebody_writes_however_late(tmp_path):
     with plain_file(str(path)) as plain, open(plain) as file:
         assert file.read() == "a,b\n1,2\n"
     writer.join(SECONDS)
+    assert f"clearwood: nothing to read from {str(path)!r}" in capsys.readouterr().err
     assert not os.path.exists(plain)
 
 

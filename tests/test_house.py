@@ -267,9 +267,31 @@ def opens_files(house: Path) -> list[str]:
     return broken
 
 
+def waits_for_ever(house: Path) -> list[str]:
+    """Waits for a thread, a process or a cluster that have no limit."""
+    broken = []
+    for module, tree in parsed(house).items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(value=where, attr=name)):
+                    pass
+                case _:
+                    continue
+            limited = any(keyword.arg == "timeout" for keyword in node.keywords)
+            of_process = name in {"run", "call", "check_call", "check_output"}
+            of_process &= ast.unparse(where) == "subprocess"
+            if (
+                ((of_process or name == "wait_for_workers") and not limited)
+                or (name in {"wait", "join"} and not (limited or node.args))
+                or (name == "communicate" and not limited)
+            ):
+                broken.append(f"{module}:{node.lineno} {name}")
+    return broken
+
+
 RULES = (
     imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
-    opens_files,
+    opens_files, waits_for_ever,
 )  # fmt: skip
 
 
@@ -277,6 +299,10 @@ RULES = (
 def test_the_house_keeps(rule):
     broken = rule(HOUSE)
     assert not broken, "\n".join(broken)
+
+
+def test_no_test_waits_for_ever():
+    assert waits_for_ever(ROOT / "tests") == []
 
 
 # Each rule sees what breaks it
@@ -365,6 +391,20 @@ def test_names_alike_are_seen(tmp_path):
         "Job is in rules.job, search.lists.grow",
         "job is in rules, search",
     ]
+
+
+def test_waits_without_a_limit_are_seen(tmp_path):
+    endless = (
+        "subprocess.run(command)", "process.wait()", "process.communicate(text)",
+        "thread.join()", "client.wait_for_workers(2)",
+    )  # fmt: skip
+    limited = (
+        "subprocess.run(command, timeout=9)", "process.wait(9)", "model.run(rows)",
+        "process.communicate(timeout=9)", "thread.join(9)", "', '.join(names)",
+    )  # fmt: skip
+    house = build(tmp_path, {"a/x": "\n".join(limited), "a/y": "\n".join(endless)})
+    lines = [int(one.split(":")[1].split()[0]) for one in waits_for_ever(house)]
+    assert lines == [1, 2, 3, 4, 5]
 
 
 def test_questions_to_results_are_seen(tmp_path):

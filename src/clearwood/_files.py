@@ -8,7 +8,6 @@ nothing is overwritten by accident, and what a file's owner decided of it stays.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -136,6 +135,10 @@ def plain_file(path: str) -> Iterator[str]:
 
 
 def _copy_pipe(path: str, copy: Any) -> None:
+    import select
+
+    from clearwood._numeric.progress import TELL_SECONDS, Patience
+
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with open(handle, "rb", buffering=0) as pipe:
         end = time.monotonic() + PIPE_SECONDS
@@ -144,9 +147,16 @@ def _copy_pipe(path: str, copy: Any) -> None:
             if time.monotonic() > end:
                 raise InputError(f"Cannot read {path!r}: nobody writes to this pipe.")
             time.sleep(0.05)
-        os.set_blocking(handle, True)
         copy.write(start or b"")
-        shutil.copyfileobj(pipe, copy)
+        # Who writes may have long work to do; its end is noticed.
+        patience = Patience(f"nothing to read from {path!r}", float("inf"))
+        while True:
+            ready = bool(select.select([pipe], [], [], TELL_SECONDS / 10)[0])
+            patience.goes_on(ready)
+            if ready:
+                if not (part := pipe.read(2**16)):
+                    return
+                copy.write(part)
 
 
 # Writing

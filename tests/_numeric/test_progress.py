@@ -1,10 +1,11 @@
-"""The line that says how far long work has come."""
+"""Lines on stderr: how far long work has come, and what it waits for."""
 
 import threading
 
 import pytest
 
-from clearwood._numeric.progress import progress
+from clearwood._numeric import progress as module
+from clearwood._numeric.progress import Patience, progress
 
 
 def test_it_tells_how_many_and_how_long(capsys):
@@ -34,3 +35,22 @@ def test_no_thread_stays_behind():
     next(steps)
     assert threading.active_count() == before
     steps.close()
+
+
+def test_a_wait_is_reported_once_and_ends(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    patience = Patience("no worker", 100)
+
+    def reported(seconds, is_there):
+        now[0] = seconds
+        return patience.goes_on(is_there), capsys.readouterr().err
+
+    assert reported(29, False) == (True, "")
+    late = "clearwood: no worker for 30 s; waiting, for 100 s in all\n"
+    assert reported(30, False) == (True, late)
+    assert reported(90, False) == (True, "")
+    back = "clearwood: no longer: no worker; going on\n"
+    assert reported(99, True) == (True, back)
+    assert reported(198, False) == (True, late.replace("30", "99"))
+    assert reported(199, False) == (False, "")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -19,6 +20,33 @@ class Deadly:
         if self.row in a and self.last_will.exists():
             self.last_will.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
+        return 2.0 * a + 0.1
+
+
+CALLS = []
+"""What a worker of this process calls where it sees some row, once each."""
+
+
+@contextmanager
+def leaving(call):
+    """For a while this is called where a ``Leaving`` sees its row."""
+    CALLS.append(call)
+    try:
+        yield
+    finally:
+        CALLS.clear()
+
+
+class Leaving:
+    """A model that calls once where it sees some row."""
+
+    def __init__(self, row=None):
+        self.row = row
+
+    def predict(self, X):
+        a = np.asarray(X)[:, 0].astype(float)
+        if self.row in a and CALLS:
+            CALLS.pop()()
         return 2.0 * a + 0.1
 
 

@@ -1,20 +1,24 @@
 """On a cluster of processes all is said as in memory, also where a worker dies."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from tests._tables.dying import (
     Deadly,
+    Leaving,
     become,
     broken_part,
     first_of,
     halved,
+    leaving,
     ran_on,
     total_of,
 )
 from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
-from tests.waiting import await_workers, local_cluster
+from tests.waiting import SECONDS, await_workers, local_cluster
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS
@@ -130,6 +134,50 @@ def test_what_workers_keep_is_added_by_those_that_keep_it(
             (ran,) = blocks.map_sum(ran_on, addresses)
             np.testing.assert_array_equal(ran, held)
         assert blocks._owners() == owners
+
+
+def test_a_cluster_may_be_without_workers_for_a_while(frame, rules, monkeypatch):
+    from clearwood._numeric import progress
+    from clearwood._tables import dask_cluster
+
+    monkeypatch.setattr(dask_cluster, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "TELL_SECONDS", 0.1)
+    X, first, reports = of_dask(in_parts(frame)), frame["a"].iloc[0], []
+    whole = rules.evaluate(frame[["a", "b"]], frame["y"], teacher=Leaving())
+    with (
+        local_cluster(n_workers=1, processes=False) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def leave():
+            cluster.scale(0)
+            end = time.monotonic() + SECONDS
+            while time.monotonic() < end and any(
+                worker.status.name == "running"
+                for worker in cluster.scheduler.workers.values()
+            ):
+                time.sleep(0.01)
+
+        def report(text):
+            reports.append(text)
+            cluster.scale(1)
+
+        monkeypatch.setattr(progress.Patience, "_report", staticmethod(report))
+        with leaving(leave):
+            assert rules.evaluate(X, "y", teacher=Leaving(first)) == whole
+        where = f"no worker of Dask, or no answer, at {client.scheduler.address}"
+        assert reports[0].startswith(f"{where} for 0 s; waiting, for 600 s")
+        assert reports[1] == f"no longer: {where}; going on"
+        # And where none comes, an error.
+        monkeypatch.setattr(progress.Patience, "_report", staticmethod(reports.append))
+        with (
+            dask.config.set({dask_cluster.WAIT_SETTING: "300ms"}),
+            leaving(leave),
+            pytest.raises(InputError, match="No worker of Dask.* for 0 s. Start"),
+        ):
+            rules.evaluate(X, "y", teacher=Leaving(first))
+        cluster.scale(1)
+        assert rules.evaluate(X, "y", teacher=Leaving(first)) == whole
 
 
 def test_blocks_whose_cluster_is_gone_say_so(frame):

@@ -18,6 +18,7 @@ from tests.comparison.stand_in import stand_in, worker_ids
 from tests.waiting import SECONDS, running
 
 import clearwood as cw
+from clearwood._numeric import progress
 from clearwood.comparison import processes as pool
 from clearwood.comparison.folds import Job, Reply
 from clearwood.exceptions import ClearwoodError, InputError, InterruptedFitWarning
@@ -303,6 +304,19 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, monkeypatch):
         process.kill()
         process.communicate(timeout=SECONDS)
     assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))
+
+
+def test_a_worker_that_never_is_ready_is_reported_and_stopped(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(progress, "TELL_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(pool, "PROGRAM", "import time; time.sleep(60)")
+    with pytest.raises(ClearwoodError, match="can start: not ready after 0 s"):
+        compared(["in-trees"], time_limit=None)
+    assert "clearwood: a worker process has not started for 0 s" in (
+        capsys.readouterr().err
+    )
 
 
 def test_functions_of_a_session_are_sent():

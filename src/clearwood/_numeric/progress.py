@@ -1,11 +1,19 @@
-"""One line on stderr: how far long work has come, and how long it will take."""
+"""Lines on stderr: how far long work has come, and what it waits for."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 Item = TypeVar("Item")
+
+TELL_SECONDS = 30.0
+"""For which another process or machine may be missing before a line reports it."""
+
+MOST_SECONDS = 600.0
+"""For which it may be missing before the wait ends."""
 
 
 def progress(
@@ -29,3 +37,50 @@ def progress(
 
     with Bar(items, total=total, desc=label) as bar:
         yield from bar
+
+
+class Patience:
+    """A wait for another process or machine, which is reported after a while.
+
+    Parameters
+    ----------
+    missing : str
+        What to report, as ``"no worker at tcp://host:8786"``.
+    most_seconds : float, optional
+        How long to wait, :data:`MOST_SECONDS` by default.
+
+    Examples
+    --------
+    >>> patience = Patience("no worker", most_seconds=0)
+    >>> patience.goes_on(is_there=True), patience.goes_on(is_there=False)
+    (True, False)
+    """
+
+    def __init__(self, missing: str, most_seconds: float | None = None) -> None:
+        self._missing = missing
+        self.most_seconds = MOST_SECONDS if most_seconds is None else most_seconds
+        self._since, self._reported = time.monotonic(), False
+
+    def goes_on(self, is_there: bool) -> bool:
+        """Note whether it is there now, and report it; False at the limit."""
+        waited = time.monotonic() - self._since
+        if is_there:
+            if self._reported:
+                self._report(f"no longer: {self._missing}; going on")
+            self._since, self._reported = time.monotonic(), False
+            return True
+        if waited >= self.most_seconds:
+            return False
+        if waited >= TELL_SECONDS and not self._reported:
+            most = self.most_seconds
+            limit = "" if most == float("inf") else f", for {most:.0f} s in all"
+            self._report(f"{self._missing} for {waited:.0f} s; waiting{limit}")
+            self._reported = True
+        return True
+
+    @staticmethod
+    def _report(text: str) -> None:
+        from tqdm import tqdm
+
+        # Above a progress bar, where there is one.
+        tqdm.write(f"clearwood: {text}", file=sys.stderr)

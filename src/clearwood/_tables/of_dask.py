@@ -10,6 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks
+from clearwood._tables.dask_cluster import (
+    check_workers,
+    computed,
+    n_threads,
+    named_client,
+)
 from clearwood._tables.joining import check_kinds
 from clearwood._tables.rows import (
     RowBlocks,
@@ -82,9 +88,11 @@ class DaskRows(RowBlocks):
     def _sizes(self) -> np.ndarray:
         import dask
 
-        _check_workers()
+        with named_client() as client:
+            if client is not None:
+                check_workers(client)
         look = dask.delayed(_look, pure=True)
-        looks = self._ask(dask.compute, [look(part) for part in self._parts])
+        looks = self._ask(computed, [look(part) for part in self._parts])
         seen: dict[str, tuple[str, str]] = {}
         for number, (_, head) in enumerate(looks):
             if head is not None:
@@ -115,7 +123,7 @@ class DaskRows(RowBlocks):
             tasks.append(held.get(last, self._parts[last]))
             *found, kept = self._ask(dask.persist, tasks)
             held = {last: kept}
-            yield from (sealed.content for sealed in self._ask(dask.compute, found))
+            yield from (sealed.content for sealed in self._ask(computed, found))
 
     @contextmanager
     def kept(
@@ -125,7 +133,7 @@ class DaskRows(RowBlocks):
 
         Without a cluster in a file, as of other tables.
         """
-        with _scheduler_named() as client:
+        with named_client() as client:
             pass
         if client is None:
             with super().kept(function, *parameters, n_jobs=n_jobs) as blocks:
@@ -145,7 +153,7 @@ class DaskRows(RowBlocks):
 
     def _waves(self) -> Iterator[list[_Cut]]:
         """Blocks that are computed at once, in their order."""
-        n_parts = PARTITIONS_OF_THREAD * _n_threads()
+        n_parts = PARTITIONS_OF_THREAD * n_threads()
         wave: list[_Cut] = []
         for cut in self._cuts():
             wave.append(cut)
@@ -177,11 +185,9 @@ class DaskRows(RowBlocks):
     def _ask(
         self, ask: Callable[..., tuple[Any, ...]], tasks: list[Any]
     ) -> tuple[Any, ...]:
-        """``dask.compute`` or ``dask.persist``, with errors that say where."""
-        import dask
-
+        """``computed`` or ``dask.persist``, with errors that say where."""
         try:
-            with _scheduler_named():
+            with named_client():
                 return ask(*tasks)
         except ClearwoodError:
             raise
@@ -189,8 +195,7 @@ class DaskRows(RowBlocks):
             # Dask does not tell which partition it was.
             for number, part in enumerate(self._parts):
                 try:
-                    with _scheduler_named():
-                        dask.compute(part)
+                    computed(part)
                 except ClearwoodError:
                     raise
                 except Exception as reason:  # Whatever the partition raises.
@@ -243,62 +248,6 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
     ]
     own = None if columns is None else [name for name in columns if name not in names]
     return DaskRows(own, rows)
-
-
-def _n_threads() -> int:
-    """How many threads compute at a time."""
-    from dask import config
-    from dask.system import CPU_COUNT
-
-    with _scheduler_named() as client:
-        if client is None:
-            return config.get("num_workers", None) or CPU_COUNT
-        return sum(client.nthreads().values())
-
-
-def _check_workers() -> None:
-    """Whether the workers of a cluster have this library, in the same version.
-
-    One that cannot read what it is sent drops it, and Dask waits for it without end.
-    """
-    from pydoc import locate  # It imports, and every worker has it.
-
-    from clearwood import __version__
-
-    with _scheduler_named() as client:
-        if client is None:
-            return
-        for worker, version in client.run(locate, "clearwood.__version__").items():
-            if version != __version__:
-                has = f"has clearwood {version}" if version else "has no clearwood"
-                raise InputError(
-                    f"The worker of Dask at {worker} {has}. Install {__version__} in "
-                    "its environment, the version of this program."
-                )
-
-
-@contextmanager
-def _scheduler_named() -> Iterator[Any]:
-    """The client of the cluster that Dask asks, or None; whether it can still be asked.
-
-    Where its scheduler is gone, Dask speaks of tasks that were cancelled.
-    """
-    from dask.base import get_scheduler
-
-    owner = getattr(get_scheduler(), "__self__", None)
-    client = owner if hasattr(owner, "nthreads") else None
-    # A client that is closed knows it no more.
-    scheduler = getattr(client, "scheduler", None)
-    where = f" at {scheduler.address}" if scheduler is not None else ""
-    try:
-        yield client
-    except Exception as error:
-        if client is None or client.status == "running":
-            raise
-        raise InputError(
-            f"The scheduler of Dask{where} is gone ({type(error).__name__}). "
-            "Start it again, and make a new client (distributed.Client)."
-        ) from error
 
 
 # What runs where the partitions are

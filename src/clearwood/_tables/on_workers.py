@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
+from clearwood._tables.dask_cluster import answered, computed, named_client
 from clearwood._tables.kept import KeptBlocks
 from clearwood._tables.of_dask import (
     WAVE_BLOCKS,
     DaskRows,
     _run,
-    _scheduler_named,
     _Sealed,
 )
 from clearwood._tables.rows import RowsOfTable
@@ -61,12 +61,17 @@ class WorkerBlocks(KeptBlocks[Any]):
         """The workers that hold each group; none of one that could not be made."""
         from distributed import futures_of, wait
 
-        with _scheduler_named() as client:
+        with named_client() as client:
             if client is None:  # Dask will say that it cannot compute them.
                 return [()] * len(self._groups)
             futures = futures_of(self._groups)
-            wait(futures)
-            held = client.who_has(futures)
+
+            async def made() -> Any:
+                await wait(futures)
+                return await client.who_has(futures)
+
+            with client.as_current():
+                held = answered(client, made, works=True)
         return [held[group.key] for group in self._groups]
 
     def _sums(
@@ -83,7 +88,7 @@ class WorkerBlocks(KeptBlocks[Any]):
             for group, owner in owned[i : i + WAVE_BLOCKS]:
                 with dask.annotate(workers=owner, allow_other_workers=True):
                     tasks.append(run(group, function, shared))
-            yield from (sums.content for sums in self._rows._ask(dask.compute, tasks))
+            yield from (sums.content for sums in self._rows._ask(computed, tasks))
 
 
 # What runs where the rows are

@@ -102,7 +102,8 @@ def compare(
         Bootstrap samples; 0 leaves stability out.
     time_limit : float or None, default=120.0
         Seconds for all fits of one method. One that takes longer is stopped, and what
-        it found until then is kept.
+        it found until then is kept. A process that is not ready for its first fit
+        after 30 s is reported on stderr, and stopped after 600 s.
     peers : {"auto", True, False}, default="auto"
         Whether "all" means peers too: those that are installed, all, or none.
     sample_weight : array-like of shape (n_samples,), optional

@@ -15,28 +15,24 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import RLock, Thread
-from typing import Any, BinaryIO
+from typing import Any
 
-from clearwood._numeric.progress import progress
-from clearwood.comparison.fits import do_job, warm_up
+from clearwood._numeric.progress import Patience, progress
 from clearwood.comparison.folds import Job, Problem, Reply
 from clearwood.exceptions import ClearwoodError, InputError
 
-PROGRAM = "from clearwood.comparison.processes import work; work()"
+PROGRAM = "from clearwood.comparison.working import work; work()"
 """What a worker runs."""
-READY = "ready"
-"""What it says once it knows the problem, and once it begins a job."""
 LOOK_EVERY = 0.1
 """Seconds from one look at the clock to the next."""
 GRACE = 10.0
@@ -70,6 +66,7 @@ class Worker:
         )
         self._problem = problem
         self.is_killed = False
+        self._stopped = ""
 
     def start(self) -> None:
         """Wait until it is ready; EOFError where it ended before that."""
@@ -97,9 +94,9 @@ class Worker:
         except pickle.UnpicklingError:
             raise EOFError("the worker is gone, in the middle of an answer") from None
 
-    def kill(self) -> None:
+    def kill(self, why: str = "") -> None:
         """End the process now; whoever waits for an answer gets an EOFError."""
-        self.is_killed = True
+        self.is_killed, self._stopped = True, why
         self.process.kill()
 
     def last_words(self) -> str:
@@ -109,7 +106,9 @@ class Worker:
         except subprocess.TimeoutExpired:
             # It closed its pipes, but something in it goes on.
             self.kill()
-            code = self.process.wait()
+            code = self.process.wait(GRACE)
+        if self._stopped:
+            return self._stopped
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -125,7 +124,8 @@ class Worker:
                 pipe.close()
             except OSError:
                 pass  # What was still to be sent goes nowhere.
-        self.process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(GRACE)
 
 
 @dataclass
@@ -163,6 +163,7 @@ class Board:
         self._running: dict[Worker, tuple[Job, float | None]] = {}
         self._settled: SimpleQueue[int] = SimpleQueue()
         self._workers: set[Worker] = set()
+        self._preparing: dict[Worker, Patience] = {}
         self._lock = RLock()
         self._is_over = False
 
@@ -180,6 +181,7 @@ class Board:
         """Count a worker among those that a stop kills."""
         with self._lock:
             self._workers.add(worker)
+            self._preparing[worker] = Patience("a worker process has not started")
             if self._is_over:
                 worker.kill()
 
@@ -187,6 +189,7 @@ class Board:
         """A worker that is gone."""
         with self._lock:
             self._workers.discard(worker)
+            self._preparing.pop(worker, None)
 
     def begin(self, worker: Worker, job: Job) -> bool:
         """Note that a worker begins a job; False if it is no longer wanted."""
@@ -195,12 +198,15 @@ class Board:
                 self._settle(1)
                 return False
             self._running[worker] = job, None
+            loading = f"a worker process has not loaded {job.method}"
+            self._preparing[worker] = Patience(loading)
             return True
 
     def start_clock(self, worker: Worker) -> None:
         """From now on the time of its job counts."""
         with self._lock:
             self._running[worker] = self._running[worker][0], time.monotonic()
+            self._preparing.pop(worker, None)
 
     def end(self, worker: Worker, job: Job, reply: Reply) -> None:
         """Note what came of a job."""
@@ -238,6 +244,7 @@ class Board:
         """One item per job that is done or dropped, until all are."""
         while self._n_left and any(thread.is_alive() for thread in threads):
             self._stop_slow_methods()
+            self._stop_stuck_workers()
             try:
                 yield self._settled.get(timeout=LOOK_EVERY)
             except Empty:
@@ -258,6 +265,12 @@ class Board:
             for method in sorted(unfinished):
                 if spent[method] > self._time_limit:
                     self.give_up(method, f"stopped after {self._time_limit:.6g} s")
+
+    def _stop_stuck_workers(self) -> None:
+        with self._lock:
+            for worker, patience in list(self._preparing.items()):
+                if not patience.goes_on(is_there=False):
+                    worker.kill(f"not ready after {patience.most_seconds:.0f} s")
 
     def lose(self, why: str) -> None:
         """Note that a worker did not start; the others go on, if there are any."""
@@ -326,7 +339,8 @@ def run_jobs(
         board.stop()
         for thread in threads:
             if thread.ident is not None:
-                thread.join()
+                # What a killed worker started may still hold its pipes.
+                thread.join(3 * GRACE)
     # Ctrl-C may end a worker that has not come so far as to ignore it.
     if board.error is not None and not board.outcome.interrupted:
         raise board.error
@@ -388,49 +402,3 @@ def _do(board: Board, worker: Worker, job: Job) -> bool:
         return False
     board.end(worker, job, reply)
     return not worker.is_killed
-
-
-def work() -> None:
-    """Of a worker: receive a problem, then one job after the other."""
-    try:
-        _work()
-    except BaseException:
-        # At an ordinary exit Python would abort, as the listener holds its pipe, and
-        # that would be the last that is heard of the error.
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(1)
-
-
-def _work() -> None:
-    # Ctrl-C reaches all processes of a terminal; the one that started us decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What a library prints must not get between the replies.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    problem: Problem = pickle.load(sys.stdin.buffer)
-    _say(replies, READY)
-    inbox: SimpleQueue[Job] = SimpleQueue()
-    Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
-    warm: set[str] = set()
-    while True:
-        job = inbox.get()
-        if job.method not in warm:
-            warm_up(job.method, problem.task)
-            warm.add(job.method)
-        _say(replies, READY)
-        _say(replies, do_job(problem, job))
-
-
-def _listen(pipe: BinaryIO, inbox: SimpleQueue[Job]) -> None:
-    """Pass jobs on; end the process, whatever it does, when there are no more."""
-    try:
-        while True:
-            inbox.put(pickle.load(pipe))
-    finally:
-        os._exit(0)
-
-
-def _say(pipe: BinaryIO, message: Any) -> None:
-    pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
-    pipe.flush()

@@ -1,0 +1,143 @@
+"""A cluster of Dask: what it is asked for, and for how long it is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from clearwood._numeric.progress import MOST_SECONDS, Patience
+from clearwood.exceptions import InputError
+
+LOOK_SECONDS = 5.0
+"""From one look at a cluster's workers to the next, while it computes."""
+
+WAIT_SETTING = "clearwood.wait-for-workers"
+"""Dask's setting of how long a cluster without workers is waited for."""
+
+
+def n_threads() -> int:
+    """How many threads compute at a time."""
+    from dask import config
+    from dask.system import CPU_COUNT
+
+    with named_client() as client:
+        if client is None:
+            return config.get("num_workers", None) or CPU_COUNT
+        return sum(answered(client, client.nthreads).values())
+
+
+def computed(*tasks: Any) -> tuple[Any, ...]:
+    """``dask.compute``, which on a cluster does not wait for workers for ever."""
+    import dask
+
+    with named_client() as client:
+        if client is None:
+            return dask.compute(*tasks)
+        futures = client.compute(list(tasks))
+        return tuple(answered(client, lambda: client.gather(futures), works=True))
+
+
+def answered(
+    client: Any, ask: Callable[[], Awaitable[Any]], *, works: bool = False
+) -> Any:
+    """What a cluster answers, which may be without workers for a while.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    ask : callable
+        Called in the client's event loop, where its methods can be awaited.
+    works : bool
+        Whether workers compute the answer, so that it may take any time while there
+        are some.
+    """
+    from dask import config
+    from dask.utils import parse_timedelta
+
+    address = client.scheduler.address
+    patience = Patience(
+        f"no worker of Dask, or no answer, at {address}",
+        parse_timedelta(config.get(WAIT_SETTING, MOST_SECONDS)),
+    )
+
+    async def answer() -> Any:
+        asked = asyncio.ensure_future(ask())
+        known: set[str] = set()
+        try:
+            while not (await asyncio.wait({asked}, timeout=LOOK_SECONDS))[0]:
+                here: dict[str, int] = {}
+                with suppress(TimeoutError):
+                    here = await asyncio.wait_for(client.nthreads(), LOOK_SECONDS)
+                if not patience.goes_on(works and bool(here)):
+                    raise InputError(
+                        f"No worker of Dask, or no answer, at {address} for "
+                        f"{patience.most_seconds:.0f} s. Start workers there (dask "
+                        f"worker {address}) and run this again, or set a longer wait: "
+                        f"dask.config.set({{{WAIT_SETTING!r}: '2h'}})."
+                    )
+                if works and (new := here.keys() - known):
+                    with suppress(TimeoutError):
+                        versions = _versions(client, sorted(new))
+                        _check_versions(await asyncio.wait_for(versions, LOOK_SECONDS))
+                        known |= new
+            return asked.result()
+        finally:
+            asked.cancel()
+
+    return client.sync(answer)
+
+
+def check_workers(client: Any) -> None:
+    """Whether the workers of a cluster have this library, in the same version.
+
+    One that cannot read what it is sent drops it, and Dask waits for it without end.
+    """
+    _check_versions(answered(client, lambda: _versions(client)))
+
+
+def _versions(client: Any, workers: list[str] | None = None) -> Awaitable[Any]:
+    """The version that each worker has; errors where it has none that works."""
+    from pydoc import locate  # It imports, and every worker has it.
+
+    name = "clearwood.__version__"
+    return client.run(locate, name, workers=workers, on_error="return")
+
+
+def _check_versions(versions: dict[str, Any]) -> None:
+    from clearwood import __version__
+
+    for worker, version in versions.items():
+        # One that left just now will not be asked.
+        if version != __version__ and not isinstance(version, OSError):
+            known = isinstance(version, str)
+            has = f"has clearwood {version}" if known else "has no clearwood"
+            raise InputError(
+                f"The worker of Dask at {worker} {has}. Install {__version__} in "
+                "its environment, the version of this program."
+            )
+
+
+@contextmanager
+def named_client() -> Iterator[Any]:
+    """The client of the cluster that Dask asks, or None; whether it can still be asked.
+
+    Where its scheduler is gone, Dask speaks of tasks that were cancelled.
+    """
+    from dask.base import get_scheduler
+
+    owner = getattr(get_scheduler(), "__self__", None)
+    client = owner if hasattr(owner, "nthreads") else None
+    # A client that is closed knows it no more.
+    scheduler = getattr(client, "scheduler", None)
+    where = f" at {scheduler.address}" if scheduler is not None else ""
+    try:
+        yield client
+    except Exception as error:
+        if client is None or client.status == "running":
+            raise
+        raise InputError(
+            f"The scheduler of Dask{where} is gone ({type(error).__name__}). "
+            "Start it again, and make a new client (distributed.Client)."
+        ) from error
