@@ -398,9 +398,16 @@ def test_what_was_warned_of_is_said_before_an_error(written):
 
 def test_names_of_rows_keep_all_their_digits(written):
     ids = [2**60 + 1, 2**60 + 2]
+    assert read_table_of(
+        FeatureSpace(("dose",), (None,)), written(f"id,dose\n{ids[0]},1\n,3\n")
+    )["id"].tolist() == [ids[0], None]
     path = written(f"id,dose\n{ids[0]},1\n{ids[1]},2\n,3\n")
     table = read_table_of(FeatureSpace(("dose",), (None,)), path)
     assert table["id"].tolist() == [*ids, None]
+    # A model would take them for one number.
+    with pytest.raises(InputError, match=f"'id' holds .* {ids[0]} and {ids[1]}"):
+        features_of(read_table(path)[["id"]])
+    assert read_table(path, categories=["id"])["id"].nunique() == 2
 
 
 def test_booleans_with_empty_cells_stay_booleans(written):

@@ -67,6 +67,11 @@ def read_table(
     for name in frame.columns.difference(categories, sort=False):
         frame[name] = as_it_reads(frame[name], file)
     warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
+    numbers = frame.columns.difference(categories, sort=False)
+    for name, values in _exact(frame, numbers, file).items():
+        # Different ones that become the same are refused by whoever learns from them.
+        if values.nunique() > frame[name].nunique():
+            frame[name] = values
     return frame.astype(dict.fromkeys(categories, "category"))
 
 
@@ -124,18 +129,9 @@ def read_table_of(
             frame[name] = numbers_of(frame[name], file, only=labels is None)
     if target in frame and target not in own:
         frame[target] = numbers_of(frame[target], file, only=task == "regression")
-    # Whole numbers beside empty cells are floats to pandas: names of rows, it may be.
-    rounded = [
-        name
-        for name in frame.columns.difference(own, sort=False)
-        if name != target
-        and frame[name].dtype.kind == "f"
-        and (frame[name].abs() >= EXACT).any()
-    ]
-    as_text = [*(name for name, _, _ in doubtful), *rounded]
-    texts = file.read(as_text) if as_text else frame
-    for name in rounded:
-        frame[name] = value_by_cell(texts[name])
+    texts = file.read([name for name, _, _ in doubtful]) if doubtful else frame
+    others = frame.columns.difference([*own, target], sort=False)
+    frame = frame.assign(**_exact(frame, others, file))
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
@@ -147,6 +143,16 @@ def read_table_of(
         frame[name] = texts[name] if known_as_text > known else values
         warn_of_words(texts[[name]][~texts[name].isin(labels)])
     return frame
+
+
+def _exact(
+    frame: pd.DataFrame, names: Sequence[str], file: CsvFile
+) -> dict[str, pd.Series]:
+    """Columns of large whole numbers, which beside empty cells are floats to pandas."""
+    floats = [name for name in names if frame[name].dtype.kind == "f"]
+    large = [name for name in floats if (frame[name].abs() >= EXACT).any()]
+    texts = file.read(as_text=large) if large else frame
+    return {name: value_by_cell(texts[name]) for name in large}
 
 
 def _check_known(frame: pd.DataFrame, names: Sequence[str], option: str) -> None:
