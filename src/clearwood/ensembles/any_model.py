@@ -19,6 +19,7 @@ from clearwood._words.column_info import ColumnInfo
 from clearwood._words.dates import as_times
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
+from clearwood.ensembles.statistics import objective_of, statistic_of
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import InputError, ModelError
 
@@ -54,6 +55,8 @@ class AnyModel:
         Where the questions come from, in words.
     source : str
         The class of the model.
+    objective : str
+        What it was fitted by, where that is known.
     """
 
     model: Any
@@ -67,6 +70,7 @@ class AnyModel:
     where_from: str = ""
     source: str
     link: str = "probability"
+    objective: str = ""
 
     @property
     def description(self) -> str:
@@ -82,6 +86,11 @@ class AnyModel:
     def feature(self) -> np.ndarray:
         """Columns that its answers may depend on: all, as nobody knows better."""
         return np.arange(self.n_features)
+
+    @property
+    def statistic(self) -> str:
+        """Which statistic of the target it predicts; empty for the mean or classes."""
+        return "" if self.classes is not None else statistic_of(self.objective)
 
     def splits(self) -> Splits:
         """All questions that rules may ask."""
@@ -146,7 +155,8 @@ class AnyModel:
             raise InputError(
                 f"{self.source} says numbers of shape {said.shape}, or some that are "
                 "not finite; expected one finite number per row, or one per row and "
-                "class."
+                "class. Of several numbers hand in one: a function of the table that "
+                "gives it, such as lambda X: model.predict(X)[:, 0]."
             )
         return said
 
@@ -341,6 +351,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
         classes=_classes_of(model, X, y) if task == "classification" else None,
         by="predict" if hasattr(model, "predict") else "call",
         source=_name_of(model),
+        objective=objective_of(model),
     )
     try:
         if made.classes is not None and hasattr(model, "predict_proba"):
