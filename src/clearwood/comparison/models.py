@@ -121,7 +121,7 @@ def pickled(originals: Sequence[Any]) -> tuple[bytes, ...]:
 
 
 def short_name(ensemble: Teacher) -> str:
-    """What people call the model.
+    """What people call the model, and what it predicts if it is not the mean.
 
     Examples
     --------
@@ -132,4 +132,5 @@ def short_name(ensemble: Teacher) -> str:
     """
     source = ensemble.source
     is_dotted = re.fullmatch(r"\w+(\.\w+)+", source) is not None
-    return source.rpartition(".")[2] if is_dotted else source
+    name = source.rpartition(".")[2] if is_dotted else source
+    return f"{name} ({ensemble.statistic})" if ensemble.statistic else name

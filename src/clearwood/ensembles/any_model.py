@@ -21,6 +21,7 @@ from clearwood._words.column_info import ColumnInfo
 from clearwood._words.dates import as_times
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
+from clearwood.ensembles.statistics import objective_of, statistic_of
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import InputError, ModelError
 
@@ -56,6 +57,8 @@ class AnyModel:
         Where the questions come from, in words.
     source : str
         The class of the model.
+    objective : str
+        What it was fitted by, where that is known.
     """
 
     model: Any
@@ -69,6 +72,7 @@ class AnyModel:
     where_from: str = ""
     source: str
     link: str = "probability"
+    objective: str = ""
 
     @property
     def description(self) -> str:
@@ -84,6 +88,11 @@ class AnyModel:
     def feature(self) -> np.ndarray:
         """Columns that its answers may depend on: all, as nobody knows better."""
         return np.arange(self.n_features)
+
+    @property
+    def statistic(self) -> str:
+        """Which statistic of the target it predicts; empty for the mean or classes."""
+        return "" if self.classes is not None else statistic_of(self.objective)
 
     def splits(self) -> Splits:
         """All questions that rules may ask."""
@@ -148,7 +157,8 @@ class AnyModel:
             raise InputError(
                 f"{self.source} says numbers of shape {said.shape}, or some that are "
                 "not finite; expected one finite number per row, or one per row and "
-                "class."
+                "class. Of several numbers hand in one: a function of the table that "
+                "gives it, such as lambda X: model.predict(X)[:, 0]."
             )
         return said
 
@@ -362,6 +372,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
         classes=_classes_of(model, X, y) if task == "classification" else None,
         by="predict" if hasattr(model, "predict") else "call",
         source=_name_of(model),
+        objective=objective_of(model),
     )
     try:
         if made.classes is not None and hasattr(model, "predict_proba"):

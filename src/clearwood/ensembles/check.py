@@ -115,12 +115,14 @@ def check(model: Any) -> ModelCheck:
     >>> model = GradientBoostingClassifier(n_estimators=5, max_depth=1).fit(X, y)
     >>> print(check(model))
     sklearn.ensemble.GradientBoostingClassifier: sound
-      predicts  classes 0, 1, 2 (link softmax)
-      trees     15, depth at most 1
-      leaves    30, from -0.1 to 0.2
-      splits    15
-      features  4, 2 of them in splits
-      missing   refused
+      library    scikit-learn
+      objective  log_loss
+      predicts   classes 0, 1, 2 (link softmax)
+      trees      15, depth at most 1
+      leaves     30, from -0.1 to 0.2
+      splits     15
+      features   4, 2 of them in splits
+      missing    refused
     unusual:
       - 2 of 4 features are in no split: sepal length (cm), sepal width (cm).
 
@@ -176,7 +178,7 @@ def _facts(e: TreeEnsemble, n_splits: np.ndarray) -> dict[str, Any]:
 
 def _predicts(e: TreeEnsemble) -> str:
     if e.classes is None:
-        return f"values (link {e.link})"
+        return f"{e.statistic or 'values'} (link {e.link})"
     return f"classes {_listed(e.classes.tolist(), 10)} (link {e.link})"
 
 
@@ -209,6 +211,11 @@ def _features(e: TreeEnsemble, n_splits: np.ndarray) -> list[dict[str, Any]]:
 def _unusual(e: TreeEnsemble, n_splits: np.ndarray) -> list[str]:
     """Sentences on what a reader of the model should know."""
     notes = []
+    if e.statistic:
+        notes.append(
+            f"It predicts {e.statistic} of the target, not the mean "
+            f"({e.details['objective']})."
+        )
     if not e.n_splits:
         notes.append("No tree asks anything: the prediction is constant.")
     unused = [e.features.names[d] for d in np.flatnonzero(n_splits == 0)]

@@ -19,7 +19,7 @@ from clearwood._cells import UNSEEN
 from clearwood._estimators import take_rows
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
-from clearwood.exceptions import ModelError
+from clearwood.exceptions import ModelError, UnknownCategoriesWarning
 
 RELATIVE, OF_RANGE = 1e-5, 1e-6
 """Tolerance: of a number itself, and of the range of all that the model predicts."""
@@ -57,7 +57,7 @@ def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEns
         It predicts something else.
     """
     error: Exception | None = None
-    for table, reader in _tables(ensemble, model, X):
+    for i, (table, reader) in enumerate(_tables(ensemble, model, X)):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -65,7 +65,11 @@ def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEns
         except Exception as found:  # Whatever a foreign object raises.
             error = found
             continue
-        ours = {method: getattr(reader, method)(table) for method in own}
+        with warnings.catch_warnings():
+            if X is None or i:
+                # Of categories that nobody has handed in.
+                warnings.simplefilter("ignore", UnknownCategoriesWarning)
+            ours = {method: getattr(reader, method)(table) for method in own}
         _refuse_difference(ensemble, model, ours, own)
         return ensemble
     reason = " ".join(str(error).split())[:200]
@@ -261,7 +265,8 @@ def _made_rows(ensemble: TreeEnsemble) -> np.ndarray:
         else:
             places = np.arange(float(max(len(labels), 1)))
         encoded[:, d] = generator.choice(places, N_ROWS)
-        if missing[d]:
+        # Which cell of a category counts as missing, each library knows by itself.
+        if missing[d] and labels is None:
             encoded[generator.random(N_ROWS) < SHARE_MISSING, d] = np.nan
     return encoded
 

@@ -16,6 +16,7 @@ from clearwood.ensembles import _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
 from clearwood.ensembles.soundness import ARRAYS, check_trees, exact_array
+from clearwood.ensembles.statistics import statistic_of
 from clearwood.exceptions import InputError
 
 BLOCK_LEAVES = 2**20
@@ -142,6 +143,12 @@ class TreeEnsemble(FlatTrees):
     def n_outputs(self) -> int:
         """Number of raw scores per row."""
         return self.base_score.size
+
+    @property
+    def statistic(self) -> str:
+        """Which statistic of the target it predicts; empty for the mean or classes."""
+        objective = str(self.details.get("objective", ""))
+        return "" if self.classes is not None else statistic_of(objective)
 
     def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
         """The same ensemble under the column names of the user's data.

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from clearwood._validation import check_target
+from clearwood.ensembles.statistics import objective_of, statistic_of
 from clearwood.exceptions import InputError
 from clearwood.references.base import ModelReference, out_of_fold_noise
 from clearwood.references.checks import check_draws
@@ -59,7 +60,9 @@ class PredictorReference(ModelReference):
         known = getattr(model, "classes_", getattr(model, "classes", None))
         self.task, self.classes = task_with(known, task)
         self._keep(model, X, task=task, noise_variance=noise_variance)
-        self.description = f"{type(model).__name__}, one draw (not a posterior)"
+        statistic = "" if known is not None else statistic_of(objective_of(model))
+        name = ", of ".join(filter(None, (type(model).__name__, statistic)))
+        self.description = f"{name}, one draw (not a posterior)"
         if self.task == "classification":
             if not hasattr(model, "predict_proba"):
                 raise InputError(

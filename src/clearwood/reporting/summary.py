@@ -233,6 +233,8 @@ def _facts(
     else:
         name = _model_in_words(teacher, None)
         facts = [] if name is None else [("Model", name)]
+    if rules.statistic:
+        facts.append(("Predicts", printable(rules.about["predicts"])))
     if "cuts" in rules.about:
         facts.append(("Cuts", printable(rules.about["cuts"])))
     names = rules.features.names

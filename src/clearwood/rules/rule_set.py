@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, warned_once
+from clearwood._features import FeatureSpace, printable, warned_once
 from clearwood._tables import is_read_in_blocks
 from clearwood._validation import check_target
 from clearwood._words.labels import check_text
@@ -261,6 +261,14 @@ class RuleSet(Editable, Exportable, ABC):
     @abstractmethod
     def total_weight(self) -> float:
         """The weight of these rows: their number, where no weights were given."""
+
+    @property
+    def statistic(self) -> str:
+        """A sentence on what they predict, where it is neither a mean nor a class."""
+        if "predicts" not in self.about:
+            return ""
+        told, target = printable(self.about["predicts"]), printable(self.target)
+        return f"They predict {told} of {target}, as the model does; not the mean."
 
     @property
     @abstractmethod

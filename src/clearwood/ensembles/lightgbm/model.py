@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import shown
+from clearwood._documents import plain_number, shown
 from clearwood._words.labels import printable
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.objectives import (
@@ -201,6 +201,9 @@ def read_text(
 
 
 def _details(version: str, objective: str, rest: Section) -> dict[str, str]:
+    level = plain_number(rest.text("alpha")) if "alpha" in rest else None
+    if objective == "quantile" and level is not None:
+        objective += f", alpha={level:g}"
     details = {"library": "LightGBM", "format": version, "objective": objective}
     boosting = rest.text("boosting") if "boosting" in rest else ""
     if boosting in ("gbdt", "dart", "rf", "goss"):

@@ -42,7 +42,7 @@ TREE_KEYS = (
     "cat_threshold",
     "is_linear",
 )
-PARAMETERS = ("boosting", "categorical_feature")
+PARAMETERS = ("alpha", "boosting", "categorical_feature")
 
 PIECE = 2**16
 """Characters of a line that are turned into numbers at a time: bounds memory."""

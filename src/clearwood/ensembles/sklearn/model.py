@@ -18,6 +18,7 @@ from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.sklearn import hist as sklearn_hist
 from clearwood.ensembles.sklearn.pipeline import carry_back
 from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
+from clearwood.ensembles.statistics import objective_of
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError
 
@@ -321,6 +322,7 @@ def _described(model: Any) -> dict[str, Any]:
         "task": "regression" if classes is None else "classification",
         "classes": classes,
         "source": public_name(model),
+        "details": {"library": "scikit-learn", "objective": objective_of(model)},
     }
 
 

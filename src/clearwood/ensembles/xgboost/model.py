@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, shown
+from clearwood._documents import Place, plain_number, shown
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -236,12 +236,21 @@ def _ensemble(
         details={
             "library": "XGBoost",
             "version": version,
-            "objective": name.value,
+            "objective": name.value + _level(learner["objective"]),
             "booster": booster.kind,
             "rounds": used,
         },
         notes=(*notes, *objective.notes, *category_notes),
     )
+
+
+def _level(objective: Place) -> str:
+    """Of one quantile which, as far as the file says it."""
+    settings = objective.get("quantile_loss_param")
+    level = None if settings is None else settings.get("quantile_alpha")
+    text = "" if level is None else str(level.value).strip("[]")
+    number = plain_number(text)
+    return "" if number is None else f", alpha={number:g}"
 
 
 def _version(top: Place) -> str:

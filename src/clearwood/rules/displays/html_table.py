@@ -76,7 +76,9 @@ def summarize_rules(
         "task": rules.task,
         "combine": rules.combine,
         "target": target,
-        "caption": CAPTIONS[type(rules)][bool(rules.classes)],
+        "caption": " ".join(
+            filter(None, (CAPTIONS[type(rules)][bool(rules.classes)], rules.statistic))
+        ),
         "says": SAYS[type(rules)].format(target),
         "words": column_words(rules, counted, has_agreement, is_expected),
         "is_linked": is_linked,

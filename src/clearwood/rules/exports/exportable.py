@@ -66,7 +66,8 @@ class Exportable:
         """
         from clearwood.rules.rule import wrapped
 
-        lines = [self.heading] * bool(self.heading) + self.text_lines(most)
+        lines = list(filter(None, (self.statistic, self.heading)))
+        lines += self.text_lines(most)
         return "\n".join(map(wrapped, lines))
 
     def to_frame(self: Any) -> pd.DataFrame:

@@ -208,6 +208,8 @@ class RulesFromEnsemble(BaseEstimator):
             about.setdefault("target", "labels")
         if self.ensemble_.where_from:
             about["cuts"] = self.ensemble_.where_from
+        if self.ensemble_.statistic and self.target != "labels":
+            about["predicts"] = self.ensemble_.statistic
         doubts = self._doubts(training)
         if doubts:
             about["warning"] = " ".join(doubts)

@@ -1,0 +1,98 @@
+"""Which statistic of the target a regression model predicts, by its objective.
+
+Objectives of squared error, and the likelihoods of counts and amounts (Poisson, gamma,
+Tweedie), have the mean. All others are named wherever a mean would be taken for
+granted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MEDIAN = "the median"
+BETWEEN = "a centre between median and mean"
+ORDER = "a score that only orders rows"
+QUANTILES = ("quantile", "quantileerror", "loglinquantile", "groupquantile")
+STATISTICS = {
+    **dict.fromkeys(("absolute_error", "absoluteerror", "mae", "l1"), MEDIAN),
+    **dict.fromkeys(("regression_l1", "mean_absolute_error"), MEDIAN),
+    "mape": "the median, weighted by 1 / |target|",
+    **dict.fromkeys(("huber", "pseudohubererror", "fair", "logcosh", "lq"), BETWEEN),
+    "rmspe": "the mean, weighted by 1 / target²",
+    "squaredlogerror": "the mean of log(1 + target), transformed back",
+    "sqrt": "the mean of the square root, squared",
+    **dict.fromkeys(("rank", "ranker", "lambdarank", "rank_xendcg"), ORDER),
+    **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
+    **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
+    **dict.fromkeys(("survival", "cox", "aft", "survivalaft"), "a risk or a time"),
+    **dict.fromkeys(("custom", "none"), "what a custom objective leads to"),
+}
+SETTINGS = ("loss", "objective", "criterion", "loss_function")
+LEVELS = ("quantile", "alpha", "quantile_alpha", "default_quantiles")
+KINDS = re.compile("Quantile|Ranker|Survival|Cox")
+INSIDE = (
+    *("best_estimator_", "regressor_", "final_estimator_", "estimator_", "estimator"),
+    "estimators_",
+)
+
+
+def statistic_of(objective: str) -> str:
+    """What a model with an objective predicts, in words; empty for the mean.
+
+    Parameters
+    ----------
+    objective : str
+        With its settings, as a library or :func:`objective_of` writes them.
+
+    Examples
+    --------
+    >>> statistic_of("Quantile:alpha=0.9"), statistic_of("reg:absoluteerror")
+    ('the 90 % quantile', 'the median')
+    >>> statistic_of("poisson")
+    ''
+    """
+    words = re.findall(r"[a-z_0-9]+", objective.lower())
+    level = re.search(r"alpha=(\d+(?:\.\d+)?(?:e-?\d+)?)", objective)
+    share = f"{100 * float(level[1]):.6g} % " if level else ""
+    if any(word in QUANTILES for word in words):
+        return MEDIAN if share == "50 % " else f"the {share}quantile"
+    if "expectile" in words:
+        return "" if share == "50 % " else f"the {share}expectile"
+    return next((STATISTICS[word] for word in words if word in STATISTICS), "")
+
+
+def objective_of(model: Any) -> str:
+    """The objective of a model in memory, with its level; empty where none is known.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Also in a pipeline, a search, a vote, a stack or around another target.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> objective_of(GradientBoostingRegressor(loss="quantile", alpha=0.25))
+    'quantile, alpha=0.25'
+    """
+    kind = KINDS.search(type(model).__name__)
+    settings = {}
+    if hasattr(model, "get_params") and not isinstance(model, type):
+        settings = model.get_params(deep=False)
+    named = [settings.get(name) for name in SETTINGS]
+    named += [getattr(model, "objective_", None), kind and kind[0]]
+    found = next((x for x in (named[-1], *named) if x is not None), None)
+    if found is not None and not isinstance(found, str):
+        return "custom"
+    if found is not None:
+        levels = [settings.get(name) for name in LEVELS]
+        level = next((x for x in levels if isinstance(x, int | float)), None)
+        asks = re.search("quantile|expectile", found.lower()) and "=" not in found
+        return f"{found}, alpha={level:g}" if asks and level is not None else found
+    if hasattr(model, "steps"):
+        return objective_of(model.steps[-1][1])
+    inner = next((getattr(model, n) for n in INSIDE if hasattr(model, n)), None)
+    if isinstance(inner, list):
+        inner = inner[0] if inner else None
+    return "" if inner is None or inner is model else objective_of(inner)

@@ -1,0 +1,156 @@
+"""A model of a median, a quantile or an order is not presented as one of a mean."""
+
+import catboost as cb
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from sklearn.ensemble import (
+    BaggingRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.linear_model import LinearRegression, QuantileRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import clearwood as cw
+from clearwood.ensembles.lightgbm.objectives import VALUE_LINKS
+from clearwood.exceptions import ClearwoodError
+from clearwood.simplifiers._common.teacher import read_teacher
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 2))
+Y = np.where(X[:, 0] > 0, 3.0, 1.0) + RNG.exponential(size=200)
+CAT = {"iterations": 5, "depth": 2, "verbose": 0, "allow_writing_files": False}
+FORESTS = {"n_estimators": 5, "max_depth": 3, "random_state": 0}
+
+
+def of_lightgbm(objective, **how):
+    return lgb.LGBMRegressor(
+        objective=objective, n_estimators=5, num_leaves=4, verbose=-1, **how
+    )
+
+
+def of_xgboost(objective, **how):
+    return xgb.XGBRegressor(n_estimators=5, max_depth=2, objective=objective, **how)
+
+
+def of_catboost(loss):
+    return cb.CatBoostRegressor(loss_function=loss, **CAT)
+
+
+def of_hist(loss, **how):
+    return HistGradientBoostingRegressor(loss=loss, max_iter=5, **how)
+
+
+QUANTILE, MEDIAN, BETWEEN = "the 90 % quantile", "the median", "between median and mean"
+HIGH = {"loss": "quantile", "quantile": 0.9}
+HUBER = GradientBoostingRegressor(loss="huber", **FORESTS)
+CASES = [
+    (GradientBoostingRegressor(loss="quantile", alpha=0.9, **FORESTS), QUANTILE),
+    (GradientBoostingRegressor(loss="absolute_error", **FORESTS), MEDIAN),
+    (HUBER, BETWEEN),
+    (of_hist(**HIGH), QUANTILE),
+    (of_hist("absolute_error"), MEDIAN),
+    *((of_hist(loss), "") for loss in ("squared_error", "poisson", "gamma")),
+    (RandomForestRegressor(criterion="absolute_error", **FORESTS), MEDIAN),
+    (RandomForestRegressor(criterion="poisson", **FORESTS), ""),
+    (BaggingRegressor(DecisionTreeRegressor(criterion="absolute_error"), 3), MEDIAN),
+    (of_lightgbm("quantile", alpha=0.9), QUANTILE),
+    (of_lightgbm("regression_l1"), MEDIAN),
+    (of_lightgbm("mape"), "1 / |target|"),
+    *((of_lightgbm(name), BETWEEN) for name in ("huber", "fair")),
+    *((of_lightgbm(name), "") for name in ("regression", "poisson", "tweedie")),
+    (of_lightgbm("regression", reg_sqrt=True), "square root, squared"),
+    (of_lightgbm(lambda y, p: (p - y, np.ones(len(y)))), "custom objective"),
+    (of_xgboost("reg:quantileerror", quantile_alpha=0.9), QUANTILE),
+    (of_xgboost("reg:absoluteerror"), MEDIAN),
+    (of_xgboost("reg:pseudohubererror"), BETWEEN),
+    (of_xgboost("reg:squaredlogerror"), "log(1 + target)"),
+    (of_xgboost("survival:cox"), "a risk or a time"),
+    *((of_xgboost(f"reg:{name}"), "") for name in ("squarederror", "gamma")),
+    (of_xgboost("count:poisson"), ""),
+    (of_catboost("Quantile:alpha=0.9"), QUANTILE),
+    (of_catboost("MAE"), MEDIAN),
+    (of_catboost("Expectile:alpha=0.9"), "the 90 % expectile"),
+    *((of_catboost(loss), "") for loss in ("RMSE", "Poisson")),
+    (QuantileRegressor(quantile=0.9, alpha=0.0), QUANTILE),
+    (make_pipeline(StandardScaler(), of_hist(**HIGH)), QUANTILE),
+    (GridSearchCV(of_hist(**HIGH), {}, cv=2), QUANTILE),
+    (VotingRegressor([("a", of_hist(**HIGH))]), QUANTILE),
+    (LinearRegression(), ""),
+]
+
+
+@pytest.mark.parametrize(("model", "told"), CASES)
+def test_the_statistic_is_told_where_it_is_not_the_mean(model, told, tmp_path):
+    found = read_teacher(model.fit(X, Y), X, Y)
+    assert told in found.statistic and bool(told) == bool(found.statistic)
+    if isinstance(found, cw.TreeEnsemble):
+        text = " ".join(str(cw.check(model)).split())
+        assert f"predicts {found.statistic or 'values'} (link" in text
+        assert "objective" in text and ("not the mean" in text) == bool(told)
+
+
+def test_rules_pages_and_references_tell_it(tmp_path):
+    model = of_hist(**HIGH).fit(X, Y)
+    rules = cw.simplify(model, X, Y, max_rules=3, random_state=0)
+    sentence = "They predict the 90 % quantile of y, as the model does; not the mean."
+    assert sentence in " ".join(str(rules).split())
+    assert sentence in rules._repr_html_()
+    cw.save(rules, tmp_path / "rules.json")
+    assert sentence in " ".join(str(cw.load(tmp_path / "rules.json")).split())
+    cw.report(rules, tmp_path / "page.html", X=X, y=Y, teacher=model)
+    assert sentence in (tmp_path / "page.html").read_text()
+    found = cw.compare(model, X, Y, methods=["list"], cv=2, n_refits=2, random_state=0)
+    assert "Regressor (the 90 % quantile)" in " ".join(str(found).split())
+    assert "the 90 % quantile" in repr(cw.reference(model, X))
+    plain = of_hist("poisson").fit(X, Y)
+    assert "They predict" not in str(
+        cw.simplify(plain, X, Y, max_rules=3, random_state=0)
+    )
+
+
+def test_files_tell_it_too(tmp_path):
+    for model, name, how in (
+        (of_lightgbm("quantile", alpha=0.9), "m.txt", {}),
+        (of_xgboost("reg:quantileerror", quantile_alpha=0.9), "m.ubj", {}),
+        (of_catboost("Quantile:alpha=0.9"), "m.json", {"format": "json"}),
+    ):
+        model.fit(X, Y)
+        saved = getattr(model, "booster_", model)
+        saved.save_model(str(tmp_path / name), **how)
+        assert cw.read_ensemble(tmp_path / name).statistic == QUANTILE
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        of_xgboost("reg:quantileerror", quantile_alpha=[0.1, 0.9]),
+        of_catboost("MultiQuantile:alpha=0.1,0.9"),
+    ],
+)
+def test_several_quantiles_are_refused_with_the_remedy(model):
+    with pytest.raises(ClearwoodError, match=r"lambda X: model.predict\(X\)\[:, 0\]"):
+        cw.simplify(model.fit(X, Y), X)
+
+
+def test_what_only_orders_rows_is_told():
+    ranks = (Y > 3).astype(int)
+    ranker = xgb.XGBRanker(n_estimators=3).fit(X, ranks, group=[100, 100])
+    assert "only orders" in read_teacher(ranker, X).statistic
+    ranker = lgb.LGBMRanker(n_estimators=3, verbose=-1).fit(X, ranks, group=[100, 100])
+    assert "only orders" in str(cw.simplify(ranker, X, max_rules=2, random_state=0))
+
+
+def test_every_objective_that_lightgbm_reads_is_known_as_mean_or_not():
+    from clearwood.ensembles.statistics import statistic_of
+
+    means = {"regression", "poisson", "gamma", "tweedie"}
+    means |= {"cross_entropy", "cross_entropy_lambda"}
+    assert {name for name in VALUE_LINKS if not statistic_of(name)} == means
