@@ -30,6 +30,7 @@ from tests.estimators import (
     SIMPLIFIERS,
     TRANSFORMERS,
     asked,
+    check_batches,
     each,
     fitted_exactly,
     fitted_to_gaps,
@@ -267,6 +268,12 @@ def test_the_seed_decides_and_not_the_jobs(case):
         assert other.rules_.to_json() == first.rules_.to_json()
     if "choice" in case.keeps:
         assert other.cv_results_ == first.cv_results_
+
+
+@each(ESTIMATORS)
+def test_what_is_said_of_a_row_is_the_same_in_any_batch(case):
+    X, _ = case.data()
+    check_batches(X, lambda rows: says(case.fitted(), rows))
 
 
 @each(ESTIMATORS)
