@@ -33,6 +33,7 @@ from tests.estimators import (
     SIMPLIFIERS,
     TRANSFORMERS,
     asked,
+    check_batches,
     each,
     fitted_exactly,
     fitted_to_gaps,
@@ -384,21 +385,63 @@ def test_constant_columns_are_not_asked(case):
 # The same again
 
 
+def forms(values, folder):
+    """An array, a memory map, and an array that may not be changed."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    mapped = np.memmap(folder / "rows", dtype=array.dtype, mode="w+", shape=array.shape)
+    mapped[:] = array
+    fixed = array.copy()
+    fixed.setflags(write=False)
+    return array, mapped, fixed
+
+
 @each(ESTIMATORS)
-def test_the_seed_decides_and_not_the_jobs(case):
-    X, y = (part[:200] for part in case.data())
+def test_the_seed_decides_and_not_the_jobs_nor_the_container(
+    case, tmp_path, monkeypatch
+):
+    # Tables that are read in blocks are sampled beyond this.
+    monkeypatch.setattr("clearwood._tables.learning.SAMPLE_ROWS", 60)
+    X, y = (np.asarray(part[:200]) for part in case.data())
     harder = {"n_rules": "auto", "tune": "auto", "max_rules": 3}
     settings = {k: v for k, v in harder.items() if k in case.parameters}
-    jobs = (1, 2) if "n_jobs" in case.parameters else (None, None)
-    first, other = (
-        case.made(case.forest(), **settings, **({"n_jobs": n} if n else {})).fit(X, y)
-        for n in jobs
-    )
-    np.testing.assert_array_equal(says(other, X), says(first, X))
-    if case in SIMPLIFIERS:
-        assert other.rules_.to_json() == first.rules_.to_json()
-    if "choice" in case.keeps:
-        assert other.cv_results_ == first.cv_results_
+    found = []
+    for n_jobs, table in zip((1, 2, 1), forms(X, tmp_path)):
+        jobs = {"n_jobs": n_jobs} if "n_jobs" in case.parameters else {}
+        found.append(case.made(case.forest(), **settings, **jobs).fit(table, y))
+        # As it came; nothing of the estimator is a view of the file.
+        np.testing.assert_array_equal(table, X)
+        assert b"memmap" not in state(found[-1])
+    first, *others = found
+    for other in others:
+        np.testing.assert_array_equal(says(other, table), says(first, X))
+        if case in SIMPLIFIERS:
+            assert other.rules_.to_json() == first.rules_.to_json()
+        if "choice" in case.keeps:
+            assert other.cv_results_ == first.cv_results_
+
+
+@pytest.mark.parametrize("make", [*DENSITIES, *TRANSFORMERS])
+def test_the_container_changes_no_density_and_no_transformer(
+    make, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("clearwood._tables.learning.SAMPLE_ROWS", 60)
+    X = np.asarray(ESTIMATORS[0].data()[0][:150])
+    settings = DENSITIES.get(make, {})
+    if "random_state" in make().get_params():
+        settings = {**settings, "random_state": 0}
+    found = []
+    for table in forms(X, tmp_path):
+        one = make(**settings).fit(table, X[:, 0] > 50)
+        found.append(getattr(one, "score_samples", getattr(one, "transform", None)))
+    first, *others = (np.asarray(says_of(table)) for says_of in found)
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+@each(ESTIMATORS)
+def test_what_is_said_of_a_row_is_the_same_in_any_batch(case):
+    X, _ = case.data()
+    check_batches(X, lambda rows: says(case.fitted(), rows))
 
 
 @each(ESTIMATORS)

@@ -370,6 +370,14 @@ def says(estimator: Any, X: Any) -> np.ndarray:
     return getattr(estimator, "predict_proba", estimator.predict)(X)
 
 
+def check_batches(X: pd.DataFrame, predict: Any) -> None:
+    """A row's prediction is the same, to the last bit, whatever rows come with it."""
+    mixed = np.random.default_rng(0).permutation(len(X))
+    batches = np.split(mixed, [1, 2, 4, 7, 15, 40])
+    found = np.concatenate([predict(X.iloc[rows]) for rows in batches])
+    np.testing.assert_array_equal(found, predict(X)[mixed])
+
+
 def same(one: Any, other: Any, X: Any) -> None:
     """They say the same of all rows, and their lines ask the same."""
     np.testing.assert_allclose(says(one, X), says(other, X))

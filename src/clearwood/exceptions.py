@@ -79,5 +79,9 @@ class LostDigitsWarning(UserWarning):
     """Numbers are so large that what is beside them, or is left, is not exact."""
 
 
+class SampledRowsWarning(UserWarning):
+    """Of a table that is read in blocks a sample chose what cannot be added up."""
+
+
 class PoorMixingWarning(UserWarning):
     """Chains of a sampler disagree, or are worth few independent draws."""

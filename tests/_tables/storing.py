@@ -11,7 +11,7 @@ N = 2 * BLOCK_ROWS + 901
 CUTS = [0, 0, 3, 700, 700, BLOCK_ROWS + 5, 2 * BLOCK_ROWS - 1, N]
 """Parts of odd sizes, two of them empty."""
 
-KINDS = ("file", "folder", "frames", "memmap", "dask array", "dask frame")
+KINDS = ("file", "folder", "frames", "dask array", "dask frame")
 
 
 def two_classes():

@@ -38,7 +38,7 @@ def rules():
     return RuleList(lines, Rule((), 0.25), space)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "memmap"])
 def test_all_say_the_same_to_the_last_bit(kind, frame, rules, tmp_path):
     X, rest = stored(kind, frame, tmp_path)
     whole = frame[["a", "b"]]
@@ -65,7 +65,7 @@ def graded(frame):
     return cw.read_ensemble(forest), rules
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "memmap"])
 def test_models_predict_the_same_to_the_last_bit(kind, frame, graded, tmp_path):
     X, _ = stored(kind, frame, tmp_path)
     for model in graded:

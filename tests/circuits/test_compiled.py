@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.circuits import made, naive
 
-from clearwood.circuits.circuit import Product, Sum, walk
+from clearwood._features import FeatureSpace
+from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import _at_root, compile_circuit
-from clearwood.circuits.distributions import ChowLiuTree, Histogram
+from clearwood.circuits.distributions import Categorical, ChowLiuTree, Histogram
 
 
 def as_float(numbers):
@@ -31,6 +32,24 @@ def test_golden_likelihoods(name):
         asked[pattern["missing"]] = np.nan
         found = compiled.log_likelihood(asked[None])[0]
         assert found == pytest.approx(pattern["log_likelihood"], rel=1e-12, abs=1e-14)
+
+
+def test_a_row_has_the_same_density_in_any_batch():
+    rng = np.random.default_rng(0)
+    columns, levels = range(40), 5
+    kinds = [
+        Product(tuple(Categorical(j, rng.dirichlet(np.ones(levels))) for j in columns))
+        for _ in range(9)
+    ]
+    space = FeatureSpace(
+        tuple(f"x{j}" for j in columns), (tuple(range(levels)),) * len(columns)
+    )
+    compiled = compile_circuit(Circuit(Sum(np.full(9, 1 / 9), tuple(kinds)), space))
+    values = rng.integers(levels, size=(1300, len(columns))).astype(float)
+    whole = compiled.log_likelihood(values)
+    for batches in (np.split(values, [1, 3, 8, 60, 800]), values[:70, None]):
+        found = np.concatenate([compiled.log_likelihood(batch) for batch in batches])
+        np.testing.assert_array_equal(found, whole[: len(found)])
 
 
 def test_golden_states():

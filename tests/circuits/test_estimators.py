@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from tests.circuits.learning.test_golden import table as rows_of
 from tests.circuits.made import GOLDEN
-from tests.estimators import DENSITIES
+from tests.estimators import DENSITIES, check_batches
 
 import clearwood as cw
 from clearwood.circuits.base import held_out
@@ -49,6 +49,11 @@ def made(make, **settings):
 def fitted():
     """Of all learners one, only to be read."""
     return {make: made(make).fit(people()) for make in DENSITIES}
+
+
+@each
+def test_a_density_is_the_same_in_any_batch(make, fitted):
+    check_batches(people(1100, seed=1), fitted[make].score_samples)
 
 
 @each

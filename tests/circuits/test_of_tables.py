@@ -47,7 +47,7 @@ def of_frames(frame, small_samples):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_teaches_the_same_to_the_last_bit(kind, frame, of_frames, tmp_path):
-    named = kind not in ("memmap", "dask array")
+    named = kind != "dask array"
     # Where weights are a column of the table, they would be a feature of the density.
     table = frame.drop(columns="w") if named and kind != "dask frame" else frame
     X, rest = stored(kind, table, tmp_path)
@@ -183,12 +183,12 @@ def test_what_is_wrong_is_named_with_its_place(frame):
 @pytest.mark.parametrize("kind", KINDS)
 def test_cells_are_filled_wherever_they_are_stored(kind, frame, tmp_path):
     values = frame[["a", "b"]]
-    table = frame if kind in ("memmap", "dask array") else values.assign(y=0, w=0)
+    table = frame if kind == "dask array" else values.assign(y=0, w=0)
     X, _ = stored(kind, table, tmp_path)
     imputer = cw.SPNImputer(random_state=0).fit(lambda: in_parts(values))
     expected = imputer.transform(values).to_numpy()
     assert not np.isnan(expected).any()
-    if kind in ("memmap", "dask array"):
+    if kind == "dask array":
         del imputer.feature_names_in_
     found = imputer.transform(X)
     assert hasattr(found, "compute") == kind.startswith("dask")

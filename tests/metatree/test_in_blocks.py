@@ -1,5 +1,7 @@
 """Trees are grown on a sample of a large table, and learn from all of its rows."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 
 import clearwood as cw
 from clearwood._tables import open_rows
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, SampledRowsWarning
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
@@ -68,6 +70,17 @@ def test_it_knows_all_rows_and_grew_on_some(frame, of_frames):
     grown = cw.MetaTreeRegressor(**FEW).fit(*sample)
     assert of_frames.structure_.same_as(grown.structure_)
     assert of_frames.leaf_ == grown.leaf_
+
+
+def test_a_sample_is_announced_and_a_whole_table_is_not(frame):
+    table = frame.drop(columns="w")
+    tree = cw.MetaTreeRegressor(**FEW)
+    sampled = f"has {N:,} rows.* on 2,000 of them, drawn at random"
+    with pytest.warns(SampledRowsWarning, match=sampled):
+        tree.fit(lambda: [table], "y")
+    with warnings.catch_warnings(action="error"):
+        tree.fit(table[["a", "b"]], table["y"])
+        tree.fit(lambda: [table[:2000]], "y")
 
 
 @pytest.fixture(scope="module")

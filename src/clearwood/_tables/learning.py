@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -13,6 +14,7 @@ from clearwood._tables.opening import check_there, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted, rewritten
 from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable
 from clearwood._validation import check_target
+from clearwood.exceptions import SampledRowsWarning
 
 
 def sample_of(
@@ -24,12 +26,26 @@ def sample_of(
     ----------
     X, y, weight
         As :func:`open_rows` takes them; or a table in memory, which is its own sample.
+
+    Warns
+    -----
+    SampledRowsWarning
+        Where the sample has fewer rows than the table.
     """
     if not is_read_in_blocks(X):
         return RowsOfTable(X, y, weight), None
     table = open_rows(X, y, weight)
     sample = table.sample(SAMPLE_ROWS)
-    return sample, table if sample.n_rows < table.n_rows else None
+    if sample.n_rows == table.n_rows:
+        return sample, None
+    warnings.warn(
+        f"The table has {table.n_rows:,} rows. What cannot be added up row by row "
+        f"(structure, cuts) was chosen on {sample.n_rows:,} of them, drawn at random; "
+        "a table in memory is used whole. The guide to large data lists what is exact.",
+        SampledRowsWarning,
+        stacklevel=4,
+    )
+    return sample, table
 
 
 def labels_of(table: RowBlocks) -> np.ndarray:

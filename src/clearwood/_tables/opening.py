@@ -22,8 +22,8 @@ def is_dask(table: Any) -> bool:
 
 
 def is_read_in_blocks(X: Any) -> bool:
-    """Whether a table is a file, a memory map, parts of one, or of Dask."""
-    if isinstance(X, str | os.PathLike | np.memmap) or is_dask(X) or is_function(X):
+    """Whether a table is a file, parts of one, or of Dask; a memory map is an array."""
+    if isinstance(X, str | os.PathLike) or is_dask(X) or is_function(X):
         return True
     if isinstance(X, Iterator):
         raise InputError(
@@ -44,7 +44,7 @@ def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
 
     Parameters
     ----------
-    X : path, ndarray, memmap, pandas.DataFrame, callable or Dask collection
+    X : path, ndarray, pandas.DataFrame, callable or Dask collection
         A Parquet file or a folder of such; a function that gives an iterator of pandas
         frames; a frame or a two-dimensional array of Dask.
     y, weight : str or array-like of shape (n_rows,), optional

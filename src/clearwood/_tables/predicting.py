@@ -24,7 +24,7 @@ def predicted(
     ----------
     says : callable
         What a model says of some rows.
-    X : path, memmap, callable or Dask collection
+    X : path, callable or Dask collection
         See :func:`open_rows`.
     kind : dtype
         Of what it says.
@@ -53,7 +53,7 @@ def rewritten(
     ----------
     says : callable
         From some rows to as many.
-    X : path, memmap, callable or Dask collection
+    X : path, callable or Dask collection
     meta : callable
         From a frame without rows to what is made of it.
     columns_of : callable

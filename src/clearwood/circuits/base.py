@@ -82,7 +82,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             As it comes: texts, numbers and truth values, cells may be empty. Or a table
-            that is read in blocks: the path of Parquet files, a memory map, a function
+            that is read in blocks: the path of Parquet files, a function
             that gives pandas frames, a collection of Dask. Of more than 200,000 rows
             as many are drawn at random to choose the structure and what is read off
             columns; then EM goes on with all rows, if it is part of the learner.

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, fit_context
 from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._numeric import spawn_generators
-from clearwood._tables import is_read_in_blocks
-from clearwood._tables.learning import rewrites_table, sample_of
+from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
+from clearwood._tables.learning import rewrites_table
 from clearwood._validation import check_table
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit
@@ -116,11 +116,13 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        sample, _ = sample_of(X)
-        checked = check_table(self, sample.X, reset=True)
+        in_blocks = is_read_in_blocks(X)
+        # The network warns of a sample.
+        rows = open_rows(X).sample(SAMPLE_ROWS).X if in_blocks else X
+        checked = check_table(self, rows, reset=True)
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
-        self.circuit_ = network.fit(X if is_read_in_blocks(X) else checked).circuit_
+        self.circuit_ = network.fit(X if in_blocks else checked).circuit_
         return self
 
     @warned_once()

@@ -157,7 +157,7 @@ class MDLPDiscretizer(_Binner):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks: the path of Parquet files, a memory map,
+            Or a table that is read in blocks: the path of Parquet files,
             a function that gives pandas frames, a collection of Dask. Of more than
             200,000 rows as many are drawn at random, and cuts are theirs.
         y : array-like of shape (n_samples,) or str
@@ -234,7 +234,7 @@ class BinaryBinner(_Binner):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks: the path of Parquet files, a memory map,
+            Or a table that is read in blocks: the path of Parquet files,
             a function that gives pandas frames, a collection of Dask. Of more than
             200,000 rows as many are drawn at random, and cuts are theirs.
         y : None or str

@@ -230,7 +230,7 @@ class TreeEnsemble(FlatTrees):
         ----------
         X : array-like or pandas or polars frame of shape (n_rows, n_features)
             Frames are read by column name where the model knows names. Or a table
-            that is read in blocks: the path of a Parquet file, a memory map, a
+            that is read in blocks: the path of a Parquet file, a
             function that gives pandas frames, a collection of Dask.
 
         Returns

@@ -78,7 +78,7 @@ class LearnsByStatistics(BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             Columns of texts, and those declared to be of categories (of numbers, too),
             are categories; cells may be empty. Or a table that is read in blocks: the
-            path of Parquet files, a memory map, a function that gives pandas frames,
+            path of Parquet files, a function that gives pandas frames,
             a collection of Dask. Of more than 200,000 rows as many are drawn at random
             to choose the structure and what is read off the rows of the first fit, and
             then all are learned.

@@ -116,7 +116,7 @@ class ProjectedRules(BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             Rows on which the proxy shall say what the reference says: the reference's
             training rows, or others like those that it will be asked about. Or a table
-            that is read in blocks: the path of Parquet files, a memory map, a function
+            that is read in blocks: the path of Parquet files, a function
             that gives pandas frames, a collection of Dask. Of more than 200,000 rows
             the proxy is found on as many, drawn at random, and its rules are counted
             on all.

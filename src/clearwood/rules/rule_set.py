@@ -311,7 +311,7 @@ class RuleSet(Editable, Exportable, ABC):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             At least one row. Or what is read in blocks: a Parquet file or a folder of
-            them, a memory map, a function that gives pandas frames one after the
+            them, a function that gives pandas frames one after the
             other, a frame or an array of Dask.
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for ``error``; of what is read in blocks the name of

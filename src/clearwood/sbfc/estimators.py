@@ -212,7 +212,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             Columns of texts, and those declared to be of categories (of numbers, too),
             are categories; cells may be empty. Or a table that is read in blocks: the
-            path of Parquet files, a memory map, a function that gives pandas frames,
+            path of Parquet files, a function that gives pandas frames,
             a collection of Dask. Of more than 200,000 rows as many are drawn at random
             to cut numbers; all are counted.
         y : array-like of shape (n_samples,) or str

@@ -104,7 +104,7 @@ def simplify(
     X : array-like or frame of shape (n_samples, n_features)
         Rows on which the rules shall speak for the model; its training rows do. Or
         what is larger than memory and read in blocks: a Parquet file or a folder of
-        them, a memory map, a function that gives pandas frames one after the other, a
+        them, a function that gives pandas frames one after the other, a
         frame or an array of Dask.
     y : array-like of shape (n_samples,), or str, optional
         True labels or values, to report how precise the rules are; of what is read in

@@ -223,7 +223,8 @@ class MetaForest:
                 weights.append(tree_weight[t] * weight)
             weight = np.concatenate(weights, axis=1)
             # Most prunings of a tree hardly count; their nodes cost as much as others.
-            matters = (weight > NOTHING).sum(axis=1).max()
+            weight = np.where(weight > NOTHING, weight, 0.0)
+            matters = (weight > 0.0).sum(axis=1).max()
             kept = np.argsort(-weight, axis=1, kind="stable")[:, :matters]
             yield (
                 rows,

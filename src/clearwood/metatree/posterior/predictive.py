@@ -85,7 +85,7 @@ class Predictive:
         largest = terms.max(axis=1)
         shift = np.where(np.isfinite(largest), largest, 0.0)
         with np.errstate(divide="ignore"):
-            return shift + np.log(np.exp(terms - shift[:, None]).sum(axis=1))
+            return shift + np.log(_in_order(np.exp(terms - shift[:, None])))
 
     def cdf(self, y: Any) -> np.ndarray:
         """Probability of at most ``y``, for one ``y`` per row."""
@@ -145,7 +145,15 @@ class Predictive:
 
 def _mix(weight: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """Weighted sums along the ways; what has no weight may be infinite."""
-    return (weight * np.where(weight > 0, parts, 0.0)).sum(axis=1)
+    return _in_order(weight * np.where(weight > 0, parts, 0.0))
+
+
+def _in_order(parts: np.ndarray) -> np.ndarray:
+    """Sums of rows, first to last: zeros that longer ways add say nothing.
+
+    NumPy's own sum depends, in the last bits, on how many there are.
+    """
+    return np.cumsum(parts, axis=1)[:, -1]
 
 
 def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predictive:
