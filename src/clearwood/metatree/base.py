@@ -188,10 +188,12 @@ def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Code
     )
 
 
-def encoded_for(structure: Structure, leaf: LeafModel, X: Any) -> np.ndarray:
-    """A table as numbers; where leaves read none, only the features that are asked."""
+def encoded_for(
+    structure: Structure, leaf: LeafModel, X: Any, *, whole: bool = False
+) -> np.ndarray:
+    """A table as numbers: what the nodes and the leaves read, or the whole of it."""
     asked = None if leaf.reads_features else structure.asked
-    return structure.coder.features.encode(X, asked)
+    return structure.coder.features.encode(X, asked, whole=whole)
 
 
 def columns_of_leaf(

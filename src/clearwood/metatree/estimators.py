@@ -240,7 +240,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     @staticmethod
     def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        encoded = encoded_for(tree.structure, tree.model, X)
+        encoded = encoded_for(tree.structure, tree.model, X, whole=True)
         codes, x = rows_for(tree.structure, tree.model, encoded)
         # Numbers are from now on told as what they are in these rows too.
         told = told_of_more(tree.structure, encoded)
