@@ -4,13 +4,15 @@ Usage: python -m benchmarks.engines [--quick] [--fresh]
 
 Random rule sets and tables, those of the tests, are asked of every database that can be
 opened: SQLite and DuckDB inside Python, PostgreSQL by libpq's variables (PGHOST ...),
-ClickHouse by chdb. In the other dialects the queries are read back by sqlglot.
+MySQL or MariaDB by MYSQL_UNIX_PORT (`.ci/databases` sets these), ClickHouse by chdb. In
+the other dialects the queries are read back by sqlglot.
 """
 
 import warnings
 from functools import partial
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.rules.exports import engines, samples
@@ -35,6 +37,7 @@ VERSIONS = {
     "sqlite": "SELECT sqlite_version()",
     "duckdb": "SELECT version()",
     "postgresql": "SHOW server_version",
+    "mysql": "SELECT version()",
     "clickhouse": "SELECT version()",
 }
 
@@ -62,11 +65,11 @@ def case(dialect, n):
     if dialect not in engines.ENGINES:
         return [found | {"n_not_read": count(partial(is_not_read, dialect), n)[0]}]
     try:
-        ask = engines.ENGINES[dialect]()
-    except BaseException as error:  # pytest.skip is no Exception.
+        with engines.ENGINES[dialect]() as ask:
+            n_differ, n_rows = count(partial(rows_that_differ, dialect, ask), n)
+            engine = f"{dialect} {version(dialect, ask)}"
+    except pytest.skip.Exception as error:
         return [found | {"engine": f"not here: {error}"}]
-    n_differ, n_rows = count(partial(rows_that_differ, dialect, ask), n)
-    engine = f"{dialect} {version(dialect, ask)}"
     return [found | {"engine": engine, "n_rows": n_rows, "n_differ": n_differ}]
 
 

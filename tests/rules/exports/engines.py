@@ -1,26 +1,36 @@
 """Databases that run exported rules on a table of cells, where they are installed.
 
-Each is a function that opens one, with nothing in it, and gives back how to ask it.
+Each is a context that opens one, with nothing in it, and gives how to ask it.
 """
 
+import datetime
 import math
+import os
 import sqlite3
+import string
+from contextlib import closing, contextmanager
 from functools import partial
 
+import numpy as np
 import pytest
+from hypothesis import reject
 
 TABLE = 'the "table`]'
+LARGEST = float(np.finfo(np.float64).max)
 
 
+@contextmanager
 def open_sqlite():
-    connection = sqlite3.connect(":memory:")
-    # SQLite has EXP only where it was built with mathematical functions.
-    connection.create_function("EXP", 1, math.exp)
     types = {"number": "REAL", "text": "TEXT", "boolean": "BOOLEAN"}
     types |= dict.fromkeys(["date", "datetime", "zoned"], "TEXT")
-    return partial(_asked_with_marks, connection, types, "?", _text_of_time)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        # SQLite has EXP only where it was built with mathematical functions.
+        connection.create_function("EXP", 1, math.exp)
+        cursor = connection.cursor()
+        yield partial(_asked_with_marks, cursor, types, "?", '"', _text_of_time)
 
 
+@contextmanager
 def open_duckdb():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
@@ -30,23 +40,64 @@ def open_duckdb():
         connection.register(TABLE, arrow_table(rules, rows))
         return _tuples(connection.sql(query).to_arrow_table())
 
-    return ask
+    yield ask
+    connection.close()
 
 
+@contextmanager
 def open_postgresql():
     """The server that libpq's own variables name (PGHOST ...)."""
-    psycopg2 = pytest.importorskip("psycopg2")
+    psycopg = pytest.importorskip("psycopg")
     try:
-        connection = psycopg2.connect("")
-    except psycopg2.OperationalError as error:
+        # Nothing is prepared: tables of one name come and go.
+        connection = psycopg.connect(
+            "", autocommit=True, prepare_threshold=None, connect_timeout=10
+        )
+    except psycopg.OperationalError as error:
         pytest.skip(f"no PostgreSQL: {error}")
     types = {"number": "DOUBLE PRECISION", "text": "TEXT", "boolean": "BOOLEAN"}
     types |= {"date": "DATE", "datetime": "TIMESTAMP", "zoned": "TIMESTAMPTZ"}
+    with connection:
+        cursor = connection.cursor()
+        cursor.execute("SET TIME ZONE 'Asia/Tokyo'")
+        yield partial(_asked_with_marks, cursor, types, "%s", '"', lambda cell: cell)
+
+
+@contextmanager
+def open_mysql():
+    """The MySQL or MariaDB whose socket MySQL's own variable names."""
+    pymysql = pytest.importorskip("pymysql")
+    if not (socket := os.environ.get("MYSQL_UNIX_PORT")):
+        pytest.skip("no MySQL: MYSQL_UNIX_PORT names no socket")
+    connection = pymysql.connect(
+        unix_socket=socket, user="root", charset="utf8mb4", connect_timeout=10
+    )
     cursor = connection.cursor()
-    cursor.execute("SET TIME ZONE 'Asia/Tokyo'")
-    return partial(_asked_with_marks, cursor, types, "%s", lambda cell: cell)
+    cursor.execute("CREATE DATABASE IF NOT EXISTS clearwood")
+    cursor.execute("USE clearwood")
+    types = {"number": "DOUBLE", "text": "LONGTEXT", "boolean": "BOOLEAN"}
+    types |= {"date": "DATE", "datetime": "DATETIME(6)"}
+
+    def ask(rules, rows, query):
+        if any(name[-1] in string.whitespace for name in rules.features.names):
+            reject()  # MySQL has no such names.
+        # A TIMESTAMP is what the session's zone makes of it; other years than
+        # these are kept as DATETIME, which is UTC where the session is.
+        times = [cell for row in rows for cell in row if getattr(cell, "tzinfo", None)]
+        in_range = all(1970 < at.year < 2038 for at in times)
+        zoned = "TIMESTAMP(6) NULL" if in_range else "DATETIME(6)"
+        cursor.execute("SET time_zone = '+00:00'")
+        zone = f"SET time_zone = '{'+09:00' if in_range else '+00:00'}'"
+        every = types | {"zoned": zoned}
+        return _asked_with_marks(
+            cursor, every, "%s", "`", _mysql_cell, rules, rows, query, zone
+        )
+
+    yield ask
+    connection.close()
 
 
+@contextmanager
 def open_clickhouse():
     """ClickHouse local, inside Python."""
     session = pytest.importorskip("chdb.session").Session()
@@ -60,13 +111,14 @@ def open_clickhouse():
         )
         return _tuples(session.query(query, "ArrowTable"))
 
-    return ask
+    yield ask
 
 
 ENGINES = {
     "sqlite": open_sqlite,
     "duckdb": open_duckdb,
     "postgresql": open_postgresql,
+    "mysql": open_mysql,
     "clickhouse": open_clickhouse,
 }
 
@@ -102,21 +154,35 @@ def _tuples(table):
     return [tuple(row.values()) for row in table.to_pylist()]
 
 
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
+def _asked_with_marks(
+    cursor, types, mark, quote, cell, rules, rows, query, before=None
+):
+    """Answers from a table that only this session sees."""
 
+    def quoted(name):
+        return quote + name.replace(quote, 2 * quote) + quote
 
-def _asked_with_marks(cursor, types, mark, cell, rules, rows, query):
     kinds = [kind_of(rules, d) for d in range(rules.features.n_features)]
     columns = [f"{quoted(n)} {types[k]}" for n, k in zip(rules.features.names, kinds)]
     cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}")
-    cursor.execute(f"CREATE TABLE {quoted(TABLE)} ({', '.join(columns)})")
+    cursor.execute(f"CREATE TEMPORARY TABLE {quoted(TABLE)} ({', '.join(columns)})")
     marks = ", ".join([mark] * len(columns))
     filled = [[cell(value) for value in row] for row in rows]
     cursor.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})", filled)
-    said = cursor.execute(query)
-    return (said or cursor).fetchall()
+    if before:
+        cursor.execute(before)
+    cursor.execute(query)
+    return cursor.fetchall()
 
 
 def _text_of_time(cell):
     return str(cell) if hasattr(cell, "year") else cell
+
+
+def _mysql_cell(cell):
+    """A cell as MySQL keeps it: it has no NaN, no infinity and no offsets."""
+    if getattr(cell, "tzinfo", None):
+        return cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None if math.isnan(cell) else math.copysign(LARGEST, cell)
+    return cell

@@ -25,9 +25,9 @@ CELLS = [
 ]
 
 
-def rules(kind, low, high, missing=False):
+def rules(kind, low, high, missing=False, unit=""):
     condition = Interval(0, low, high, missing)
-    space = FeatureSpace(("at",), (None,), info=(ColumnInfo(kind=kind),))
+    space = FeatureSpace(("at",), (None,), info=(ColumnInfo(kind=kind, unit=unit),))
     yes, no = Rule((condition,), "yes", (0.0, 1.0)), Rule((), "no", (1.0, 0.0))
     return RuleList((yes,), no, space, ("no", "yes"))
 
@@ -76,6 +76,9 @@ def test_dialects_write_dates():
     later = rules("datetime", AT, 1e5)
     assert "TIMESTAMP '2019-04-01 12:00:00'" in later.to_sql("postgresql")
     assert "CAST('2019-04-01 12:00:00' AS DATETIME2)" in later.to_sql("mssql")
+    zoned = rules("datetime", AT, 1e5, unit="UTC").to_sql("mysql")
+    at = "TIMESTAMP '2019-04-01 12:00:00'"
+    assert f"CONVERT_TZ({at}, '+00:00', @@session.time_zone)" in zoned
     with pytest.raises(InputError, match="a duration"):
         rules("duration", 1.0, 2.0).to_sql("duckdb")
     with pytest.raises(InputError, match="ask the date 'at'"):
@@ -100,11 +103,7 @@ def test_oracle_reads_times_by_a_form_of_their_own():
     assert f"TO_TIMESTAMP('2019-04-01 12:00:00', '{form}')" in later
     odd = rules("datetime", AT + 0.25 / 86400, 1e5).to_sql("oracle")
     assert f"12:00:00.250000', '{form}.FF6')" in odd
-    condition = Interval(0, AT, 1e5, False)
-    info = ColumnInfo(kind="datetime", unit="UTC")
-    space = FeatureSpace(("at",), (None,), info=(info,))
-    yes, no = Rule((condition,), "yes", (0.0, 1.0)), Rule((), "no", (1.0, 0.0))
-    zoned = RuleList((yes,), no, space, ("no", "yes")).to_sql("oracle")
+    zoned = rules("datetime", AT, 1e5, unit="UTC").to_sql("oracle")
     assert f"TO_TIMESTAMP_TZ('2019-04-01 12:00:00+00:00', '{form}TZH:TZM')" in zoned
     for text in (later, odd, zoned):
         assert "CAST('" not in text

@@ -19,7 +19,8 @@ def engine(request):
     """A dialect, and how to ask a database of it."""
     if request.param in BASES:
         pytest.importorskip("sqlglot")
-    return request.param, engines.ENGINES[request.param]()
+    with engines.ENGINES[request.param]() as ask:
+        yield request.param, ask
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")

@@ -28,7 +28,11 @@ LITERALS = {
         "CAST('{}' AS DATETIME2)",
         "CAST('{}+00:00' AS DATETIMEOFFSET)",
     ),
-    "mysql": (*STANDARD[:2], "TIMESTAMP '{}+00:00'"),
+    # A literal with an offset is MySQL 8.0.19's alone, and MariaDB refuses it.
+    "mysql": (
+        *STANDARD[:2],
+        "CONVERT_TZ(TIMESTAMP '{}', '+00:00', @@session.time_zone)",
+    ),
     "sqlite": ("'{}'", "'{}'", "'{}'"),
 }
 """The same where it is not written as in the standard."""
