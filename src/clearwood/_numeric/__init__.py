@@ -1,10 +1,11 @@
-"""Numerical ground floor: kernels, log space, means, bisection, seeds, row blocks."""
+"""Numerical ground floor: kernels, sums in order, means, bisection, seeds, blocks."""
 
 from clearwood._numeric.bisection import bisect, bisect_whole
 from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
 from clearwood._numeric.kernel import kernel
 from clearwood._numeric.logspace import clipped_log, xlogx
 from clearwood._numeric.pooling import pool_values
+from clearwood._numeric.same_bits import product, rounded
 from clearwood._numeric.seeds import as_generator, spawn_generators
 from clearwood._numeric.weighted import (
     WeightedMoments,
@@ -24,6 +25,8 @@ __all__ = [
     "effective_number",
     "kernel",
     "pool_values",
+    "product",
+    "rounded",
     "spawn_generators",
     "weighted_mean_and_error",
     "xlogx",

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.circuits._kernels import add_normals, normal_moments
 from clearwood.circuits.distributions import (
     LEAST_SHARE,
@@ -88,7 +89,7 @@ class LevelLeaves:
         """See :class:`LeafArrays`."""
         indicators = self._indicators(columns)
         for tile, table in zip(self.tiles, self._log_tables):
-            own = table @ indicators[tile.indicator]
+            own = product(table, indicators[tile.indicator])
             log[tile.place] += np.where(own > 0.5 * IMPOSSIBLE, own, -np.inf)
 
     def statistics(self, flow: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -96,7 +97,7 @@ class LevelLeaves:
         indicators = self._indicators(columns)
         counts = np.zeros(len(self.probabilities))
         for tile in self.tiles:
-            table = flow[tile.place] @ indicators[tile.indicator].T
+            table = product(flow[tile.place], indicators[tile.indicator].T)
             counts[tile.entry] = table[tile.row, tile.column]
         return counts
 

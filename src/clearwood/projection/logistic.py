@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._features import printable
-from clearwood._numeric import as_generator
+from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of, says_of_tables
 from clearwood._validation import check_table, interval_ends, label_positions
@@ -160,7 +160,7 @@ class _ProjectedLinear(BaseEstimator):
         return self._said(self.terms_.of_rows(encoded))
 
     def _scores(self, columns: np.ndarray) -> np.ndarray:
-        return columns @ self.coef_.T + self.intercept_
+        return product(columns, self.coef_.T) + self.intercept_
 
     def _says(self, X: Any) -> Answers | None:
         """Distributions of observations: of these, coefficients say nothing."""
