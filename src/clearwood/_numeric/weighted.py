@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clearwood._numeric.same_bits import product
+
 
 def weighted_mean_and_error(
     losses: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means over rows (the last axis), and their standard errors."""
     share = weight / weight.sum()
-    mean = losses @ share
-    error = np.sqrt(((losses - mean[..., None]) ** 2) @ share**2)
+    mean = product(losses, share)
+    error = np.sqrt(product((losses - mean[..., None]) ** 2, share**2))
     return mean, error
 
 

@@ -235,5 +235,5 @@ def _expected(
     log = compiled.upward(values)
     flow, edges = compiled.downward(log, weight)
     counted = weight > 0.0
-    likelihood = weight[counted] @ log[-1][counted]
+    likelihood = (weight[counted] * log[-1][counted]).sum()
     return likelihood, edges, *compiled.leaves.statistics(flow, values)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel
+from clearwood._numeric import kernel, product
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_borrowed,
@@ -142,7 +142,7 @@ class Counts(LeafModel):
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""
-        return self.probabilities(stats) @ np.arange(self.n_stats)
+        return product(self.probabilities(stats), np.arange(self.n_stats))
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
         """See ``LeafModel``."""

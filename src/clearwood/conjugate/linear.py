@@ -10,6 +10,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._numeric import kernel
+from clearwood._numeric.cholesky import (
+    cholesky,
+    log_diagonal,
+    solve_lower,
+    solve_upper,
+)
 from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
 from clearwood.conjugate.moments import LARGEST, MomentsLeaf, log_student
 from clearwood.exceptions import InputError
@@ -115,45 +121,6 @@ def linear_log_predictive(stats, prior, z):
 def columns_of_prior(prior):
     """Number of features where ``prior`` is (alpha, beta, mu, Lambda)."""
     return int((math.sqrt(4.0 * (prior.size - 2) + 1.0) - 1.0) / 2.0 + 0.5)
-
-
-@kernel
-def cholesky(a):
-    """Turn the lower triangle of a positive matrix into its Cholesky factor."""
-    for j in range(a.shape[0]):
-        for k in range(j + 1):
-            rest = a[j, k]
-            for i in range(k):
-                rest -= a[j, i] * a[k, i]
-            a[j, k] = math.sqrt(rest) if j == k else rest / a[k, k]
-        a[j, j + 1 :] = 0.0
-
-
-@kernel
-def log_diagonal(factor):
-    """Half the log determinant of a matrix, from its Cholesky factor."""
-    found = 0.0
-    for j in range(factor.shape[0]):
-        found += math.log(factor[j, j])
-    return found
-
-
-@kernel
-def solve_lower(factor, b):
-    """Solve ``factor x = b`` in place."""
-    for j in range(b.size):
-        for k in range(j):
-            b[j] -= factor[j, k] * b[k]
-        b[j] /= factor[j, j]
-
-
-@kernel
-def solve_upper(factor, b):
-    """Solve ``factor.T x = b`` in place."""
-    for j in range(b.size - 1, -1, -1):
-        for k in range(j + 1, b.size):
-            b[j] -= factor[k, j] * b[k]
-        b[j] /= factor[j, j]
 
 
 @kernel

@@ -6,9 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import multigammaln
 
+from clearwood._numeric import product
+from clearwood._numeric.cholesky import (
+    cholesky_of,
+    log_diagonal,
+    solve_lower,
+    solve_lower_all,
+)
 from clearwood.exceptions import InputError
 
 LOG_2PI = math.log(2.0 * math.pi)
@@ -91,9 +97,11 @@ class NormalInverseWishart:
         # Bartlett: a a' is Wishart with the scale 1, and psi = l l'.
         a = np.tril(rng.standard_normal((d, d)), -1)
         a[np.diag_indices(d)] = np.sqrt(rng.chisquare(self.nu - np.arange(d)))
-        root = solve_triangular(a, np.linalg.cholesky(self.psi).T, lower=True)
-        mean = self.mu + rng.standard_normal(d) @ root / math.sqrt(self.kappa)
-        return mean, root.T @ root
+        root = cholesky_of(self.psi)
+        solve_lower_all(a, root)
+        root = root.T
+        mean = self.mu + product(rng.standard_normal(d), root) / math.sqrt(self.kappa)
+        return mean, product(root.T, root)
 
     def log_marginal(
         self, weight: float, sums: np.ndarray, products: np.ndarray
@@ -104,13 +112,16 @@ class NormalInverseWishart:
 
     def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
         """Log density of a mean and a covariance, but for a power of 2 pi."""
-        d, lower = len(self.mu), np.linalg.cholesky(covariance)
-        log_det = 2.0 * math.fsum(np.log(np.diag(lower)))
-        gap = solve_triangular(lower, mean - self.mu, lower=True)
-        spread = np.trace(np.linalg.solve(covariance, self.psi))
+        d, lower = len(self.mu), cholesky_of(covariance)
+        gap, spread = mean - self.mu, self.psi.copy()
+        solve_lower(lower, gap)
+        # The trace of inv(covariance) psi, as psi is symmetric.
+        solve_lower_all(lower, spread)
+        spread = np.ascontiguousarray(spread.T)
+        solve_lower_all(lower, spread)
         return float(
-            -0.5 * (self.nu + d + 2) * log_det
-            - 0.5 * spread - 0.5 * self.kappa * (gap @ gap) - self._log_constant()
+            -(self.nu + d + 2) * log_diagonal(lower) - 0.5 * np.trace(spread)
+            - 0.5 * self.kappa * (gap**2).sum() - self._log_constant()
         )  # fmt: skip
 
     def _log_constant(self) -> float:
@@ -118,7 +129,7 @@ class NormalInverseWishart:
         d = len(self.mu)
         if self.kappa == 0:  # flat
             return 0.0
-        _, log_det = np.linalg.slogdet(self.psi)
+        log_det = 2.0 * log_diagonal(cholesky_of(self.psi))
         return float(
             multigammaln(0.5 * self.nu, d)
             + 0.5 * self.nu * (d * math.log(2.0) - log_det)

@@ -11,10 +11,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from clearwood._numeric import kernel
-from clearwood.conjugate.linear import cholesky, log_diagonal, solve_lower
+from clearwood._numeric import kernel, product
+from clearwood._numeric.cholesky import (
+    cholesky,
+    cholesky_of,
+    log_diagonal,
+    solve_lower,
+    solve_lower_all,
+)
 from clearwood.exceptions import InputError
 
 NOT_DEFINITE = "A covariance matrix is not positive definite; floor its variances."
@@ -34,7 +39,7 @@ class Pattern(NamedTuple):
     @property
     def covariance(self) -> np.ndarray:
         """Of the missing entries; the same in all rows. ``factor`` is its root."""
-        return self.factor @ self.factor.T
+        return product(self.factor, self.factor.T)
 
 
 def by_pattern(
@@ -68,13 +73,12 @@ def by_pattern(
         present = ~np.isnan(values[rows[0]])
         n_present = int(present.sum())
         columns = np.argsort(~present, kind="stable")
-        try:
-            lower = np.linalg.cholesky(covariance[np.ix_(columns, columns)])
-        except np.linalg.LinAlgError:
-            raise InputError(NOT_DEFINITE) from None
-        gap = (values[np.ix_(rows, present)] - mean[present]).T
-        gap = solve_triangular(lower[:n_present, :n_present], gap, lower=True)
-        means = mean[~present] + gap.T @ lower[n_present:, :n_present].T
+        lower = cholesky_of(covariance[np.ix_(columns, columns)])
+        if np.isnan(lower).any():
+            raise InputError(NOT_DEFINITE)
+        gap = values[np.ix_(rows, present)] - mean[present]
+        solve_lower_all(lower, gap)
+        means = mean[~present] + product(gap, lower[n_present:, :n_present].T)
         yield Pattern(rows, present, means, lower[n_present:, n_present:])
 
 
@@ -167,7 +171,7 @@ def draw_missing(
     values = values.copy()
     for pattern in by_pattern(values, mean, covariance):
         noise = rng.standard_normal(pattern.means.shape)
-        drawn = pattern.means + noise @ pattern.factor.T
+        drawn = pattern.means + product(noise, pattern.factor.T)
         values[np.ix_(pattern.rows, ~pattern.present)] = drawn
     return values
 
@@ -220,7 +224,7 @@ def _raised(covariance: np.ndarray, least: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(covariance / unit)
     if values[0] >= 1.0:
         return covariance
-    return (vectors * np.maximum(values, 1.0)) @ vectors.T * unit
+    return product(vectors * np.maximum(values, 1.0), vectors.T) * unit
 
 
 def fit(

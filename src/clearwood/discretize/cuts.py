@@ -102,11 +102,11 @@ def _gain_and_threshold(counts: np.ndarray) -> tuple[float, float]:
     part, whole = counts.sum(axis=1), counts.sum(axis=0)
     n = part.sum()
     entropy, entropies = _entropy(whole), [_entropy(row) for row in counts]
-    gain = entropy - np.dot(part, entropies) / n
+    gain = entropy - (part * entropies).sum() / n
     k, ks = np.count_nonzero(whole), np.count_nonzero(counts, axis=1)
     # log2(3^k - 2), which does not overflow for hundreds of classes.
     delta = k * np.log2(3) + np.log2(1 - 2 * 3.0**-k)
-    delta -= k * entropy - np.dot(ks, entropies)
+    delta -= k * entropy - (ks * entropies).sum()
     return float(gain), float((np.log2(max(n - 1, 1.0)) + delta) / n)
 
 

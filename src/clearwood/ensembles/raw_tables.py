@@ -17,6 +17,7 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
+from clearwood._numeric import product, rounded
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -184,7 +185,7 @@ def _ranks_of(
     centred = mean - np.average(mean, axis=0, weights=count + (count.sum() == 0))
     _, _, axes = np.linalg.svd(centred * np.sqrt(count)[:, None], full_matrices=False)
     # Rounded, so that categories of equal means keep their order on any machine.
-    place = np.round(centred @ axes[0], 12) if len(axes) else np.zeros(n)
+    place = rounded(product(centred, axes[0])) if len(axes) else np.zeros(n)
     rank = np.empty(n)
     rank[np.argsort(place, kind="stable")] = np.arange(1, n + 1)
     return rank

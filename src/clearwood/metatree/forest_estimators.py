@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._columns import features_of
 from clearwood._estimators import StrOptions
 from clearwood._features import is_frame, users_level
-from clearwood._numeric import as_generator
+from clearwood._numeric import as_generator, product
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning
@@ -195,7 +195,9 @@ class _MetaForest(LearnsByStatistics):
     def feature_used_(self) -> np.ndarray:
         """Posterior probability that a tree asks about each feature: the mean."""
         posteriors = self._fitted_forest().posteriors()
-        return self.tree_weights_ @ np.array([p.feature_used for p in posteriors])
+        return product(
+            self.tree_weights_, np.array([p.feature_used for p in posteriors])
+        )
 
     def _fitted_forest(self) -> MetaForest:
         # As an attribute that is missing before the fit.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
-from clearwood._numeric import as_generator, weighted_mean_and_error
+from clearwood._numeric import as_generator, product, weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of, says_of_tables
 from clearwood._validation import (
@@ -271,7 +271,7 @@ class ProjectedRules(BaseEstimator):
             Leaves.of(said, leaves_of(found, grid), share, family) for found in path
         ]
         likelihood = np.array([lines.log_likelihood for lines in leaves])
-        own = float((said.negative_entropy @ share).mean())
+        own = float(product(said.negative_entropy, share).mean())
         sizes = np.array([len(found.boxes) + 1 for found in path])
         return leaves, SizePath(sizes, likelihood, own - likelihood)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
+from clearwood._numeric import product
 from clearwood.projection.answers import EPS, SMALLEST_VARIANCE, Answers, softened
 
 
@@ -46,19 +47,19 @@ class Leaves(NamedTuple):
         inside[np.arange(len(leaf)), leaf] = share
         total = inside.sum(axis=0)
         if answers.noise is None:
-            means = np.tensordot(answers.draws, inside, axes=(1, 0))
-            if means.ndim == 2:
-                return cls(total, means / total, None)
-            return cls(total, np.moveaxis(means, 1, 2) / total[:, None], None)
+            if answers.draws.ndim == 2:
+                return cls(total, product(answers.draws, inside) / total, None)
+            means = product(answers.draws.swapaxes(1, 2), inside).swapaxes(1, 2)
+            return cls(total, means / total[:, None], None)
         # Squares around one value for all rows, so that little cancels.
         centre = answers.draws.mean()
         values = answers.draws - centre
-        means = values @ inside / total
+        means = product(values, inside) / total
         # What the reference does not know of a row, and what the leaf leaves out.
-        variances = (answers.noise + values**2) @ inside / total - means**2
+        variances = product(answers.noise + values**2, inside) / total - means**2
         if family != "mean_variance":
             # One variance for the whole tree: sigma^2 in section 3.2.1.
-            variances = np.broadcast_to(variances @ total[:, None], means.shape)
+            variances = np.broadcast_to(product(variances, total[:, None]), means.shape)
         least = SMALLEST_VARIANCE * max(float(values.mean(axis=0).var()), 1e-300)
         return cls(total, centre + means, np.maximum(variances, least))
 
@@ -75,7 +76,7 @@ class Leaves(NamedTuple):
             per_leaf = xlogy(self.means, self.means).sum(axis=2)
         else:
             per_leaf = xlogy(self.means, self.means) - self.means
-        return float((per_leaf @ self.share).mean())
+        return float(product(per_leaf, self.share).mean())
 
     def answers(self, leaf: np.ndarray) -> Answers:
         """What the tree says of rows in some leaves, as a reference would."""

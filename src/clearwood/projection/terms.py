@@ -10,11 +10,17 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import Lasso, LogisticRegression
 
 from clearwood._features import UNSEEN, FeatureSpace
+from clearwood._numeric import product, rounded
+from clearwood._numeric.cholesky import solve_positive
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import EPS
 
 MOST_STEPS = 10_000
 """Of the solvers."""
+
+MOST_NEWTON = 1000
+"""Most coefficients that are found by Newton's method, whose steps end at the same
+digits on every machine; of more, its second derivatives take too long."""
 
 VALUE, MISSING = -1, -2
 
@@ -162,7 +168,9 @@ def fit_logistic(
     rows = np.repeat(columns, n_classes, axis=0)
     labels = np.tile(np.arange(n_classes), n_rows)
     share = (weight[:, None] * probabilities).ravel()
-    settings: dict[str, Any] = {"solver": "lbfgs", "tol": 1e-10}
+    n_coefficients = n_classes * columns.shape[1]
+    newton = "newton-cholesky" if n_coefficients <= MOST_NEWTON else "lbfgs"
+    settings: dict[str, Any] = {"solver": newton, "tol": 1e-10}
     if lasso:
         settings = {"solver": "saga", "tol": 1e-6, "l1_ratio": 1.0}
         if SKLEARN < (1, 8):
@@ -171,7 +179,7 @@ def fit_logistic(
         C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
     )
     solver.fit(rows, labels, sample_weight=share)
-    return solver.intercept_, solver.coef_
+    return rounded(solver.intercept_), rounded(solver.coef_)
 
 
 def fit_linear(
@@ -199,7 +207,7 @@ def fit_linear(
     coef : ndarray of shape (n_draws, n_terms)
     """
     share = weight / weight.sum()
-    middle, centres = share @ columns, values @ share
+    middle, centres = product(share, columns), product(values, share)
     columns, values = columns - middle, values - centres[:, None]
     if not columns.shape[1]:
         coef = np.zeros((len(values), 0))
@@ -210,16 +218,15 @@ def fit_linear(
         )
         coef = np.array(
             [
-                solver.fit(columns * root[:, None], draw * root).coef_.copy()
+                rounded(solver.fit(columns * root[:, None], draw * root).coef_)
                 for draw in values
             ]
         )
     else:
-        root = np.sqrt(weight)[:, None]
-        padded = np.vstack([columns * root, np.sqrt(ridge) * np.eye(columns.shape[1])])
-        target = np.vstack([values.T * root, np.zeros((columns.shape[1], len(values)))])
-        coef = np.linalg.lstsq(padded, target, rcond=None)[0].T
-    return centres - coef @ middle, coef
+        weighted = weight[:, None] * columns
+        normal = product(weighted.T, columns) + ridge * np.eye(columns.shape[1])
+        coef = solve_positive(normal, product(values, weighted))
+    return centres - product(coef, middle), coef
 
 
 def probabilities_of(scores: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._numeric import product, rounded
 from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
 from clearwood.rules import FeatureBins
 from clearwood.search import BoxList, Grid
@@ -119,11 +120,11 @@ def scores_of(
         n_draws, n_rows, n_classes = draws.shape
         by_row = draws.transpose(1, 0, 2).reshape(n_rows, n_draws * n_classes)
         return by_row / n_draws, LeafLoss(LOG_MEAN)
-    centre = float(share @ answers.mean)
+    centre = float(product(share, answers.mean))
     if family == "counts":
         return draws.T / (centre * len(draws) or 1.0), LeafLoss(LOG_MEAN)
     values = draws - centre
-    unit = np.sqrt(np.mean(values**2 @ share)) or 1.0
+    unit = np.sqrt(np.mean(product(values**2, share))) or 1.0
     values = values / unit
     if family == "mean":
         return _rotated(values.T / np.sqrt(len(draws)), share), SQUARED_ERROR
@@ -140,10 +141,10 @@ def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
     """
     if values.shape[1] < 2:
         return values
-    spread, axes = np.linalg.eigh((values * share[:, None]).T @ values)
+    spread, axes = np.linalg.eigh(product((values * share[:, None]).T, values))
     held = np.cumsum(spread[::-1]) / spread.sum()
     n_kept = int(np.searchsorted(held, KEPT_SPREAD)) + 1
-    return values @ axes[:, ::-1][:, :n_kept]
+    return rounded(product(values, axes[:, ::-1][:, :n_kept]))
 
 
 def leaves_of(found: GrownNode | BoxList, grid: Grid) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.exceptions import InputError
 from clearwood.sbfc._kernels import edges_of_sets, log_sums_of_sets
 from clearwood.sbfc.scores import NOISE, SIGNAL, Penalty, Scores
@@ -100,7 +101,7 @@ def exact_posterior(
     in_signal = edges(log_weight[SIGNAL], order, probability)
     return ExactPosterior(
         log_evidence=float(log_joint[order[0]] + np.log(share.sum())),
-        signal_probability=probability @ inside[order],
+        signal_probability=product(probability, inside[order]),
         edge_probability=csr_array(_both_ways(in_noise + in_signal)),
         edge_in_signal=csr_array(_both_ways(in_signal)),
         sets=inside[order],
@@ -156,7 +157,7 @@ def _edges_once(
     found = np.zeros_like(log_weight)
     for number, p in zip(numbers.tolist(), probability):
         share = softmax(_log_weights(log_weight, number))
-        found[pairs[:, 0], pairs[:, 1]] += p * (share @ forests)
+        found[pairs[:, 0], pairs[:, 1]] += p * product(share, forests)
     return found
 
 

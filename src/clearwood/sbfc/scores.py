@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood._tables.merging import merged_rows
 from clearwood._validation import check_target
@@ -311,7 +312,7 @@ def _pair_counts(
             right = _one_hot(table, block, second, dtype)
             if table.weight is not None:
                 left *= table.weight[block].astype(dtype)
-            counts[c] += left @ right.T
+            counts[c] += left @ right.T if exact else product(left, right.T)
     return counts
 
 

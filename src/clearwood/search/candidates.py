@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric import product
+from clearwood.search._kernels import sums_of_boxes
 from clearwood.search.grid import Grid, contains, n_literals
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 from clearwood.search.trees.flat import digest
@@ -56,7 +58,7 @@ def candidate_boxes(
     if scores.shape[1] > MOST_OUTPUTS:
         # Squared distances, by which trees split, are nearly kept by such directions.
         directions = generator.normal(size=(scores.shape[1], N_DIRECTIONS))
-        scores = scores @ directions / np.sqrt(N_DIRECTIONS)
+        scores = product(scores, directions) / np.sqrt(N_DIRECTIONS)
     share = (weight / weight.sum())[:, None]
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.
@@ -106,13 +108,12 @@ class Candidates:
         self.literals = np.array(
             [n_literals(self.grid, box, problem.seen) for box in boxes], dtype=int
         )
-        # Sums over the rows of boxes are products with this: (n_rows, n_boxes).
-        member = contains(self.grid, boxes).T
-        self.member = np.ascontiguousarray(member, dtype=np.float32)
+        self.member = np.ascontiguousarray(contains(self.grid, boxes).T)
 
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def sums(self, columns: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    def sums(self, columns: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Sums of columns (n_rows, n_columns) over the rows, or some, of each box."""
-        return self.member[rows].T @ columns.astype(np.float32)
+        rows = np.arange(len(self.member)) if rows is None else rows
+        return sums_of_boxes(self.member, rows, np.ascontiguousarray(columns))

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from clearwood._numeric import product, rounded
 from clearwood.search.lists._kernels import (
     CHANCES,
     LEAST_SAID,
@@ -67,7 +68,7 @@ class ClassLoss:
 
     def best_value(self, rows: np.ndarray) -> int:
         """The class that costs least on some rows (a mask)."""
-        return int((self.costs @ rows.astype(np.float64)).argmin())
+        return int(rounded(product(self.costs, rows)).argmin())
 
     @property
     def n_scores(self) -> int:
@@ -164,7 +165,7 @@ class SquaredLoss:
         """The mean of some rows (a mask); 0 where they have no weight."""
         share = self.share * rows
         total = share.sum()
-        return float(share @ self.target / total) if total > 0 else 0.0
+        return float(product(share, self.target) / total) if total > 0 else 0.0
 
     @property
     def n_scores(self) -> int:
@@ -179,7 +180,7 @@ class SquaredLoss:
     @cached_property
     def constant(self) -> float:
         """What it costs to say 0 everywhere."""
-        return float(self.share @ self.target**2)
+        return float(product(self.share, self.target**2))
 
     def vector(self, value: float) -> np.ndarray:
         """The value in an array."""
@@ -259,13 +260,15 @@ class LogLoss:
 
     def rows(self, value: list[float]) -> np.ndarray:
         """What it costs to say ``value`` on each row."""
-        return self.share * (sum(value) - self.taught @ np.log(value))
+        return self.share * (sum(value) - product(self.taught, np.log(value)))
 
     def best_value(self, rows: np.ndarray) -> list[float]:
         """The means of some rows (a mask); of all, where they have no weight."""
         share = self.share * rows
         total = share.sum()
-        means = (share @ self.taught) / total if total > 0 else self.share @ self.taught
+        if total <= 0:
+            share, total = self.share, 1.0
+        means = product(share, self.taught) / total
         return np.maximum(means, LEAST_SAID).tolist()
 
     @property
@@ -363,15 +366,15 @@ class ProbabilityLoss:
         said = np.asarray(value)
         won = 2 * self.softness * said
         won[said.argmax()] += 1.0
-        squares = self.softness * (said @ said)
-        return self.of_nothing + self.share * squares - self.scores @ won
+        squares = self.softness * (said**2).sum()
+        return self.of_nothing + self.share * squares - product(self.scores, won)
 
     def best_value(self, rows: np.ndarray) -> list[float]:
         """The means of some rows (a mask); of all, where they have no weight."""
-        total = self.share @ rows
+        total = product(self.share, rows)
         if total <= 0:
             return self.scores.sum(axis=0).tolist()
-        return (rows @ self.scores / total).tolist()
+        return (product(rows, self.scores) / total).tolist()
 
     @cached_property
     def constant(self) -> float:

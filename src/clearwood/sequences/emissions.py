@@ -15,6 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
+from clearwood._numeric import product
+from clearwood._numeric.cholesky import cholesky_of
 from clearwood.conjugate.normal_wishart import NormalInverseWishart
 from clearwood.conjugate.partial_normal import (
     draw_missing,
@@ -259,7 +261,7 @@ class NormalEmission:
             gap = values - self.prior.mu
             weighted = weight[:, None] * gap
             total, sums = float(weight.sum()), weighted.sum(axis=0)
-            products = weighted.T @ gap
+            products = product(weighted.T, gap)
         return np.array([total, *sums, *products.ravel()])
 
     def _posteriors(self, statistics: np.ndarray) -> list[NormalInverseWishart]:
@@ -289,7 +291,7 @@ class NormalEmission:
     ) -> np.ndarray:
         """See ``Emission``."""
         means, covariances = self.moments(parameters)
-        factors = np.linalg.cholesky(covariances)
+        factors = np.array([cholesky_of(one) for one in covariances])
         noise = rng.standard_normal((len(states), self.n_columns))
         return means[states] + np.einsum("tij,tj->ti", factors[states], noise)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
-from clearwood._numeric import as_generator, spawn_generators
+from clearwood._numeric import as_generator, product, spawn_generators
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
@@ -356,8 +356,8 @@ class HiddenMarkovModel(BaseEstimator):
         mean = np.zeros(())
         for found, emission in models:
             filtered, _ = filter_states(**recursions(observed, found, emission))
-            ahead = found.transmat @ emission.expected(found.emission)
-            mean = mean + filtered @ ahead / len(models)
+            ahead = product(found.transmat, emission.expected(found.emission))
+            mean = mean + product(filtered, ahead) / len(models)
         return mean[:, 1::2] if self.emission == "bernoulli" else mean
 
     def step_log_likelihood(
@@ -382,7 +382,7 @@ class HiddenMarkovModel(BaseEstimator):
             given = recursions(observed, found, emission)
             predicted = np.empty((observed.n_steps, len(found.startprob)))
             filtered, _ = filter_states(**given)
-            predicted[1:] = filtered[:-1] @ found.transmat
+            predicted[1:] = product(filtered[:-1], found.transmat)
             predicted[begins] = found.startprob
             with np.errstate(divide="ignore"):
                 joint = np.log(predicted) + given["log_emission"][observed.steps()]

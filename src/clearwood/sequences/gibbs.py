@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product, rounded
 from clearwood.sampling import Chains, fingerprint_of
 from clearwood.sequences.emissions import Emission
 from clearwood.sequences.sequence_model import (
@@ -197,7 +198,7 @@ def aligned(
 
     wanted, found = smoothed(reference), []
     for draw in map(StateModel, *draws):
-        together = wanted.T @ smoothed(draw)
+        together = rounded(product(wanted.T, smoothed(draw)))
         _, order = linear_sum_assignment(together, maximize=True)
         found.append((
             draw.startprob[order], draw.transmat[np.ix_(order, order)],

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.exceptions import InputError
 from clearwood.sequences._kernels import (
     best_paths,
@@ -172,7 +173,7 @@ def expected_counts(
         smooth_block(
             transposed, kinds, chain.bounds, first, ratio, filtered, inverse, start, own
         )
-        pairs += filtered[:-1].T @ inverse[1:] + np.outer(filtered[-1], after)
+        pairs += product(filtered[:-1].T, inverse[1:]) + np.outer(filtered[-1], after)
         after = inverse[0].copy()
     pairs *= chain.transmat
     k = chain.n_states

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import softmax
 
 from clearwood._estimators import StrOptions
+from clearwood._numeric import product, rounded
 from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
@@ -163,9 +164,9 @@ class _AdditiveRules(RulesOnSizePath):
 def _by_effect(boxes: BoxSum, training: Training) -> list[int]:
     """Boxes in order of the variance that they add, the largest first."""
     share = training.weight / training.weight.sum()
-    inside = contains(training.grid, boxes.boxes) @ share
+    inside = product(contains(training.grid, boxes.boxes), share)
     effect = boxes.values**2 * inside * (1.0 - inside)
-    return np.argsort(-effect, kind="stable").tolist()
+    return np.argsort(-rounded(effect), kind="stable").tolist()
 
 
 class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):

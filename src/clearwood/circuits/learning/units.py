@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._numeric import product
 from clearwood._validation import check_range
 from clearwood.circuits.circuit import Node, fold, with_children
 from clearwood.circuits.distributions import (
@@ -53,7 +54,7 @@ class Units(NamedTuple):
         if not len(values):
             return 0.0
         one = self.one[: values.shape[1]]
-        return -float((~np.isnan(values) @ np.log(one)).mean())
+        return -float(product(~np.isnan(values), np.log(one)).mean())
 
     def restored(self, root: Node) -> Node:
         """A circuit that was learned in these units, in those of the table."""

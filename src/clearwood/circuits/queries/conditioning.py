@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._features import FeatureSpace
+from clearwood._numeric import product
 from clearwood.circuits.circuit import (
     Circuit,
     Node,
@@ -130,7 +131,7 @@ def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
     if len(leaves) < len(children):
         return Sum(weights / weights.sum(), tuple(children))
     tables = np.array([leaf.probabilities for leaf in leaves])
-    return Categorical(leaves[0].variable, weights @ tables)
+    return Categorical(leaves[0].variable, product(weights, tables))
 
 
 def log(p: float) -> float:

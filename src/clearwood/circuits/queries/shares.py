@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
-from clearwood._numeric import bisect
+from clearwood._numeric import bisect, product
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.distributions import (
     ChowLiuTree,
@@ -196,7 +196,7 @@ def _levels(
     column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
 ) -> LevelShares:
     """Of some rows of a block in which the column is missing."""
-    total = block.flow[np.ix_(column.level_at, rows)].T @ column.levels
+    total = product(block.flow[np.ix_(column.level_at, rows)].T, column.levels)
     for flow, probabilities in _joint(column, rows, block, joint):
         total = total + flow[:, None] * probabilities
     return LevelShares(rows + block.start, total / total.sum(axis=1, keepdims=True))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
@@ -131,7 +132,7 @@ def merge_rows(
         raise InputError("sample_weight must be finite and not negative.")
     if np.prod(n_values.astype(np.float64)) < 2**62:
         place = np.cumprod(np.append(1, n_values[:-1]))
-        key = codes.astype(np.int64) @ place
+        key = (codes.astype(np.int64) * place).sum(axis=1)
         _, first, row = np.unique(key, return_index=True, return_inverse=True)
     else:
         _, first, row = np.unique(codes, axis=0, return_index=True, return_inverse=True)
@@ -188,7 +189,7 @@ def tabulate(
     d = leaf_model.n_columns
     if d is not None:
         weight = max(rows[:, 0].sum(), np.finfo(np.float64).tiny)
-        centre = rows[:, 0] @ rows[:, 1 : 1 + d] / weight
+        centre = product(rows[:, 0], rows[:, 1 : 1 + d]) / weight
         rows = sums_about(rows, centre)
     size = len(starts) - 1
     tables = [kernels.tabulate(columns, rows, n_values, starts[size], size)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace
-from clearwood._numeric import kernel
+from clearwood._numeric import kernel, product, rounded
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.read import read_trees
@@ -384,9 +384,9 @@ def _ranks(
         spread = np.sqrt(total)[:, None] * gap
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
         # The larger part positive: the sign of a component means nothing.
-        gap = gap @ (direction * np.sign(direction[np.abs(direction).argmax()]))
+        gap = product(gap, direction * np.sign(direction[np.abs(direction).argmax()]))
     rank = np.empty(n, dtype=int)
-    rank[np.argsort(gap.ravel(), kind="stable")] = np.arange(n)
+    rank[np.argsort(rounded(gap.ravel()), kind="stable")] = np.arange(n)
     return rank
 
 

@@ -17,6 +17,8 @@ from scipy.interpolate import make_interp_spline
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
+from clearwood._numeric import product
+
 # Kruschke's priors, for scores of mean 0 and standard deviation 1:
 # mu ~ N(0, WIDE^2), sigma ~ U(NARROW, WIDE), nu - 1 ~ Exp(mean TAILS).
 NARROW, WIDE, TAILS = 1e-3, 1e3, 29.0
@@ -79,7 +81,7 @@ def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
         at_b = np.exp(log_a(_places(mu_b + d, centre_a, t)))
         share_a = _nearer(mu_a, centre_a, centre_b + d)
         share_b = _nearer(mu_b, centre_b, centre_a - d)
-        found = share_a @ (weight_a * at_a) + share_b @ (weight_b * at_b)
+        found = product(share_a, weight_a * at_a) + product(share_b, weight_b * at_b)
         return float(found.sum())
 
     centre = centre_a - centre_b
@@ -150,7 +152,7 @@ def _on_grid(t: np.ndarray, centre: float, density: np.ndarray) -> Curve:
     """A distribution of ``centre + NARROW sinh(t)`` from its density there."""
     x, mass = _means(t, centre), density * np.cosh(t)
     mass /= mass.sum()
-    mean = float(mass @ x)
+    mean = float((mass * x).sum())
     spline = make_interp_spline(t, mass / STEP, k=5)
     integral = spline.antiderivative()
     whole = float(integral(t[-1]))
@@ -168,6 +170,6 @@ def _on_grid(t: np.ndarray, centre: float, density: np.ndarray) -> Curve:
         return np.maximum(spline(u), 0.0) / (whole * NARROW * np.cosh(u))
 
     return Curve(
-        mean, math.sqrt(mass @ (x - mean) ** 2), below, lambda x: 1.0 - below(x),
-        quantile, density_at,
+        mean, math.sqrt((mass * (x - mean) ** 2).sum()), below,
+        lambda x: 1.0 - below(x), quantile, density_at,
     )  # fmt: skip

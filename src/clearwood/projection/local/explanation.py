@@ -17,6 +17,7 @@ import numpy as np
 
 from clearwood._columns import features_of
 from clearwood._features import FeatureSpace, is_frame
+from clearwood._numeric import product, rounded
 from clearwood._words.numbers import share_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
@@ -357,7 +358,7 @@ class _LineAround:
     rules: None = None
 
     def predict(self, encoded: np.ndarray) -> np.ndarray:
-        return self.intercept + self.terms.of_rows(encoded) @ self.coef
+        return self.intercept + product(self.terms.of_rows(encoded), self.coef)
 
     def refitted(self, part: np.ndarray) -> _LineAround:
         """The same terms, fitted to some of the rows."""
@@ -391,7 +392,9 @@ def _line_around(
 
     def chosen_for(said: np.ndarray) -> np.ndarray:
         apart = said - said.mean()
-        return _forward(few_rows, apart @ turn, float(apart @ apart), max_size)
+        return _forward(
+            few_rows, product(apart, turn), float((apart**2).sum()), max_size
+        )
 
     chosen = chosen_for(values)
     asked = [{int(terms.feature[t]) for t in chosen_for(draw)} for draw in draws]
@@ -409,7 +412,8 @@ def _forward(
     for _ in range(min(most, columns.shape[1])):
         size = np.sqrt((basis**2).sum(axis=0))
         free = size > 1e-9 * longest
-        gain = np.where(free, (left @ basis / np.where(free, size, 1.0)) ** 2, 0.0)
+        along = product(left, basis) / np.where(free, size, 1.0)
+        gain = rounded(np.where(free, along**2, 0.0))
         gain[chosen] = 0.0
         best = int(gain.argmax())
         if gain[best] <= 1e-9 * squares:
@@ -417,8 +421,8 @@ def _forward(
         chosen.append(best)
         # What is left, and what the other terms say beside this one.
         direction = basis[:, best] / size[best]
-        left = left - direction * (direction @ left)
-        basis = basis - np.outer(direction, direction @ basis)
+        left = left - direction * product(direction, left)
+        basis = basis - np.outer(direction, product(direction, basis))
     return np.array(chosen, dtype=int)
 
 

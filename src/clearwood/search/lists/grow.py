@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric import rounded
 from clearwood.search.candidates import Candidates
 from clearwood.search.grid import contains
 from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
@@ -114,7 +115,7 @@ class ListGains(Candidates):
             sums[:, :, 2:], self._value_ranges(problem.signs, current)
         )
         enough = sums[:, :, 1] >= problem.min_rows - 0.01
-        return np.where(enough, change + fixed, np.inf), values
+        return rounded(np.where(enough, change + fixed, np.inf)), values
 
     def _sums_by_position(self, current: BoxList) -> np.ndarray:
         """What the rows of each candidate that no box before a position decides sum to.

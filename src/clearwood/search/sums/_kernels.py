@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._numeric import kernel
+from clearwood._numeric.cholesky import solve_positive
 from clearwood.search._kernels import ROUNDING, improve_box, put
 
 MOST_TURNS = 20
@@ -308,7 +309,7 @@ def best_factors(is_class, target, share, design, outputs, ridge, factors):
         )  # fmt: skip
         if np.abs(slope).max() < SMALLEST_SLOPE:
             break
-        step = np.linalg.lstsq(curvature, slope, 1e-13)[0]
+        step = solve_positive(curvature, slope.reshape(1, -1))[0]
         then = np.inf
         while True:
             tried = factors - step

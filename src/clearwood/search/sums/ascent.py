@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.cholesky import solve_positive
 from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.sums import _kernels
@@ -258,7 +259,8 @@ class SumAscent(BoxAscent):
             loss.is_class, loss.target, loss.share, design, outputs, ridge,
             np.zeros(len(design)), answers, slope, curvature,
         )  # fmt: skip
-        spread = np.diag(np.linalg.pinv(curvature))[len(design) - len(self.boxes) :]
+        inverse = solve_positive(curvature, np.eye(len(design)))
+        spread = np.diag(inverse)[len(design) - len(self.boxes) :]
         rises: np.ndarray = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
         return rises
 
@@ -277,7 +279,7 @@ class SumAscent(BoxAscent):
             same = [np.zeros_like(rows), *groups.member[:k]]
             outputs = [self.outputs[k], *self.outputs[:k]]
             for other, output in zip(same, outputs):
-                apart = counts @ (rows ^ other)
+                apart = counts[rows ^ other].sum()
                 if output == self.outputs[k] and not (least <= apart <= total - least):
                     self.__dict__.update(self._without(k).__dict__)
                     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood._numeric import rounded
 from clearwood.search.candidates import Candidates, candidate_boxes
 from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
 from clearwood.search.sums.ascent import (
@@ -155,7 +156,7 @@ class SumGains(Candidates):
         gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
         enough = sums[:, :1] >= problem.min_rows - 0.01
         value = np.clip(-first / second, -self.loss.largest, self.loss.largest)
-        return np.where(enough, gain, -np.inf), value
+        return rounded(np.where(enough, gain, -np.inf)), value
 
 
 def _constant(problem: SumProblem) -> BoxSum:

@@ -77,7 +77,9 @@ class SquaredSumLoss:
     def merged(self, group: np.ndarray) -> tuple[SquaredSumLoss, float]:
         """The loss of groups of rows that are said the same, and what it leaves out."""
         target, share = merged(self, group)
-        within = self.share @ self.target[0] ** 2 - share @ target[0] ** 2
+        within = (self.share * self.target[0] ** 2).sum() - (
+            share * target[0] ** 2
+        ).sum()
         return SquaredSumLoss(target, share), float(within)
 
     def take(self, rows: np.ndarray) -> SquaredSumLoss:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import ClassSumLoss, SumLoss
 
@@ -50,7 +51,7 @@ def best_values(
         start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
         start -= start[0]
         found, values = best_values(few, penalty, member, output_of, start, values)
-        taught = np.maximum(loss.target[others] @ loss.share, SMALLEST_SHARE)
+        taught = np.maximum(product(loss.target[others], loss.share), SMALLEST_SHARE)
         best = np.empty_like(constant)
         best[others] = found[0] + np.log(taught / taught.sum())
         best[used] = found[1:]

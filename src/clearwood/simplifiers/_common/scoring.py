@@ -124,4 +124,4 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
             raise InputError(
                 f"class_weight is {dict(asked)}; expected finite numbers above 0."
             )
-    return weights / (weights @ mean)
+    return weights / (weights * mean).sum()

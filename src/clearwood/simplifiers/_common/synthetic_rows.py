@@ -172,7 +172,8 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
     """Points whose distances say how alike rows are.
 
     Numbers are standardised, categories become columns of 0 and 1, and so does
-    being missing.
+    being missing. All are multiples of 1/4096: so sums of their products are exact,
+    and the same neighbours are nearest in whatever order a machine adds.
     """
     columns = []
     for column, category in zip(encoded.T, is_category):
@@ -187,7 +188,7 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
             columns += [(column == code).astype(np.float64) for code in known]
         else:
             columns.append(_standardised(column))
-    return np.stack(columns, axis=1)
+    return np.round(np.stack(columns, axis=1) * 4096.0) / 4096.0
 
 
 def _standardised(column: np.ndarray) -> np.ndarray:

@@ -54,7 +54,9 @@ def reach(share: np.ndarray, inside: Inside, p_alt: float) -> np.ndarray:
     """
     probability = share
     for allowed in inside.values():
-        probability = probability * ((1 - p_alt) * allowed + p_alt * (share @ allowed))
+        probability = probability * (
+            (1 - p_alt) * allowed + p_alt * share[allowed].sum()
+        )
     return probability
 
 
@@ -91,7 +93,7 @@ def smear(
     keeps = generator.random((n_drawn, n_features)) >= p_alt
     for d, allowed in inside.items():
         kept = (1 - p_alt) * allowed[behind]
-        changed = p_alt * (share @ allowed)
+        changed = p_alt * share[allowed].sum()
         keeps[:, d] = generator.random(n_drawn) * (kept + changed) < kept
         other[:, d] = _draw(share * allowed, n_drawn, generator)
     return np.where(keeps, behind[:, None], other)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
@@ -273,7 +274,7 @@ class _NodeMaker:
             synthetic[:1],
             answers.mean(axis=0, keepdims=True) if len(answers) else answers,
             training.weight[rows].sum(),
-            weight @ target / weight.sum(),
+            product(weight, target) / weight.sum(),
             self._best_split(columns, stats, encoded),
         )
 

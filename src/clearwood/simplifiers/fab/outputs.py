@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from clearwood._numeric import clipped_log
+from clearwood._numeric import clipped_log, product
 from clearwood.simplifiers.fab import _kernels
 
 VARIANCE_FLOOR = 1e-4
@@ -127,7 +127,7 @@ class MultinomialOutput:
 
     def log_density(self, y: np.ndarray, classes: ClassProbabilities) -> np.ndarray:
         """``log p(y|k)``, rows by components; soft ``y`` weighs the classes."""
-        return y @ clipped_log(classes.probability).T
+        return product(y, clipped_log(classes.probability).T)
 
     def statistics(
         self, y: np.ndarray, mass: np.ndarray, classes: ClassProbabilities

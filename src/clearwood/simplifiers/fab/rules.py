@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric import product, rounded
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.rules.building.lists import build_rule_list, build_rule_set
 from clearwood.search import (
@@ -134,11 +135,11 @@ def refined_rules(
 def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:
     """Boxes that hold rows, those first that lose least per row; others go."""
     member = contains(grid, boxes)
-    share = member @ loss.share
+    share = product(member, loss.share)
     member, boxes, share = (part[share > 0] for part in (member, boxes, share))
     values: list[Any] = [loss.best_value(rows) for rows in member]
-    lost = [loss.rows(value) @ rows for value, rows in zip(values, member)]
-    order = np.argsort(np.array(lost) / share, kind="stable")[:most]
+    lost = [loss.rows(value)[rows].sum() for value, rows in zip(values, member)]
+    order = np.argsort(rounded(np.array(lost) / share), kind="stable")[:most]
     return BoxList(
         boxes[order],
         tuple(values[i] for i in order),

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csc_matrix
 
+from clearwood._numeric import product, rounded
 from clearwood.exceptions import InputError
 
 SMALLEST = 1e-3
@@ -71,12 +72,12 @@ class Programme(NamedTuple):
 
     def fitted(self, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """What some nodes say of every row."""
-        return self.held[:, nodes] @ (weights[:, None] * self.said[nodes])
+        return product(self.held[:, nodes], weights[:, None] * self.said[nodes])
 
     def loss(self, nodes: np.ndarray, weights: np.ndarray) -> float:
         """Mean squared difference over the variance."""
         gap = self.target - self.fitted(nodes, weights)
-        return float(self.share @ (gap**2).sum(axis=1))
+        return float(product(self.share, (gap**2).sum(axis=1)))
 
 
 class Harvest(NamedTuple):
@@ -109,12 +110,12 @@ def make_programme(
     """
     target = target.reshape(len(target), -1)
     share = weight / weight.sum()
-    target = target - share @ target
-    unit = np.sqrt(share @ (target**2).sum(axis=1))
+    target = target - product(share, target)
+    unit = np.sqrt(product(share, (target**2).sum(axis=1)))
     if unit > 0:
         target = target / unit
     held = np.column_stack([np.ones(len(held), dtype=bool), held])
-    said = (held.T @ (share[:, None] * target)) / (share @ held)[:, None]
+    said = product(held.T, share[:, None] * target) / product(share, held)[:, None]
     return Programme(held, share, target, said)
 
 
@@ -123,9 +124,9 @@ def most_telling(programme: Programme) -> np.ndarray:
 
     Of a split of all rows in two, that is as much for either side.
     """
-    far = np.abs(programme.said).sum(axis=1) * (programme.share @ programme.held)
+    far = np.abs(programme.said).sum(axis=1) * product(programme.share, programme.held)
     far[0] = np.inf
-    return np.sort(np.argsort(-far, kind="stable")[:MOST_NODES])
+    return np.sort(np.argsort(-rounded(far), kind="stable")[:MOST_NODES])
 
 
 def solve(
@@ -155,9 +156,9 @@ def solver(
     held, share, target = _distinct_rows(programme, nodes)
     said = programme.said[nodes]
     # |t - sum_g I_g w_g m_g|^2, output by output.
-    both = (held.T * share) @ held
-    quadratic = _columns(np.triu(2 * both * (said @ said.T)))
-    linear = -2 * (said * (held.T @ (share[:, None] * target))).sum(axis=1)
+    both = product(held.T * share, held)
+    quadratic = _columns(np.triu(2 * both * product(said, said.T)))
+    linear = -2 * (said * product(held.T, share[:, None] * target)).sum(axis=1)
     equations = held[_independent(held)]
     n, m = len(nodes), len(equations)
     limits = _columns(np.vstack([equations, -np.eye(n)]))
@@ -173,7 +174,7 @@ def solver(
             quadratic, linear + penalty, limits, at_most, cones, settings
         ).solve()
         weights = np.array(found.x)
-        if not np.abs(held @ weights - 1.0).max() <= FEASIBLE:
+        if not np.abs(product(held, weights) - 1.0).max() <= FEASIBLE:
             raise InputError(
                 f"The programme of {n} nodes was not solved (clarabel says "
                 f"{found.status}); choose fewer by a larger min_rows."
@@ -222,9 +223,9 @@ def _independent(held: np.ndarray) -> np.ndarray:
         chosen, basis = some[order[:rank]], basis[:, :rank]
         # Random directions of which the basis has nothing show what it leaves over.
         other = generator.normal(size=(held.shape[1], 4))
-        other -= basis @ (basis.T @ other)
+        other -= product(basis, product(basis.T, other))
         waiting = waiting[n_some:]
-        waiting = waiting[np.abs(held[waiting] @ other).max(axis=1) > 1e-7]
+        waiting = waiting[np.abs(product(held[waiting], other)).max(axis=1) > 1e-7]
     return np.sort(chosen)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed
 
+from clearwood._numeric import product
 from clearwood._numeric.progress import progress
 from clearwood.simplifiers.node_harvest.programme import (
     SMALLEST,
@@ -132,7 +133,7 @@ def partitions(
     bits = np.packbits(programme.held[:, nodes], axis=0).T
     place = {rows.tobytes(): i for i, rows in enumerate(bits)}
     # The loss of some parts is one less the sum of these.
-    explained = (programme.share @ programme.held[:, nodes]) * (
+    explained = product(programme.share, programme.held[:, nodes]) * (
         programme.said[nodes] ** 2
     ).sum(axis=1)
 
