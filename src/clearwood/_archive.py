@@ -25,9 +25,6 @@ OLDER = "clearwood.meta_tree"
 
 VERSION = 1
 
-MOST_TEXT = 64 * 2**20
-"""Bytes of the JSON text."""
-
 MOST_MEMBERS = 100
 
 TYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
@@ -81,8 +78,6 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
         raise ModelFormatError(
             f"Not an archive as save writes them: {error}."
         ) from None
-    if len(parts.get("model.json", b"")) > MOST_TEXT:
-        raise ModelFormatError("model.json is too large.")
     document = parse_json(parts.pop("model.json", b""), "model.json")
     top = Place(document, "model.json")
     is_ours = top["format"].text() in (FORMAT, OLDER)

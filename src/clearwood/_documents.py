@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents_memory import check_memory
+from clearwood._memory import check_memory, memory_of
 from clearwood._words.labels import CONTROL
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
@@ -52,8 +52,10 @@ def parse_json(data: bytes, name: str) -> Any:
     """
     try:
         text = data.decode("utf-8-sig")
-        check_memory(data, text)
+        check_memory(memory_of(data, text), len(data), name)
         return json.loads(text, object_pairs_hook=_distinct_keys)
+    except ModelFormatError:
+        raise
     except RecursionError:
         reason = "it is nested too deeply"
     except UnicodeDecodeError:

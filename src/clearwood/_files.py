@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
+from clearwood._memory import memory_bound
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 
 MOST_BYTES = 4 * 2**30
@@ -63,7 +64,7 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
     ----------
     path : str or Path
     most : int, optional
-        Most bytes; ``MOST_BYTES`` if not given.
+        Most bytes; if not given ``MOST_BYTES``, or what is allowed to be more.
 
     Returns
     -------
@@ -76,7 +77,7 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
     ModelFormatError
         It is too large.
     """
-    most = MOST_BYTES if most is None else most
+    most = max(MOST_BYTES, memory_bound(0)) if most is None else most
     file = Path(path)
     with _telling("read", path):
         # Before it is opened, which by itself would wait for a pipe's other end.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._files import open_plain
+from clearwood._memory import memory_allowed
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 from clearwood.simplifiers import METHODS
@@ -87,8 +88,16 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         )
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, max_memory: int | None = None) -> Any:
     """Read what :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to read.
+    max_memory : int, optional
+        Bytes that its content may take; by default 64 MiB and ten times the size of
+        the file. Allow more for a file that you trust.
 
     Raises
     ------
@@ -97,6 +106,11 @@ def load(path: str | Path) -> Any:
     ModelFormatError
         The file is not one that :func:`save` wrote; the message names the place.
     """
+    with memory_allowed(max_memory):
+        return _load(path)
+
+
+def _load(path: str | Path) -> Any:
     with open_plain(path) as file:
         is_zip = file.read(4) == b"PK\x03\x04"
     if not is_zip:

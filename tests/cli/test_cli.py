@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import re
@@ -621,6 +622,30 @@ def test_control_characters_in_names_from_files_are_refused(frame, tmp_path, kin
     for name, other in {"dose": "do\\nse", "state": "st\\u202eate"}.items():
         rules.write_text(text.replace(f'"{name}"', f'"{other}"'))
         failed(run("export", rules, "--to", "python"), "with a control character")
+
+
+def test_cells_that_a_spreadsheet_would_run_are_quoted_where_that_is_asked(
+    frame, tmp_path
+):
+    path, rules = tmp_path / "data.csv", tmp_path / "rules.json"
+    starts = ["=", "+", "-", "@", "\t", "\uff1d"]
+    frame["@id"] = [f"{starts[i % 6]}cmd|' /C calc'!A{i}" for i in range(len(frame))]
+    frame["state"] = np.where(frame["dose"] > 0.5, "=ill", "-1 well")
+    frame.to_csv(path, index=False)
+    assert simplify(path, "--drop", "@id", "--out", rules).exit_code == 0
+    plain, safe = (
+        pd.read_csv(
+            io.StringIO(run("predict", rules, path, "--id", "@id", *more).stdout)
+        )
+        for more in ((), ("--for-spreadsheets",))
+    )
+    assert plain["@id"].tolist() == frame["@id"].tolist()
+    assert safe["'@id"].tolist() == [f"'{cell}" for cell in frame["@id"]]
+    assert safe["prediction"].tolist() == [f"'{cell}" for cell in plain["prediction"]]
+    numbers = ["row", "rule", "probability =ill"]
+    pd.testing.assert_frame_equal(safe[numbers], plain[numbers])
+    done = run("predict", rules, path, "--json", "--for-spreadsheets")
+    assert done.exit_code == 2
 
 
 # Before the work, in it, and where what was found is written

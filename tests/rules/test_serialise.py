@@ -22,7 +22,6 @@ from clearwood.rules import (
     RuleList,
     RuleSet,
     RuleSum,
-    serialise,
 )
 from clearwood.rules.serialise import KIND_OF
 
@@ -179,17 +178,6 @@ def test_many_categories_and_conditions_are_read_in_time():
         (Rule((sets[0],), 1.0), Rule((sets[1], *bounds), 2.0)), Rule((), 0.0), space
     )
     assert RuleSet.from_json(rules.to_json()) == rules
-
-
-def test_small_values_that_would_fill_the_memory_are_refused(tmp_path):
-    path = tmp_path / "rules.json"
-    path.write_text(example().to_json()[:-3] + ',"more": [' + "{}," * 10**6 + "{}]}")
-    with pytest.raises(ModelFormatError, match="far more small values"):
-        load(path)
-    with path.open("wb") as file:
-        file.truncate(serialise.MOST_BYTES + 1)
-    with pytest.raises(ModelFormatError, match="bytes are more than the 67,108,864"):
-        load(path)
 
 
 def edited(path, value):

@@ -172,7 +172,7 @@ def test_files_that_are_no_checkpoints_are_refused(tmp_path):
         with pytest.raises(ModelFormatError, match=r"chains\.json.* delete it"):
             run(n_draws=5, checkpoint=path)
     path.write_bytes(signed("[" + "{}," * 10**6 + "{}]"))
-    with pytest.raises(ModelFormatError, match="far more small values"):
+    with pytest.raises(ModelFormatError, match="allow more"):
         run(n_draws=5, checkpoint=path)
     path.write_text('{"schema": "clearwood.chains/1", "plan": {}}')
     with pytest.raises(ModelFormatError, match="of an older version"):

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from clearwood._memory import check_memory_of_table
 from clearwood._tables.rows import RowsOfTable, RowStream
 from clearwood._words.labels import check_names
-from clearwood.exceptions import InputError
+from clearwood.exceptions import ClearwoodError, InputError
 
 SUFFIXES = (".parquet", ".pq")
 
@@ -65,6 +66,7 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
     columns, n_rows = {}, 0
     for file in files:
         with _opened(file) as opened:
+            _check_row_groups(opened, file)
             columns[file] = [str(name) for name in opened.schema_arrow.names]
             check_names(columns[file], f"The header of {str(file)!r}")
             n_rows += opened.metadata.num_rows
@@ -79,7 +81,8 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
     return columns, n_rows
 
 
-def _opened(file: Path) -> Any:
+def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
+    """A file of pyarrow; columns of texts ``as_codes`` are read with each text once."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -92,7 +95,7 @@ def _opened(file: Path) -> Any:
     # Of its kind and size; pyarrow maps it itself.
     open_plain(file, most=2**63).close()
     try:
-        return pq.ParquetFile(file, memory_map=False)
+        return pq.ParquetFile(file, memory_map=False, read_dictionary=list(as_codes))
     except (OSError, ValueError) as error:
         raise InputError(f"Cannot read {file}: {_reason(error)}") from None
 
@@ -105,24 +108,99 @@ def _row_groups(
     named = [name for name in (y, weight) if name is not None]
     asked = list(dict.fromkeys([*wanted, *named]))
     n_parts = 0
-    with _opened(file) as opened:
+    with _opened(file) as plain:
+        schema, codes = plain.schema_arrow, _texts_in_codes(plain)
+    with _opened(file, codes) as opened:
         for number in range(opened.num_row_groups):
             place = f"{file}, row group {number}"
             batches = opened.iter_batches(row_groups=[number], columns=asked)
             while True:
                 try:
                     batch = next(batches, None)
-                    frame = None if batch is None else batch.to_pandas()
+                    if batch is None:
+                        break
+                    _check(_bytes_of_texts(batch, codes), file)
+                    frame = _written_out(batch, schema, codes).to_pandas()
+                except ClearwoodError:
+                    raise
                 except (OSError, ValueError) as error:
                     raise InputError(f"Cannot read {place}: {_reason(error)}") from None
-                if frame is None:
-                    break
                 n_parts += 1
                 yield place, take_columns(frame, y, weight, wanted)
         if not n_parts:
             # Without rows it has its columns all the same.
-            frame = opened.schema_arrow.empty_table().to_pandas()
+            frame = schema.empty_table().to_pandas()
             yield str(file), take_columns(frame, y, weight, wanted)
+
+
+# How much memory it takes
+
+
+def check_parquet(file: Path) -> None:
+    """Refuse a file that takes far more memory than it is large, read at once."""
+    with _opened(file) as opened:
+        found, codes = opened.metadata, _texts_in_codes(opened)
+    needed = 0
+    for i in range(found.num_row_groups):
+        group = found.row_group(i)
+        # A run of equal cells takes nothing in the file, but each eight bytes here.
+        needed += max(group.total_byte_size, 8 * group.num_rows * found.num_columns)
+    _check(needed, file)
+    with _opened(file, codes) as opened:
+        for batch in opened.iter_batches(columns=codes) if codes else ():
+            needed += _bytes_of_texts(batch, codes)
+            _check(needed, file)
+
+
+def _check_row_groups(opened: Any, file: Path) -> None:
+    """Refuse a file of which a part by itself, as its footer says, takes too much."""
+    found = opened.metadata
+    sizes = [found.row_group(i).total_byte_size for i in range(found.num_row_groups)]
+    _check(max(sizes, default=0), file)
+
+
+def _check(needed: int, file: Path) -> None:
+    check_memory_of_table(needed, file.stat().st_size, str(file))
+
+
+def _texts_in_codes(opened: Any) -> list[str]:
+    """Columns of texts that the file holds once each: all rows may have a long one."""
+    import pyarrow as pa
+
+    found, schema = opened.metadata, opened.schema_arrow
+    codes = set()
+    for i in range(found.num_row_groups):
+        for j in range(found.num_columns):
+            column = found.row_group(i).column(j)
+            name = column.path_in_schema
+            if any("DICTIONARY" in how for how in column.encodings) and (
+                column.physical_type == "BYTE_ARRAY" and name in schema.names
+            ):
+                codes.add(name)
+    # Categories stay codes in memory, too.
+    return sorted(
+        name for name in codes if not pa.types.is_dictionary(schema.field(name).type)
+    )
+
+
+def _bytes_of_texts(batch: Any, codes: Sequence[str]) -> int:
+    """Bytes of the texts of some rows, written out."""
+    import pyarrow.compute as pc
+
+    columns = [batch.column(name) for name in codes if name in batch.schema.names]
+    lengths = [pc.binary_length(c.dictionary).take(c.indices) for c in columns]
+    return sum(pc.sum(length).as_py() or 0 for length in lengths)
+
+
+def _written_out(batch: Any, schema: Any, codes: Sequence[str]) -> Any:
+    """The same rows, with texts in place of their codes."""
+    import pyarrow as pa
+
+    columns = {
+        name: column.cast(schema.field(name).type) if name in codes else column
+        for name, column in zip(batch.schema.names, batch.columns)
+    }
+    return pa.RecordBatch.from_pydict(columns).replace_schema_metadata(schema.metadata)
 
 
 def _reason(error: Exception) -> str:

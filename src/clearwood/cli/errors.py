@@ -21,13 +21,18 @@ _ctrl_c: list[int] = []
 """Each Ctrl-C that the running command has not heeded; see :func:`_noting_ctrl_c`."""
 
 
-def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--debug``; without it an error is one line and no traceback."""
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--debug``, without which an error is one line, and ``--max-memory``."""
 
     @functools.wraps(command)
-    def reported(*args: Any, debug: bool, **options: Any) -> None:
+    def reported(
+        *args: Any, debug: bool, max_memory: int | None, **options: Any
+    ) -> None:
+        from clearwood._memory import memory_allowed
+
+        allowed = None if max_memory is None else max_memory * 10**6
         try:
-            with _noting_ctrl_c():
+            with _noting_ctrl_c(), memory_allowed(allowed):
                 command(*args, **options)
         except KeyboardInterrupt:
             click.echo("clearwood: interrupted", err=True)
@@ -42,8 +47,15 @@ def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
             click.echo(f"clearwood: error: {one_line(error)}", err=True)
             sys.exit(FAILED)
 
+    limit = click.option(
+        "--max-memory",
+        metavar="MB",
+        type=click.IntRange(min=1),
+        help="Memory that the content of one file may take; by default ten times its "
+        "size and 67 MB (a table: 1,074 MB). Allow more for files that you trust.",
+    )
     text = "Show the whole traceback of an error."
-    return click.option("--debug", is_flag=True, help=text)(reported)
+    return click.option("--debug", is_flag=True, help=text)(limit(reported))
 
 
 def one_line(error: Exception) -> str:

@@ -88,13 +88,15 @@ class ModelCheck:
         return "\n".join(lines + [_wrapped(note, "  - ") for note in self.notes])
 
 
-def check(model: Any) -> ModelCheck:
+def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     """Say what is in a model or a model file, and whether it is sound.
 
     Parameters
     ----------
     model : path, fitted estimator or TreeEnsemble
         See :func:`read_ensemble`. No file, however damaged, does harm.
+    max_memory : int, optional
+        As for :func:`read_ensemble`.
 
     Returns
     -------
@@ -139,7 +141,7 @@ def check(model: Any) -> ModelCheck:
     """
     name = str(model) if isinstance(model, str | Path) else ""
     try:
-        ensemble = read_ensemble(model)
+        ensemble = read_ensemble(model, max_memory=max_memory)
     except ModelFormatError as error:
         return ModelCheck(
             name or type(model).__qualname__,

@@ -9,8 +9,10 @@ from typing import Any
 
 from clearwood._documents import Place, parse_json
 from clearwood._files import read_bytes
+from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
+from clearwood.ensembles.skops_file import load_skops
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (
     InputError,
@@ -52,20 +54,9 @@ KNOWN = (
     "XGBoost's JSON (.json) or UBJSON (.ubj), LightGBM's text (.txt), CatBoost's JSON "
     "(.json) and, of scikit-learn, skops (.skops)"
 )
-SKOPS_TRUSTED = {
-    "numpy.dtype",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.tree._tree.Tree",
-}
-"""Types that skops leaves to its users: arrays of nodes, and types of columns.
-
-Wrong nodes could crash scikit-learn's own predictions. Ours are made from the arrays
-after the checks that every ensemble passes. The type of a column (which an imputer
-keeps) is read off an empty array.
-"""
 
 
-def read_ensemble(model: Any) -> TreeEnsemble:
+def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
     """Read a fitted tree ensemble, without refitting or changing it.
 
     Files are read by Clearwood's own parsers, which take nothing on trust; they need
@@ -82,6 +73,9 @@ def read_ensemble(model: Any) -> TreeEnsemble:
         their estimators and boosters, and the path (str or Path) of a model file:
         XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, what skops saved
         of scikit-learn. A ``TreeEnsemble`` is returned as is.
+    max_memory : int, optional
+        Bytes that the content of a file may take; by default 64 MiB and ten times the
+        size of the file. Allow more for a file that you trust.
 
     Returns
     -------
@@ -138,7 +132,8 @@ def read_trees(model: Any) -> TreeEnsemble:
     if isinstance(model, TreeEnsemble):
         return model
     if isinstance(model, str | Path):
-        return read_document(read_bytes(model), str(model))
+        with memory_allowed(max_memory):
+            return read_document(read_bytes(model), str(model))
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in LIBRARIES:
@@ -201,7 +196,7 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
     if data.startswith(b"PK"):
         try:
             # Nothing in a file is run: its own predict is not called.
-            return read_trees(_load_skops(data, name))
+            return read_trees(load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
     for beginning, (found, remedy) in REFUSED.items():
@@ -209,32 +204,6 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
             raise UnsupportedModelError(f"{name}: this is {found}. {remedy}.")
     raise ModelFormatError(
         f"{name}: found {data[:12]!r} at the start, expected a model file: {KNOWN}."
-    )
-
-
-def _load_skops(data: bytes, name: str) -> Any:
-    """A model of scikit-learn, if nothing in its file could run code."""
-    try:
-        import skops.io
-    except ImportError:
-        raise UnsupportedModelError(
-            f"{name}: this is a zip archive. If it was written by skops.io, install "
-            'skops to read it (pip install "clearwood[skops]"); else unpack it first.'
-        ) from None
-    try:
-        untrusted = set(skops.io.get_untrusted_types(data=data)) - SKOPS_TRUSTED
-        if not untrusted:
-            return skops.io.loads(data, trusted=sorted(SKOPS_TRUSTED))
-    # Whatever a broken file makes skops stumble over.
-    except Exception as error:
-        raise ModelFormatError(
-            f"{name}: no sound skops file, {type(error).__name__}: {error}. Save the "
-            "model again with skops.io.dump."
-        ) from None
-    raise UnsupportedModelError(
-        f"{name}: holds objects of types that skops does not trust, "
-        f"{sorted(untrusted)[:5]}, and which could run any code. Save the model of "
-        "scikit-learn alone, or load it where it comes from and hand it over."
     )
 
 

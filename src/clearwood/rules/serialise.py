@@ -39,7 +39,6 @@ SAID = (
     ("kind", "kind"),
 )  # fmt: skip
 """How the format and ``ColumnInfo`` name what is told of a column."""
-MOST_BYTES = 64 * 2**20
 Known = dict[str, tuple[int, dict[Any, int] | None]]
 STATISTICS = (
     "support",
@@ -190,7 +189,7 @@ def plain(value: Any) -> Any:
 
 def read_rules(path: str | Path) -> RuleSet:
     """Read rules from a JSON file."""
-    return _read_document(read_bytes(path, MOST_BYTES), str(path))
+    return _read_document(read_bytes(path), str(path))
 
 
 def rules_from_json(text: str) -> RuleSet:

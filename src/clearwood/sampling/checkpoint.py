@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents_memory import check_memory
 from clearwood._files import read_bytes, write_bytes
+from clearwood._memory import check_memory, memory_of
 from clearwood.exceptions import ModelFormatError
 
 SCHEMA = "clearwood.chains/2"
@@ -56,8 +56,10 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         _refuse(path, "is damaged: its content does not fit its checksum")
     try:
         text = body.decode()
-        check_memory(body, text)
+        check_memory(memory_of(body, text), len(data), str(path))
         content = json.loads(text, object_hook=_unpack)
+    except ModelFormatError:
+        raise
     except (ValueError, RecursionError) as error:
         _refuse(path, f"holds no chains ({error})")
     if not isinstance(content, dict):

@@ -18,10 +18,15 @@ import pandas as pd
 from pandas.io.common import get_handle
 
 from clearwood._files import plain_file
+from clearwood._memory import check_memory_of_table
+from clearwood._tables.parquet import check_parquet
 from clearwood._words.labels import check_names
-from clearwood.exceptions import InputError
+from clearwood.exceptions import ClearwoodError, InputError
 
 STANDARD_INPUT = "-"
+
+PIECE = 2**20
+"""Bytes that are unpacked at a time."""
 
 MOST_SHOWN = 5
 """So many cells, or lines, are shown in a message."""
@@ -44,8 +49,14 @@ def _content(path: str) -> bytes:
         return sys.stdin.buffer.read()
     with plain_file(path) as plain:
         try:
+            size = Path(plain).stat().st_size
             with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
-                data: Any = raw.handle.read()
+                handle: Any = raw.handle
+                data = bytearray()
+                while piece := handle.read(PIECE):
+                    data += piece
+                    if len(data) > size:  # it was packed
+                        check_memory_of_table(len(data), size, path)
         except (OSError, EOFError) as error:  # of what unpacks it, too
             raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
     return bytes(data)
@@ -202,13 +213,9 @@ def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
         )
     try:
         with plain_file(path) as plain:
+            check_parquet(Path(plain))
             frame = pd.read_parquet(plain)
-    except ImportError:
-        raise InputError(
-            f"Cannot read {path!r}: Parquet files need pyarrow. Install it "
-            "(pip install 'clearwood[parquet]'), or save the table as CSV."
-        ) from None
-    except InputError:
+    except ClearwoodError:
         raise
     except (ValueError, OSError) as error:  # of pandas, and of pyarrow
         raise InputError(

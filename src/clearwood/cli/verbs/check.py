@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from clearwood.cli.errors import FAILED, debug_option, show
+from clearwood.cli.errors import FAILED, common_options, show
 
 
 @click.command(short_help="Say what is in a model file, and whether it is sound.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-@debug_option
+@common_options
 def check(model: str, as_json: bool) -> None:
     """Say what is in the file MODEL and whether it is sound.
 

@@ -11,7 +11,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     INTERRUPTED,
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -82,7 +82,7 @@ from clearwood.simplifiers import METHODS
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Find out how many rules a model needs, and which method finds them.
 

@@ -11,7 +11,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -66,7 +66,7 @@ NO_BETTER = (
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def density(data: str, **options: Any) -> None:
     """Find the kinds of rows of a table, and the rows that surprise.
 

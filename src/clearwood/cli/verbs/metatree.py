@@ -9,7 +9,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -59,7 +59,7 @@ from clearwood.cli.outputs import write_rules
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def metatree(data: str, **options: Any) -> None:
     """Average all prunings of a tree, and read the most probable.
 

@@ -10,7 +10,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -94,7 +94,7 @@ KINDS = {
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def project(data: str, **options: Any) -> None:
     """Fit a reference model, and read it through a small proxy.
 

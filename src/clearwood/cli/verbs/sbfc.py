@@ -9,7 +9,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -56,7 +56,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def sbfc(data: str, **options: Any) -> None:
     """Find the features that tell the class, and how they depend on each other.
 

@@ -9,7 +9,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -46,7 +46,7 @@ from clearwood.cli.outputs import write_rules
     help="Count the rows of a large Parquet file on a cluster of Dask, whose scheduler "
     "is at this address: --scheduler tcp://host:8786. It changes no number.",
 )
-@debug_option
+@common_options
 def simplify(files: tuple[str, ...], **options: Any) -> None:
     """Explain a model by a few rules.
 

@@ -10,7 +10,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -42,7 +42,7 @@ from clearwood.cli.inputs import json_text
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def stability(files: tuple[str, ...], **options: Any) -> None:
     """Say how far the rules of a model stay the same on other samples.
 

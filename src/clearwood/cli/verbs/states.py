@@ -10,7 +10,7 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.errors import (
     check_outputs,
-    debug_option,
+    common_options,
     plain_warnings,
     show,
     speaker,
@@ -67,7 +67,7 @@ MOST_LINES = 20
 @shared.as_json
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def states(data: str, **options: Any) -> None:
     """Find the states between which a text, or a series, moves.
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import Place
+from clearwood._memory import memory_bound
 from clearwood.ensembles.catboost.features import Questions
 from clearwood.ensembles.nodes import MOST_NODES
 
 MOST_SYMMETRIC_DEPTH = 16
 """The deepest that CatBoost grows."""
-SPARE_MEMORY, MEMORY_PER_BYTE = 60e6, 9
-"""Bytes that nodes may take: so many, and so many per byte of the file."""
 NODE_MEMORY, VALUE_MEMORY = 100, 9
 """Bytes that a node takes while a model is read, and each of its values."""
 
@@ -48,9 +47,8 @@ class Forest:
         self.questions = questions
         self.most_nodes = MOST_NODES
         if size is not None:
-            most_memory = SPARE_MEMORY + MEMORY_PER_BYTE * size
             node_memory = NODE_MEMORY + VALUE_MEMORY * width
-            self.most_nodes = min(MOST_NODES, int(most_memory / node_memory))
+            self.most_nodes = min(MOST_NODES, memory_bound(size) // node_memory)
         self.roots = array("i")
         # Number of the question, -1 at leaves.
         self.asked = array("i")

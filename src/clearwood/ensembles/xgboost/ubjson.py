@@ -3,7 +3,7 @@
 It gives the structures that the JSON parser gives, with numpy arrays where the file
 holds arrays of one number type, so one reader serves both. No count is believed before
 it is checked against the bytes that are left, and what a hostile file could make of few
-bytes is bounded (:data:`SPARE_MEMORY`).
+bytes is bounded.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from clearwood._documents import refuse_damaged
+from clearwood._memory import check_memory, memory_bound
 
 # Big-endian, as the format says; the letters are its type markers.
 NUMBERS: dict[bytes, np.dtype[Any]] = {
@@ -28,9 +29,6 @@ CONSTANTS = {b"Z": None, b"T": True, b"F": False}
 
 MOST_LEVELS = 100
 """Containers inside containers; XGBoost needs nine."""
-
-SPARE_MEMORY = 32 * 2**20
-"""Bytes that parsed values may take besides eight times the file's size."""
 
 # What Python takes for one value, roughly and rather too much.
 CONTAINER, ARRAY, SCALAR = 300, 250, 60
@@ -76,7 +74,7 @@ class _Parser:
         self.data = data
         self.name = name
         self.position = 0
-        self.memory_left = SPARE_MEMORY + 8 * len(data)
+        self.memory_left = memory_bound(len(data)) - len(data)
         # One string object per key, however many trees have it.
         self.keys: dict[str, str] = {}
 
@@ -86,7 +84,8 @@ class _Parser:
     def spend(self, memory: int) -> None:
         self.memory_left -= memory
         if self.memory_left < 0:
-            self.fail("far more small values than bytes", "the arrays of a model")
+            # Not how much it would be: the rest is not looked at.
+            check_memory(memory_bound(len(self.data)) + 1, len(self.data), self.name)
 
     def take(self, count: int) -> bytes:
         left = len(self.data) - self.position

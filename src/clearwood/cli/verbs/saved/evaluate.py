@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import debug_option, plain_warnings, show, speaker
+from clearwood.cli.errors import common_options, plain_warnings, show, speaker
 from clearwood.cli.inputs import json_text, read_new_rows, read_saved
 
 
@@ -24,7 +24,7 @@ from clearwood.cli.inputs import json_text, read_new_rows, read_saved
 @shared.encoding
 @shared.as_json
 @shared.quiet
-@debug_option
+@common_options
 def evaluate(rules: str, data: str, **options: Any) -> None:
     """Say how good the RULES of a file are on the rows of DATA (CSV or Parquet).
 

@@ -8,7 +8,7 @@ import click
 
 from clearwood._words.labels import printable
 from clearwood.cli import options as shared
-from clearwood.cli.errors import debug_option, plain_warnings, show, speaker
+from clearwood.cli.errors import common_options, plain_warnings, show, speaker
 from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
 
 
@@ -22,7 +22,7 @@ from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
 @shared.sep
 @shared.encoding
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
-@debug_option
+@common_options
 def explain(
     rules: str,
     data: str,

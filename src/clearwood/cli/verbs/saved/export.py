@@ -6,7 +6,7 @@ import click
 from click.core import ParameterSource
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option
+from clearwood.cli.errors import check_outputs, common_options
 from clearwood.cli.inputs import read_saved
 
 # Written out, because the module that knows them loads numpy.
@@ -42,7 +42,7 @@ ONLY_FOR = {
 )
 @click.option("--out", type=click.Path(), help="Write to this file.")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
-@debug_option
+@common_options
 def export(
     rules: str,
     kind: str,

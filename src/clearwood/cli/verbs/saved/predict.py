@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import check_outputs, common_options, plain_warnings, speaker
 from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
@@ -24,7 +25,13 @@ TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
 @click.option("--out", type=click.Path(), help="Write to this CSV file.")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
-@debug_option
+@click.option(
+    "--for-spreadsheets",
+    is_flag=True,
+    help="Put ' before texts that a spreadsheet would run as a formula: those that "
+    "begin with = + - @, a tab or a line break. They are no longer as in the data.",
+)
+@common_options
 def predict(
     rules: str,
     data: str,
@@ -32,6 +39,7 @@ def predict(
     out: str | None,
     force: bool,
     as_json: bool,
+    for_spreadsheets: bool,
     **options: Any,
 ) -> None:
     """Apply the RULES of a file to every row of DATA (CSV or Parquet).
@@ -42,6 +50,8 @@ def predict(
     Columns that the rules do not know are ignored.
     """
     check_outputs([out], [rules, data], force)
+    if as_json and for_spreadsheets:
+        raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
 
     from clearwood._files import write_text
 
@@ -56,7 +66,9 @@ def predict(
                 for record, cell in zip(records, carried)
             ]
     text = (
-        json_text(records, None) + "\n" if as_json else _as_csv(rule_set, records, own)
+        json_text(records, None) + "\n"
+        if as_json
+        else _as_csv(rule_set, records, own, _inert if for_spreadsheets else _as_it_is)
     )
     if out:
         write_text(out, text, overwrite=force)
@@ -87,7 +99,26 @@ def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:
     return [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
 
 
-def _as_csv(rule_set: Any, records: list[dict[str, Any]], own: str | None) -> str:
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a text begins that a spreadsheet takes for a formula; the last in full width."""
+
+
+def _as_it_is(cell: Any) -> Any:
+    return cell
+
+
+def _inert(cell: Any) -> Any:
+    """A cell that a spreadsheet shows as a text, if it is one."""
+    is_formula = isinstance(cell, str) and cell.startswith(FORMULA)
+    return f"'{cell}" if is_formula else cell
+
+
+def _as_csv(
+    rule_set: Any,
+    records: list[dict[str, Any]],
+    own: str | None,
+    written: Callable[[Any], Any],
+) -> str:
     import csv
     import io
 
@@ -98,10 +129,10 @@ def _as_csv(rule_set: Any, records: list[dict[str, Any]], own: str | None) -> st
     named = [f"probability {label}" for label in rule_set.classes]
     last = "rule" if isinstance(rule_set, RuleList) else "rules"
     carried = [] if own is None else [own]
-    writer.writerow(["row", *carried, "prediction", *named, last])
+    writer.writerow(map(written, ["row", *carried, "prediction", *named, last]))
     for record in records:
         probabilities = record.get("probabilities", [])
         rule = record.get("rule", " ".join(map(str, record.get("rules", []))))
         first = [record[name] for name in ("row", *carried, "prediction")]
-        writer.writerow([*first, *probabilities, rule])
+        writer.writerow(map(written, [*first, *probabilities, rule]))
     return text.getvalue()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, debug_option, plain_warnings, speaker
+from clearwood.cli.errors import check_outputs, common_options, plain_warnings, speaker
 from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
 
 OF_ROWS = ("target", "model", "positive", "threshold", "row", "new_to")
@@ -43,7 +43,7 @@ OF_ROWS = ("target", "model", "positive", "threshold", "row", "new_to")
 @shared.encoding
 @shared.force
 @shared.quiet
-@debug_option
+@common_options
 def report(rules: str, data: str | None, **options: Any) -> None:
     """Write a page about the RULES of a file.
 
