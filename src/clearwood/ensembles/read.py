@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._documents import Place, parse_json
+from clearwood._documents import Place, parse_json, refuse_table
 from clearwood._files import read_bytes
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -189,6 +189,7 @@ def read_document(data: bytes, name: str) -> TreeEnsemble:
             return read_trees(_load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
+    refuse_table(data, name)
     for beginning, (found, remedy) in REFUSED.items():
         if data.startswith(beginning):
             raise UnsupportedModelError(f"{name}: this is {found}. {remedy}.")
@@ -239,6 +240,12 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
         raise UnsupportedModelError(
             f"{name}: this is LightGBM's JSON dump, which is made for display. Save "
             "the model with booster_.save_model(path)."
+        )
+    if "clearwood" in keys:
+        raise UnsupportedModelError(
+            f"{name}: this holds rules that Clearwood saved, not the model that they "
+            "speak for. Read them with clearwood.load, or name them where rules are "
+            "expected."
         )
     listed = json.dumps(keys[:5])
     raise ModelFormatError(
