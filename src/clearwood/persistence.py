@@ -132,12 +132,9 @@ def check(model: Any) -> ModelCheck:
     ModelCheck
         Of what :func:`save` wrote, with few facts and without an ensemble.
 
-    Raises
-    ------
-    InputError
-        The file cannot be opened.
-    ModelError
-        A model in memory is of a kind that cannot be read.
+    See Also
+    --------
+    clearwood.ensembles.check : What it does for models, with examples.
 
     Examples
     --------
