@@ -565,6 +565,8 @@ def test_what_is_saved_is_loaded(case, tmp_path):
     found = case.fitted()
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")
+    checked = cw.check(tmp_path / "kept")
+    assert checked.sound and checked.facts["kind"] == type(found).__name__
     assert type(again) is type(found)
     np.testing.assert_array_equal(says(again, X), says(found, X))
     if hasattr(found, "rules_"):

@@ -58,3 +58,31 @@ def test_arrays_come_back_with_the_kind_and_shape_that_are_asked_for(tmp_path):
     for asked in (("a", "f", 2, 3), ("a", "i", 3, 2), ("a", "i", 6), ("d", "f", -1)):
         with pytest.raises(ModelFormatError, match=rf"^{asked[0]}: "):
             array(*asked)
+
+
+@pytest.mark.parametrize("make", [binning, rules])
+def test_files_of_our_own_are_checked_by_what_they_are(make, tmp_path):
+    path = tmp_path / "kept"
+    cw.save(make(2), path)
+    found = cw.check(path)
+    assert found.sound and found.facts["kind"] == type(make(2)).__name__
+    path.write_bytes(path.read_bytes()[:-9])
+    found = cw.check(path)
+    assert not found.sound and "kept" in found.problem
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_a_table_in_place_of_a_model_is_called_a_table(name, tmp_path):
+    content = {"csv": b"age,sex\n1,f\n", "parquet": b"PAR1\x15\x04"}
+    path = tmp_path / name
+    path.write_bytes(content[path.suffix[1:]])
+    for read in (cw.load, cw.read_ensemble):
+        with pytest.raises(ModelFormatError, match=r"is a table \(CSV or Parquet\)"):
+            read(path)
+    assert "is a table" in cw.check(path).problem
+
+
+def test_rules_in_place_of_a_model_are_called_rules(tmp_path):
+    cw.save(rules(3.0), tmp_path / "rules.json")
+    with pytest.raises(ModelFormatError, match="rules that Clearwood saved"):
+        cw.read_ensemble(tmp_path / "rules.json")

@@ -97,7 +97,7 @@ _HOME = {
     "TreeDisplay": "rules.drawn.display",
     "TreeEnsemble": "ensembles",
     "TreeStabilityDisplay": "projection.judging.stability_display",
-    "check": "ensembles",
+    "check": "persistence",
     "compare": "comparison",
     "compare_methods": "projection",
     "decisions": "rules.decisions",

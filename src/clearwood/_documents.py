@@ -64,7 +64,22 @@ def parse_json(data: bytes, name: str) -> Any:
         reason = f"{error.msg} in line {error.lineno}, column {error.colno}"
     except ValueError as error:
         reason = str(error)
+    refuse_table(data, name)
     raise ModelFormatError(f"{name}: no sound JSON, {reason}. {REMEDY}")
+
+
+def refuse_table(data: bytes, name: str) -> None:
+    """Refuse rows of data where a model or rules are expected, by what they are."""
+    line = data[:4096].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
+    is_csv = line.isascii() or line.decode("utf-8", "replace").isprintable()
+    has_cells = line[:1] not in b"{[<" and any(
+        sep in line for sep in (b",", b";", b"\t")
+    )
+    if data.startswith(b"PAR1") or (is_csv and has_cells):
+        raise UnsupportedModelError(
+            f"{name}: this is a table (CSV or Parquet), where the file of a model, or "
+            "of rules, is expected. Name that file first and the table after it."
+        )
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from clearwood._files import open_plain
 from clearwood._memory import memory_allowed
+from clearwood.ensembles import ModelCheck
+from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import RuleSet
 from clearwood.simplifiers import METHODS
@@ -46,6 +48,9 @@ It has ``to_archive(result) -> (document, arrays)`` and ``from_archive(top, arra
 result``, which trusts nothing; reading and writing of files is done here. A family that
 can be saved adds a line.
 """
+
+OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
+"""How archives begin; what stands at the start of rules, and of our archives."""
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -112,7 +117,7 @@ def load(path: str | Path, *, max_memory: int | None = None) -> Any:
 
 def _load(path: str | Path) -> Any:
     with open_plain(path) as file:
-        is_zip = file.read(4) == b"PK\x03\x04"
+        is_zip = file.read(4) == OURS[0]
     if not is_zip:
         return RuleSet.load(path)
     from clearwood._archive import read_archive
@@ -125,3 +130,63 @@ def _load(path: str | Path) -> Any:
         return import_module(HOMES[kind]).from_archive(top, array)
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from None
+
+
+def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
+    """Say what is in a model or a file, and whether it is sound.
+
+    Parameters
+    ----------
+    model : path, fitted estimator or TreeEnsemble
+        What :func:`read_ensemble` reads, or the path of what :func:`save` wrote. No
+        file, however damaged, does harm.
+    max_memory : int, optional
+        As for :func:`read_ensemble`.
+
+    Returns
+    -------
+    ModelCheck
+        Of what :func:`save` wrote, with few facts and without an ensemble.
+
+    See Also
+    --------
+    clearwood.ensembles.check : What it does for models, with examples.
+
+    Examples
+    --------
+    >>> import clearwood as cw, tempfile, pathlib
+    >>> rules = cw.RuleList((), cw.Rule((), 3.5), cw.FeatureSpace.numeric(2))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
+    >>> cw.save(rules, path)
+    >>> print(str(check(path)).partition(": ")[2])
+    sound
+      kind      RuleList
+      predicts  values of y
+      rules     1, literals: 0
+      features  2
+    nothing unusual
+    """
+    if not isinstance(model, str | Path) or not _is_ours(model):
+        return check_model(model, max_memory=max_memory)
+    try:
+        found = load(model, max_memory=max_memory)
+    except ModelFormatError as error:
+        return ModelCheck(str(model), problem=str(error))
+    rules = getattr(found, "rules_", found)
+    facts: dict[str, Any] = {"kind": type(found).__name__}
+    if not isinstance(rules, RuleSet):
+        return ModelCheck(str(model), facts=facts)
+    told = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
+    facts["predicts"] = f"classes {told}" if rules.classes else told
+    facts["rules"] = f"{rules.n_rules:,}, literals: {rules.n_literals:,}"
+    facts["features"] = rules.features.n_features
+    notes = (rules.statistic,) if rules.statistic else ()
+    return ModelCheck(str(model), facts=facts, classes=rules.classes, notes=notes)
+
+
+def _is_ours(path: str | Path) -> bool:
+    """Whether a file begins as :func:`save` begins one."""
+    with open_plain(path) as file:
+        start = file.read(200)
+    archive, rules, document = OURS
+    return document in start if start.startswith(archive) else rules in start

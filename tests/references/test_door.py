@@ -238,3 +238,16 @@ def test_a_word_that_is_no_path_gets_what_is_known():
     for path in ("brat.json", "folder/brat"):
         with pytest.raises(InputError, match="Cannot read"):
             cw.reference(path)
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestRegressor(3), make_pipeline(BayesianRidge())]
+)
+def test_columns_of_texts_that_a_model_cannot_read_are_named(model):
+    X, y = values()
+    table = pd.DataFrame(X).rename(columns=str).assign(hue="red")
+    for door in (cw.reference, lambda m, X, y: cw.ProjectedTreeRegressor(m).fit(X, y)):
+        with pytest.raises(
+            InputError, match="texts.*'hue'.*Pipeline behind an encoder"
+        ):
+            door(model, table, y)

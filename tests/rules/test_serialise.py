@@ -351,3 +351,48 @@ def test_numbers_of_rows_are_kept_beside_their_weights():
     assert "rows_caught" not in document["rules"][0]
     again = RuleSet.from_json(rules.to_json()).rules[0]
     assert (again.rows, again.rows_caught, again.support) == (30.0, 5.0, 7.5)
+
+
+END = st.one_of(st.sampled_from([-np.inf, np.inf, np.nan, 0.0, -0.0, 1]), NUMBER)
+ROWS = np.array([-np.inf, -1e300, -1.0, 0.0, 5e-324, 1.0, 1e300, np.inf, np.nan])
+
+
+@given(END, END, st.booleans(), st.booleans())
+def test_whatever_interval_can_be_saved_is_loaded(low, high, is_point, missing):
+    """Rows tell intervals apart, and empty ones are refused before they are saved."""
+    condition = Interval(1, low, low if is_point else high, missing)
+    space = FeatureSpace(("hue", "size"), (("red",), None))
+    rule = Rule((condition,), 1.0)
+    column = np.append(ROWS, [low, high, np.nextafter(condition.low, np.inf)])
+    if np.isnan([condition.low, condition.high]).any() or not (
+        missing or condition.matches(column).any()
+    ):
+        with pytest.raises(InputError, match="'size': no value x satisfies"):
+            RuleList((rule,), Rule((), 0.0), space)
+        return
+    rules = RuleList((rule,), Rule((), 0.0), space)
+    (again,) = RuleSet.from_json(rules.to_json()).rules[0].conditions
+    np.testing.assert_array_equal(again.matches(column), condition.matches(column))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "found"),
+    [
+        ((Interval(0),), "expected a CategorySet"),
+        ((CategorySet(1, (0,)),), "expected an Interval"),
+        ((CategorySet(0, (1,)),), r"codes \(1,\); expected different ones from 0 to 0"),
+        ((Interval(1, 2.0), Interval(1, high=1.0)), "several conditions on one"),
+    ],
+)
+def test_what_could_not_be_loaded_is_no_rule_set(conditions, found):
+    space = FeatureSpace(("hue", "size"), (("red",), None))
+    with pytest.raises(InputError, match=found):
+        RuleList((Rule(conditions, 1.0),), Rule((), 0.0), space)
+
+
+def test_numbers_of_numpy_are_saved_too(tmp_path):
+    space = FeatureSpace.numeric(1)
+    bounds = np.int64(1), np.float32(2.5)
+    rule = Rule((Interval(0, *bounds, missing=np.bool_(True)),), 1.0)
+    save(RuleList((rule,), Rule((), 0.0), space), tmp_path / "rules.json")
+    assert load(tmp_path / "rules.json").rules[0].conditions == rule.conditions

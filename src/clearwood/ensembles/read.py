@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._documents import Place, parse_json
+from clearwood._documents import Place, parse_json, refuse_table
 from clearwood._files import read_bytes
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
@@ -106,7 +106,8 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
     <TreeEnsemble: regression, trees: 20, splits: 60, features: 10, from \
 sklearn.ensemble.GradientBoostingRegressor>
     """
-    ensemble = read_trees(model)
+    with memory_allowed(max_memory):
+        ensemble = read_trees(model)
     if ensemble is model or isinstance(model, str | Path):
         return ensemble
     try:
@@ -132,8 +133,7 @@ def read_trees(model: Any) -> TreeEnsemble:
     if isinstance(model, TreeEnsemble):
         return model
     if isinstance(model, str | Path):
-        with memory_allowed(max_memory):
-            return read_document(read_bytes(model), str(model))
+        return read_document(read_bytes(model), str(model))
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in LIBRARIES:
@@ -199,6 +199,7 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
             return read_trees(load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
+    refuse_table(data, name)
     for beginning, (found, remedy) in REFUSED.items():
         if data.startswith(beginning):
             raise UnsupportedModelError(f"{name}: this is {found}. {remedy}.")
@@ -223,6 +224,12 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
         raise UnsupportedModelError(
             f"{name}: this is LightGBM's JSON dump, which is made for display. Save "
             "the model with booster_.save_model(path)."
+        )
+    if "clearwood" in keys:
+        raise UnsupportedModelError(
+            f"{name}: this holds rules that Clearwood saved, not the model that they "
+            "speak for. Read them with clearwood.load, or name them where rules are "
+            "expected."
         )
     listed = json.dumps(keys[:5])
     raise ModelFormatError(

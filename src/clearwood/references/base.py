@@ -331,17 +331,26 @@ class ModelReference(Reference):
 
 
 def fitted_clone(model: Any, X: Any, y: Any) -> Any:
-    """A clone of an estimator, fitted; where it is infinity that fails, it says so."""
+    """A clone of an estimator, fitted; an error names the cells that it cannot read."""
     from sklearn.base import clone
 
     try:
         return clone(model).fit(X, y)
-    except ValueError as error:
-        # Asked afterwards, as some models do read infinity.
+    except Exception as error:  # CatBoost's is no ValueError.
+        # Asked afterwards, as some models do read infinity, texts and dates.
+        features = features_of(X)
         if "infinity" in str(error):
-            features = features_of(X)
             rows = as_numbers(X, features)
             check_cells(rows, type(model).__name__, features, largest=FLOAT32)
+        columns = zip(features.names, features.categories, features.info)
+        raw = [name for name, labels, info in columns if labels or info.is_time]
+        if raw:
+            raise InputError(
+                f"Fitting the {type(model).__name__} failed, with columns of texts, "
+                f"categories or dates in X ({', '.join(map(repr, raw[:5]))}): "
+                f"{' '.join(str(error).split())}. Put it in a Pipeline behind an "
+                "encoder, or take a Bayesian bootstrap forest (None), which reads them."
+            ) from error
         raise
 
 

@@ -51,6 +51,11 @@ class Interval:
     high: float = math.inf
     missing: bool = False
 
+    @property
+    def has_values(self) -> bool:
+        """Whether any number satisfies it: minus infinity alone may be one."""
+        return self.low < self.high or self.low == self.high == -math.inf
+
     def matches(self, column: np.ndarray) -> np.ndarray:
         """Which entries of the feature's encoded column satisfy it."""
         inside = (column > self.low) & (column <= self.high)

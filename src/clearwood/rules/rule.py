@@ -19,7 +19,7 @@ from clearwood._words.numbers import (
     short_text,
 )
 from clearwood.exceptions import InputError
-from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.conditions import Condition, Interval, matches_all
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -176,17 +176,49 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
             f"Rule {number} has the weight {rule.weight!r}; rules have weights only in "
             "a RuleAverage."
         )
+    asked = [condition.feature for condition in rule.conditions]
+    if len(set(asked)) < len(asked):
+        raise InputError(
+            f"Rule {number} has several conditions on one feature; put them together, "
+            "as in Interval(feature, low, high)."
+        )
     for condition in rule.conditions:
         if not 0 <= condition.feature < rules.features.n_features:
             raise InputError(
                 f"A rule asks feature {condition.feature}, but there are "
                 f"{rules.features.n_features} features."
             )
+        _check_condition(condition, number, rules.features)
     if wrong := wrong_statistic(rule, bool(rules.classes), rules.lines_predict):
         name, expected = wrong
         raise InputError(
             f"Rule {number} has {getattr(rule, name)!r} as its {name}; expected "
             f"{expected}."
+        )
+
+
+def _check_condition(condition: Condition, number: int, features: FeatureSpace) -> None:
+    """Refuse a condition that no row can satisfy, or that is not for its feature."""
+    name, labels = features.names[condition.feature], features.categories
+    known = labels[condition.feature]
+    where = f"Rule {number}, feature {name!r}"
+    if isinstance(condition, Interval):
+        if known is not None:
+            raise InputError(f"{where}: found {condition}, expected a CategorySet.")
+        no_number = math.isnan(condition.low) or math.isnan(condition.high)
+        if no_number or not (condition.has_values or condition.missing):
+            raise InputError(
+                f"{where}: no value x satisfies {condition.low} < x <= "
+                f"{condition.high}; expected low below high. Leave the rule out."
+            )
+        return
+    if known is None:
+        raise InputError(f"{where}: found {condition}, expected an Interval.")
+    codes = condition.codes
+    if list(codes) != sorted(set(codes) & set(range(len(known)))):
+        raise InputError(
+            f"{where}: found the codes {codes}; expected different ones from 0 to "
+            f"{len(known) - 1}, in order."
         )
 
 

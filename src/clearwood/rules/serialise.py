@@ -155,16 +155,16 @@ def condition_to_dict(condition: Condition, features: FeatureSpace) -> dict[str,
         return {
             "feature": name,
             "categories": [plain(labels[code]) for code in condition.codes],
-            "missing": condition.missing,
-            "unseen": condition.unseen,
+            "missing": bool(condition.missing),
+            "unseen": bool(condition.unseen),
         }
-    if condition.low == math.inf:
+    if not condition.has_values:
         return {"feature": name, "only_missing": True}
     return {
         "feature": name,
-        "low": None if condition.low == -math.inf else condition.low,
-        "high": _high_to_json(condition.high),
-        "missing": condition.missing,
+        "low": None if condition.low == -math.inf else float(condition.low),
+        "high": _high_to_json(float(condition.high)),
+        "missing": bool(condition.missing),
     }
 
 
@@ -394,9 +394,10 @@ def read_condition(place: Place, known: Known) -> Condition:
     place.only("feature", "low", "high", "missing")
     low = -math.inf if place["low"].value is None else place["low"].number()
     high = _high_of(place["high"])
-    if not low < high and not low == high == -math.inf:
+    interval = Interval(feature, low, high, place["missing"].flag())
+    if not interval.has_values:
         place.fail(f"low {low}, which is not below high {high}", "it below")
-    return Interval(feature, low, high, place["missing"].flag())
+    return interval
 
 
 def _high_of(place: Place) -> float:

@@ -21,7 +21,12 @@ from tests.ensembles.catboost import models as catboost_models  # noqa: E402
 from clearwood._features import UNSEEN  # noqa: E402
 from clearwood.ensembles import TreeEnsemble, nodes, read_ensemble  # noqa: E402
 from clearwood.ensembles.catboost.model import LINKS, REFUSED_LOSSES  # noqa: E402
-from clearwood.exceptions import InputError, ModelError, ModelFormatError  # noqa: E402
+from clearwood.exceptions import (  # noqa: E402
+    InputError,
+    ModelError,
+    ModelFormatError,
+    UnsupportedModelError,
+)
 from clearwood.simplifiers import RuleListClassifier  # noqa: E402
 
 FILES = Path(__file__).parents[1] / "files"
@@ -665,3 +670,24 @@ def places_of(value, path=()):
     for key, inner in below:
         found += places_of(inner, (*path, key))
     return found
+
+
+@pytest.mark.parametrize("counts", [(1, 3), (3, 1)])
+def test_tables_that_its_json_lacks_are_no_damage(counts, tmp_path):
+    """CatBoost writes one table for statistics of one kind; of others it is lost."""
+    _, X = target_statistics_model(max_ctr_complexity=1)
+    y = X["size"] + X["hue"].map({"red": 1, "tan": 2, "sea": 3, "sky": 4, "ash": 5})
+
+    def fitted(*counts):
+        ctrs = [f"Borders:TargetBorderCount={count}" for count in counts]
+        settings = QUIET | {"iterations": 20, "max_ctr_complexity": 1}
+        model = catboost.CatBoostRegressor(
+            cat_features=["hue", "town"], simple_ctr=ctrs, **settings
+        )
+        return model.fit(X, y)
+
+    pool = catboost.Pool(X, cat_features=["hue", "town"])
+    ensemble = read_file(saved(fitted(3), tmp_path, pool=pool), tmp_path)
+    assert_array_equal(ensemble.predict(X), fitted(3).predict(X))
+    with pytest.raises(UnsupportedModelError, match="different TargetBorderCount"):
+        read_file(saved(fitted(*counts), tmp_path, pool=pool), tmp_path)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from clearwood.ensembles import read_ensemble
+from clearwood.ensembles import check, read_ensemble
 from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.read import read_document
 from clearwood.exceptions import InputError
@@ -48,10 +48,14 @@ def assert_near(found, native):
 
 def assert_same(one, other):
     for field in dataclasses.fields(one):
-        if field.name not in ("source", "features"):
+        if field.name not in ("source", "features", "details"):
             left, right = getattr(one, field.name), getattr(other, field.name)
             np.testing.assert_array_equal(left, right, field.name)
     # A file does not know which number an estimator takes for missing.
+    known = [
+        {k: v for k, v in e.details.items() if k != "missing="} for e in (one, other)
+    ]
+    assert known[0] == known[1]
     features = dataclasses.replace(other.features, missing_at=one.features.missing_at)
     assert one.features == features
 
@@ -311,3 +315,11 @@ def test_a_classifier_of_one_class():
     ensemble = read_ensemble(model)
     assert_array_equal(ensemble.predict(X), model.predict(X))
     assert_near(ensemble.predict_proba(X), model.predict_proba(X))
+
+
+def test_check_tells_that_a_file_does_not_hold_what_counts_as_missing(tmp_path):
+    X, y = table()
+    model = xgb.XGBRegressor(n_estimators=3, n_jobs=1, missing=-999.0).fit(X, y)
+    model.save_model(tmp_path / "model.json")
+    assert "missing=   not stored" in str(check(tmp_path / "model.json"))
+    assert "not stored" not in str(check(model))

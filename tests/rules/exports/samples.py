@@ -144,7 +144,7 @@ def conditions_of(draw, space, d):
     if low == high or draw(st.integers(0, 4)) == 0:
         bounds = [(-math.inf, math.inf), (-math.inf, -math.inf), (math.inf, math.inf)]
         low, high = draw(st.sampled_from(bounds))
-    return Interval(d, low, high, missing)
+    return Interval(d, low, high, missing or low == math.inf)
 
 
 def days(at):

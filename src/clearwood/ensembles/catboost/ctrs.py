@@ -7,7 +7,7 @@ is no question about any one of them, and is not read.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,39 @@ def columns_of(ctr: Place) -> tuple[list[int], bool]:
     ]
     kinds = [element["combination_element"].text() for element in elements]
     return columns, kinds == ["cat_feature_value"] and len(columns) == 1
+
+
+def refuse_shared_tables(params: Place, ctrs: list[Place]) -> None:
+    """Refuse statistics of one kind, of one column, over different target classes.
+
+    CatBoost's JSON has a table per kind and column, so that all but one are lost.
+
+    Parameters
+    ----------
+    params : Place
+        Of the fit, as the file repeats them.
+    ctrs : list of Place
+        The statistics that the model asks.
+    """
+    chosen = params.get("cat_feature_params")
+    if chosen is None:
+        return
+    by_column = chosen.get("per_feature_ctrs")
+    lists = [chosen[key] for key in ("simple_ctrs",) if key in chosen]
+    lists += [] if by_column is None else [by_column[key] for key in by_column.keys()]
+    for listed in lists:
+        classes: dict[str, Any] = {}
+        for one in listed.entries():
+            kind = one["ctr_type"].text()
+            how = one.get("target_binarization")
+            if how is None or classes.setdefault(kind, how.value) == how.value:
+                continue
+            if any(ctr["ctr_type"].value == kind for ctr in ctrs):
+                listed.refuse(
+                    f"statistics of the kind {shown(kind)} with different "
+                    "TargetBorderCount, as CatBoost's JSON keeps the table of one",
+                    "Fit it with one TargetBorderCount for each kind",
+                )
 
 
 def read_statistic(ctr: Place, tables: Place) -> Statistic:

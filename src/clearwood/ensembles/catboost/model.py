@@ -18,6 +18,7 @@ import numpy as np
 from clearwood._documents import Place, parse_json, plain_number, refuse_repeated, shown
 from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
+from clearwood.ensembles.catboost.ctrs import refuse_shared_tables
 from clearwood.ensembles.catboost.features import Questions, read_features
 from clearwood.ensembles.catboost.trees import Forest
 from clearwood.ensembles.nodes import MOST_CLASSES, MOST_TREES
@@ -174,6 +175,10 @@ def read_document(
             info.fail(f"{len(classes)} classes", f"2 with the loss {_shown_type(loss)}")
     width = 1 if classes is None or link == "logistic" else len(classes)
     scale, bias = _scale_and_bias(top, width)
+    if "params" in info:
+        ctrs = top["features_info"].get("ctrs")
+        found = [] if ctrs is None or ctrs.value is None else ctrs.items()
+        refuse_shared_tables(_embedded(info["params"]), found)
     features, questions = read_features(top["features_info"], top.get("ctr_data"))
     nodes = _nodes(top, Forest(width, questions, size))
     details = {"library": "CatBoost", **_version(info), "objective": _written(loss)}

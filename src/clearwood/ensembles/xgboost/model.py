@@ -34,6 +34,9 @@ READERS: dict[str, Predictor] = {
     "XGBRFRegressor": "regressor",
 }
 
+NOT_STORED = {"missing=": "not stored: here no number but NaN counts as missing"}
+"""What files, and boosters, do not know of the estimator that they come from."""
+
 
 # Models in memory
 
@@ -239,6 +242,7 @@ def _ensemble(
             "objective": name.value + _level(learner["objective"]),
             "booster": booster.kind,
             "rounds": used,
+            **(NOT_STORED if missing is None else {}),
         },
         notes=(*notes, *objective.notes, *category_notes),
     )
