@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable, open_rows
+from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.counting.survey import columns_of, counted
 
@@ -40,7 +41,12 @@ def simplify_table(
     table = read_by(model, open_rows(X, y, weight))
     sample = table.sample(sample_rows)
     is_whole = sample.n_rows == table.n_rows
-    rules, teacher = find(sample, None if is_whole else table)
+    try:
+        rules, teacher = find(sample, None if is_whole else table)
+    except InputError as error:
+        if error.row is not None:
+            table.refuse_sampled(error, sample_rows)
+        raise
     if isinstance(y, str):
         rules = rules.with_target(y)
     if is_whole:
