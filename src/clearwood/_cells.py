@@ -122,7 +122,8 @@ def checked(column: np.ndarray, name: str) -> np.ndarray:
             raise InputError(
                 f"Column {name!r} holds {shown(cell)} ({type(cell).__name__}) in row "
                 f"{row}; a cell must be one text or one number that float64 can hold. "
-                "Correct it, leave it empty, or make several columns of it."
+                "Correct it, leave it empty, or make several columns of it.",
+                row=row,
             )
     return column
 

@@ -132,7 +132,8 @@ def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
                 f"Column {name!r} holds times of the day, or dates among other cells "
                 f"({shown(cells[row])} in row {row}), which are read neither as "
                 "numbers nor as labels; make dates of the whole column, numbers (the "
-                "hour), or leave it out."
+                "hour), or leave it out.",
+                row=row,
             )
     numbers = {kind for kind in first if issubclass(kind, NUMBERS)}
     others = [row for kind, row in first.items() if kind not in numbers]
@@ -142,7 +143,8 @@ def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
             f"Column {name!r} holds numbers and other cells, or neither numbers nor "
             f"texts: {shown(cells[others[0]])} in row {others[0]}. Correct the cell, "
             "or leave it empty; or declare the column to be one of categories (in "
-            "pandas: astype('category'))."
+            "pandas: astype('category')).",
+            row=others[0],
         )
     return not numbers
 

@@ -68,6 +68,10 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.__dict__ = before
             if interrupted(error):
                 raise KeyboardInterrupt from None
+            if getattr(error, "row", None) is not None:
+                from clearwood._tables.learning import refuse_sampled
+
+                refuse_sampled(error, *args, **kwargs)
             raise
 
     return fit_or_leave

@@ -188,7 +188,8 @@ def check_target(
     if missing.any():
         raise InputError(
             f"Input {name} contains NaN or None in {missing.sum()} row(s), the first "
-            f"is row {int(missing.argmax())}; drop rows without a target."
+            f"is row {int(missing.argmax())}; drop rows without a target.",
+            row=int(missing.argmax()),
         )
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise InputError(f"Input {name} contains infinity; drop or correct these rows.")

@@ -28,7 +28,18 @@ def safe_text(text: str) -> str:
 
 
 class InputError(ClearwoodError, ValueError):
-    """The data handed in cannot be used; the message names the remedy."""
+    """The data handed in cannot be used; the message names the remedy.
+
+    Parameters
+    ----------
+    message : str
+    row : int, optional
+        The row that the message names, among those that were looked at.
+    """
+
+    def __init__(self, message: str, *, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class ModelError(ClearwoodError, TypeError):

@@ -217,6 +217,20 @@ def broken(kind, frame, folder):
             return of_dask([small, texts])
         case "target in partition":
             return of_dask([small, missing])
+        case "column in partition":
+            return of_dask([small, small.drop(columns="b")])
+        case "column in frame":
+            return lambda: [small, small.drop(columns="b")]
+        case "other target in partition":
+            return of_dask([small, small.assign(y="high")])
+        case "other target in frame":
+            return lambda: [small, small.assign(y="high")]
+        case "mixed target":
+            y = small["y"].astype(object).where(small.index != 7, "high")
+            return lambda: [small, small.assign(y=y)]
+        case "text in partition":
+            a = small["a"].astype(object).where(small.index != 7, "high")
+            return of_dask([small, small.assign(a=a)])
     return path
 
 
@@ -229,13 +243,19 @@ BAD = {
     "without column": r"1.parquet has no column 'b'",
     "other type": r"1.parquet, row group 0: column 'a' holds text.*0.parquet",
     "no target": r"rows.parquet has no column 'y'",
-    "missing target": "row group 0 to .*row group 2.*NaN",
+    "missing target": "row group 1: .*NaN.* is row 10;",
     "no rows": "no rows",
     "iterator": "only once",
     "failing frames": "frame 2.*division by zero",
     "failing partition": "partition 1: ZeroDivisionError",
     "type in partition": "partition 1: column 'a' holds text.*partition 0",
-    "target in partition": "partition 0 to 1.*NaN",
+    "column in partition": "partition 1: .* no column 'b'.*same columns",
+    "column in frame": "frame 1: .* no column 'b'.*same columns",
+    "other target in partition": "partition 1: the target holds text.*partition 0",
+    "other target in frame": "frame 1: the target holds text, but in frame 0",
+    "mixed target": "frame 1: the target holds 'high' in row 7",
+    "text in partition": "partition 1: column 'a' holds 'high' in row 7.*one type",
+    "target in partition": "partition 1: .*NaN.* is row 50;",
 }
 
 
@@ -247,6 +267,31 @@ def test_what_is_wrong_is_named(kind, frame, rules, tmp_path):
         pytest.raises(InputError, match=f"(?s){BAD[kind]}"),
     ):
         rules.evaluate(X, "y")
+
+
+@pytest.mark.parametrize("n_rows", [40, 4000])
+def test_a_fit_names_the_row_that_it_refuses(frame, graded, n_rows, monkeypatch):
+    """Where it stands, also where it was met in a sample."""
+    monkeypatch.setattr("clearwood._tables.learning.SAMPLE_ROWS", n_rows)
+    table = frame[["a", "b", "y"]][:300]
+    bad = pd.RangeIndex(300) % 100 >= 50
+    table = table.assign(y=table["y"].where(~bad))
+    parts = [table[:50], table[50:]]
+    first = next(row for row in open_rows(lambda: parts)._drawn(n_rows) if bad[row])
+    named = f"1: Input y .*NaN.* the first is row {first - 50};"
+    with pytest.raises(InputError, match=f"^partition {named}"):
+        cw.MetaTreeRegressor().fit(of_dask(parts), "y")
+    with pytest.raises(InputError, match=f"^frame {named}"):
+        cw.MetaTreeRegressor().fit(lambda: parts, "y")
+    with pytest.raises(InputError, match=f"^frame {named}"):
+        cw.simplify(graded[0], lambda: parts, "y", sample_rows=n_rows)
+
+
+def test_numbers_as_objects_are_numbers(frame, rules):
+    parts = [frame[:500], frame[500:900].astype(object), frame[900:1500]]
+    whole = rules.evaluate(frame[:1500], frame["y"][:1500]).error
+    for X in (lambda: parts, of_dask(parts)):
+        assert rules.evaluate(X, "y").error == whole
 
 
 def test_targets_of_files_are_named(frame, rules, tmp_path):

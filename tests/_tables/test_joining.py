@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clearwood._tables.joining import check_kinds, joined
+from clearwood._tables.joining import check_kinds, joined, kinds_of
 from clearwood.exceptions import InputError
 
 DAYS = pd.to_datetime(["2024-01-01", "2024-01-02"])
@@ -55,7 +55,7 @@ def test_arrays_are_put_together_and_none_stays_none():
 @pytest.mark.parametrize(
     ("cells", "held"),
     [
-        ([3, 4], "numbers"), ([True, None], "truth values"), (DAYS, "dates"),
+        ([3, 4], "numbers"), ([True, None], "booleans"), (DAYS, "dates"),
         (DAYS.tz_localize("UTC"), "times with a time zone"),
         (DAYS - DAYS[0], "durations"), (["x", None], "text"),
         (pd.Categorical([3, 4]), "numbers"), (pd.Categorical(["x", "y"]), "text"),
@@ -65,8 +65,8 @@ def test_what_a_column_holds_is_told_from_its_cells(cells, held, empty):
     other = [0.5, 1.5] if held != "numbers" else ["x", "y"]
     seen = {}
     for part, place in zip(frames(empty, cells, cells), ("one", "two", "three")):
-        seen = check_kinds(part, place, seen)
+        seen = check_kinds(kinds_of(part), place, seen)
     assert seen == {"a": (held, "two")}
     message = f"four: column 'a' holds .*, but in two it holds {held}"
     with pytest.raises(InputError, match=message):
-        check_kinds(frames(other)[0], "four", seen)
+        check_kinds(kinds_of(frames(other)[0]), "four", seen)

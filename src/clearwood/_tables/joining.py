@@ -6,21 +6,49 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._cells import shown
 from clearwood.exceptions import InputError
 
-KINDS = {"i": "numbers", "u": "numbers", "f": "numbers", "b": "truth values",
+KINDS = {"i": "numbers", "u": "numbers", "f": "numbers", "b": "booleans",
          "M": "dates", "m": "durations"}  # fmt: skip
+
+MIXED = "mixed"
+
+OBJECTS = {
+    "string": "text", "integer": "numbers", "floating": "numbers",
+    "mixed-integer-float": "numbers", "boolean": "booleans", "date": "dates",
+    "datetime": "dates", "datetime64": "dates", "timedelta": "durations",
+    "timedelta64": "durations", "empty": None, "mixed-integer": MIXED,
+}  # fmt: skip
+"""What objects are, by what pandas finds."""
+
+TARGET = ""
+"""In place of the name of a column."""
+
+
+def kinds_of(X: Any, y: Any = None) -> dict[str, str]:
+    """What the columns of a part hold, and the target; without those that are empty."""
+    import pandas as pd
+
+    columns = {str(name): c for name, c in X.items()} if hasattr(X, "columns") else {}
+    if y is not None:
+        columns[TARGET] = pd.Series(y)
+    kinds = {name: _kind(column) for name, column in columns.items()}
+    for name in [name for name, kind in kinds.items() if kind == MIXED]:
+        _check_mixed(name, columns[name])
+        kinds[name] = None
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def check_kinds(
-    X: Any, place: str, seen: dict[str, tuple[str, str]]
+    kinds: dict[str, str], place: str, seen: dict[str, tuple[str, str]]
 ) -> dict[str, tuple[str, str]]:
     """Refuse a part whose columns hold something else than those before it.
 
     Parameters
     ----------
-    X : ndarray or pandas.DataFrame
-        The part.
+    kinds : dict
+        From :func:`kinds_of` the part.
     place : str
         Where it comes from.
     seen : dict
@@ -34,31 +62,26 @@ def check_kinds(
     Examples
     --------
     >>> import pandas as pd
-    >>> seen = check_kinds(pd.DataFrame({"age": [31]}), "part 0", {})
-    >>> check_kinds(pd.DataFrame({"age": ["old"]}), "part 1", seen)
+    >>> seen = check_kinds(kinds_of(pd.DataFrame({"age": [31]})), "part 0", {})
+    >>> check_kinds(kinds_of(pd.DataFrame({"age": ["old"]})), "part 1", seen)
     Traceback (most recent call last):
         ...
     clearwood.exceptions.InputError: part 1: column 'age' holds text, but in part 0 \
-it holds numbers. Give the column one type in all parts.
+it holds numbers. Give it one type in all parts.
     """
-    if not hasattr(X, "columns"):
-        return seen
     found = dict(seen)
-    for name, column in X.items():
-        kind = _kind(column)
-        if kind is None:
-            continue
-        before, first = found.setdefault(str(name), (kind, place))
+    for name, kind in kinds.items():
+        before, first = found.setdefault(name, (kind, place))
         if kind != before:
             raise InputError(
-                f"{place}: column {str(name)!r} holds {kind}, but in {first} it holds "
-                f"{before}. Give the column one type in all parts."
+                f"{place}: {_words(name)} holds {kind}, but in {first} it holds "
+                f"{before}. Give it one type in all parts."
             )
     return found
 
 
 def _kind(column: Any) -> str | None:
-    """What a column holds; None where it holds nothing."""
+    """What a column holds; None where it holds nothing, or a mixture."""
     import pandas as pd
 
     kind = column.dtype.kind if hasattr(column.dtype, "kind") else "O"
@@ -71,12 +94,27 @@ def _kind(column: Any) -> str | None:
         # A column without a cell is numbers to pandas, whatever it would have held.
         empty = kind == "f" and not column.notna().any()
         return None if empty else KINDS[kind]
-    cell = next(iter(column.dropna().head(1)), None)
-    if cell is None:
-        return None
-    if isinstance(cell, bool | np.bool_):
-        return "truth values"
-    return "text" if isinstance(cell, str) else type(cell).__name__
+    found = pd.api.types.infer_dtype(column, skipna=True)
+    return OBJECTS.get(found, found)
+
+
+def _check_mixed(name: str, column: Any) -> None:
+    """Refuse texts among other cells; what else is mixed, readers refuse or take."""
+    texts = np.array([isinstance(cell, str) for cell in column.tolist()], dtype=bool)
+    known = np.flatnonzero(column.notna())
+    others = known[texts[known] != texts[known[0]]]
+    if len(others):
+        row = int(others[0])
+        raise InputError(
+            f"{_words(name)} holds {shown(column.iloc[row])} in row {row}, but "
+            f"{shown(column.iloc[known[0]])} above it. Give it one type, or make it "
+            "one of categories (in pandas: astype('category')).",
+            row=row,
+        )
+
+
+def _words(name: str) -> str:
+    return "the target" if name == TARGET else f"column {name!r}"
 
 
 def joined(parts: list[Any]) -> Any:

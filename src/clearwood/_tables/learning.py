@@ -14,7 +14,7 @@ from clearwood._tables.opening import check_there, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted, rewritten
 from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable
 from clearwood._validation import check_target
-from clearwood.exceptions import SampledRowsWarning
+from clearwood.exceptions import InputError, SampledRowsWarning
 
 
 def sample_of(
@@ -46,6 +46,14 @@ def sample_of(
         stacklevel=4,
     )
     return sample, table
+
+
+def refuse_sampled(
+    error: Any, X: Any = None, y: Any = None, *_: Any, **__: Any
+) -> None:
+    """Name the part and its row where a fit refuses a row of :func:`sample_of`."""
+    if isinstance(error, InputError) and is_read_in_blocks(X):
+        open_rows(X, y).refuse_sampled(error, SAMPLE_ROWS)
 
 
 def labels_of(table: RowBlocks) -> np.ndarray:

@@ -16,8 +16,9 @@ from clearwood._tables.dask_cluster import (
     n_threads,
     named_client,
 )
-from clearwood._tables.joining import check_kinds
+from clearwood._tables.joining import check_kinds, kinds_of
 from clearwood._tables.rows import (
+    PartRows,
     RowBlocks,
     RowsOfTable,
     _Picking,
@@ -41,15 +42,12 @@ class _Cut(NamedTuple):
 
     Attributes
     ----------
-    place : str
-        For messages.
     used : list of int
         Its partitions.
     spans : list of (int, int)
         The rows of each that it takes.
     """
 
-    place: str
     used: list[int]
     spans: list[tuple[int, int]]
 
@@ -92,11 +90,12 @@ class DaskRows(RowBlocks):
             if client is not None:
                 check_workers(client)
         look = dask.delayed(_look, pure=True)
-        looks = self._ask(computed, [look(part) for part in self._parts])
+        looks = self._ask(
+            computed, [look(part, i) for i, part in enumerate(self._parts)]
+        )
         seen: dict[str, tuple[str, str]] = {}
-        for number, (_, head) in enumerate(looks):
-            if head is not None:
-                seen = check_kinds(head, f"partition {number}", seen)
+        for number, (_, kinds) in enumerate(looks):
+            seen = check_kinds(kinds, f"partition {number}", seen)
         return np.array([n_rows for n_rows, _ in looks], dtype=np.int64)
 
     def __iter__(self) -> Iterator[RowsOfTable]:
@@ -113,10 +112,10 @@ class DaskRows(RowBlocks):
         number = 0
         for wave in self._waves():
             tasks = []
-            for place, used, spans in wave:
+            for used, spans in wave:
                 own = function if of_block is None else of_block(number)
                 pieces = [held.get(i, self._parts[i]) for i in used]
-                tasks.append(run(pieces, spans, place, own, shared))
+                tasks.append(run(pieces, used, spans, own, shared))
                 number += 1
             # The next wave begins in the last partition, which is not made twice.
             last = wave[-1].used[-1]
@@ -177,10 +176,7 @@ class DaskRows(RowBlocks):
                 (int(max(first - starts[i], 0)), int(min(last, ends[i]) - starts[i]))
                 for i in used
             ]
-            place = f"partition {used[0]}"
-            if len(used) > 1:
-                place += f" to {used[-1]}"
-            yield _Cut(place, used.tolist(), spans)
+            yield _Cut(used.tolist(), spans)
 
     def _ask(
         self, ask: Callable[..., tuple[Any, ...]], tasks: list[Any]
@@ -243,10 +239,8 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
                 "same, with the same rows."
             )
         parts = [[*part, other] for part, other in zip(parts, beside)]
-    rows = [
-        make(*part, names, f"partition {number}") for number, part in enumerate(parts)
-    ]
     own = None if columns is None else [name for name in columns if name not in names]
+    rows = [make(*part, names, own, number) for number, part in enumerate(parts)]
     return DaskRows(own, rows)
 
 
@@ -254,13 +248,20 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
 
 
 def _rows_of(
-    X: Any, y: Any, weight: Any, names: list[str | None], place: str
+    X: Any,
+    y: Any,
+    weight: Any,
+    names: list[str | None],
+    columns: list[str] | None,
+    number: int,
 ) -> RowsOfTable:
     from clearwood._tables.opening import take_columns
 
+    place = f"partition {number}"
     if hasattr(X, "columns"):
         X = X.rename(columns=str)
-        held = take_columns(X, names[0], names[1], None)
+        with told_where(PartRows(place, 0, 0)):
+            held = take_columns(X, names[0], names[1], columns)
         y, weight = (
             b if a is None else a for a, b in zip((held.y, held.weight), (y, weight))
         )
@@ -279,24 +280,10 @@ def _chosen(rows: RowsOfTable, columns: list[str]) -> RowsOfTable:
     return rows._replace(X=rows.X[columns])
 
 
-def _look(rows: RowsOfTable) -> tuple[int, Any]:
-    """How many rows there are, and a row that says what they hold."""
-    X = rows.X
-    if not hasattr(X, "columns"):
-        return rows.n_rows, None
-    return rows.n_rows, _heads(X)
-
-
-def _heads(X: Any) -> Any:
-    """Of each column the first cell that is not missing, where there is one."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            name: column.dropna().head(1).reset_index(drop=True)
-            for name, column in X.items()
-        }
-    )
+def _look(rows: RowsOfTable, number: int) -> tuple[int, dict[str, str]]:
+    """How many rows there are, and what their columns hold."""
+    with told_where(PartRows(f"partition {number}", 0, rows.n_rows)):
+        return rows.n_rows, kinds_of(rows.X, rows.y)
 
 
 class _Sealed:
@@ -312,11 +299,12 @@ def _itself(block: RowsOfTable) -> RowsOfTable:
 
 def _run(
     pieces: list[RowsOfTable],
+    used: list[int],
     spans: list[tuple[int, int]],
-    place: str,
     function: Callable[..., Any],
     parameters: _Sealed,
 ) -> _Sealed:
     block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
-    with told_where(place):
+    where = [PartRows(f"partition {i}", a, b - a) for i, (a, b) in zip(used, spans)]
+    with told_where(*where):
         return _Sealed(function(block, *parameters.content))

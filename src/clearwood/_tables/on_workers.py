@@ -104,8 +104,8 @@ def _made(
     """Blocks of some partitions, of which ``first`` is the number of the first."""
     return _Sealed(
         [
-            _run([pieces[i - first] for i in used], spans, place, function, parameters)
-            for place, used, spans in group.content
+            _run([pieces[i - first] for i in used], used, spans, function, parameters)
+            for used, spans in group.content
         ]
     )
 

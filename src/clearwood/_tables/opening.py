@@ -12,7 +12,13 @@ import numpy as np
 from clearwood._cells import unmasked
 from clearwood._numeric import BLOCK_ROWS
 from clearwood._tables.parquet import open_parquet
-from clearwood._tables.rows import RowBlocks, RowsOfTable, RowStream
+from clearwood._tables.rows import (
+    PartRows,
+    RowBlocks,
+    RowsOfTable,
+    RowStream,
+    told_where,
+)
 from clearwood.exceptions import InputError
 
 
@@ -83,7 +89,7 @@ def take_columns(
 ) -> RowsOfTable:
     """A frame as rows: the target and the weights apart."""
     named = [name for name in (y, weight) if name is not None]
-    check_there(named, list(frame.columns))
+    check_there([*named, *(chosen or ())], list(frame.columns))
     X = frame.drop(columns=named) if chosen is None else frame[list(chosen)]
     rest = [None if name is None else frame[name].to_numpy() for name in (y, weight)]
     return RowsOfTable(X, *rest)
@@ -94,18 +100,17 @@ def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
     absent = [name for name in names if name not in columns]
     if absent:
         raise InputError(
-            f"The table has no column {absent[0]!r}; it has {list(columns)}."
+            f"The table has no column {absent[0]!r}; it has {list(columns)}. Name one "
+            "of these, or give all parts of the table the same columns."
         )
 
 
 def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
-    from clearwood._tables.rows import told_where
-
     def parts(chosen: Sequence[str] | None) -> Iterator[tuple[str, RowsOfTable]]:
         n = -1
         try:
             for n, frame in enumerate(make()):
-                with told_where(f"frame {n}"):
+                with told_where(PartRows(f"frame {n}", 0, 0)):
                     part = take_columns(_with_names(frame), y, weight, chosen)
                 yield f"frame {n}", part
         except InputError:

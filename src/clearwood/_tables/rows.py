@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks
-from clearwood._tables.joining import check_kinds, joined
+from clearwood._tables.joining import check_kinds, joined, kinds_of
 from clearwood._tables.kept import kept_in_file
 from clearwood._validation import check_weight
 from clearwood.exceptions import ClearwoodError, InputError
@@ -87,18 +87,30 @@ class RowBlocks(Blocks[RowsOfTable]):
         Which ones depends on the number of rows and the seed alone: they are the same
         on every back-end.
         """
+        places = self._by_block(self._drawn(n_rows, seed))
+        return join_rows(list(self.results(_Picking(places))))
+
+    def refuse_sampled(self, error: InputError, n_rows: int) -> None:
+        """Raise an error of a row of :meth:`sample` again, where that row is."""
+        assert error.row is not None
+        row = self._drawn(n_rows)[error.row]
+        text = str(error).replace(f"row {error.row}", f"row {row % BLOCK_ROWS}")
+        for _ in self.results(_Refusing(self._by_block(np.array([row])), text)):
+            pass
+
+    def _drawn(self, n_rows: int, seed: int = 0) -> np.ndarray:
+        """Which rows a sample has."""
         if n_rows >= self.n_rows:
-            picked = np.arange(self.n_rows)
-        else:
-            drawn = np.random.default_rng(seed).choice(
-                self.n_rows, n_rows, replace=False, shuffle=False
-            )
-            picked = np.sort(drawn)
-        places = [
-            picked[slice(*np.searchsorted(picked, (i, i + BLOCK_ROWS)))] - i
+            return np.arange(self.n_rows)
+        rng = np.random.default_rng(seed)
+        return np.sort(rng.choice(self.n_rows, n_rows, replace=False, shuffle=False))
+
+    def _by_block(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Of each block those of some rows that it has, by their place in it."""
+        return [
+            rows[slice(*np.searchsorted(rows, (i, i + BLOCK_ROWS)))] - i
             for i in range(0, max(self.n_rows, 1), BLOCK_ROWS)
         ]
-        return join_rows(list(self.results(_Picking(places))))
 
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
         """What ``function`` makes of every block, kept in memory."""
@@ -129,12 +141,29 @@ class _Picking:
     def __init__(self, places: list[np.ndarray]) -> None:
         self._places = places
 
-    def of(self, number: int) -> Callable[[RowsOfTable], RowsOfTable]:
+    def of(self, number: int) -> _Picking:
         """The same for one block, for those who have them in another order."""
         return _Picking(self._places[number : number + 1])
 
     def __call__(self, block: RowsOfTable) -> RowsOfTable:
         return block.at(self._places.pop(0))
+
+
+class _Refusing(_Picking):
+    """Refuses the block that has a row."""
+
+    def __init__(self, places: list[np.ndarray], text: str) -> None:
+        super().__init__(places)
+        self._text = text
+
+    def of(self, number: int) -> _Refusing:
+        return _Refusing(self._places[number : number + 1], self._text)
+
+    def __call__(self, block: RowsOfTable) -> RowsOfTable:
+        rows = self._places.pop(0)
+        if len(rows):
+            raise InputError(self._text, row=int(rows[0]))
+        return block.at(rows)
 
 
 class RowStream(RowBlocks):
@@ -155,43 +184,48 @@ class RowStream(RowBlocks):
         columns: list[str] | None,
         parts: Callable[[Sequence[str] | None], Iterable[tuple[str, RowsOfTable]]],
         n_rows: int | None = None,
-        chosen: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(columns if chosen is None else list(chosen))
-        self._parts, self._n_rows, self._chosen = parts, n_rows, chosen
+        super().__init__(columns)
+        self._parts, self._n_rows = parts, n_rows
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
         if self._n_rows is not None:
             return self._n_rows
-        return sum(part.n_rows for _, part in self._parts(self._chosen))
+        return sum(part.n_rows for _, part in self._parts(self.columns))
 
     def only(self, columns: Sequence[str]) -> RowStream:
         """The same rows with some columns."""
-        return RowStream(self.columns, self._parts, self._n_rows, columns)
+        return RowStream(list(columns), self._parts, self._n_rows)
 
     def __iter__(self) -> Iterator[RowsOfTable]:
         return (block for _, block in self._placed())
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """What ``function(block, *parameters)`` is of each block, in their order."""
-        for place, block in self._placed():
-            with told_where(place):
+        for pieces, block in self._placed():
+            with told_where(*pieces):
                 found = function(block, *parameters)
             yield found
 
-    def _placed(self) -> Iterator[tuple[str, RowsOfTable]]:
+    def _placed(self) -> Iterator[tuple[list[PartRows], RowsOfTable]]:
         """Blocks of equally many rows, the last of what is left, and their places."""
-        waiting: list[tuple[str, RowsOfTable]] = []
+        waiting: list[Placed] = []
         seen: dict[str, tuple[str, str]] = {}
         n_waiting, any_yet = 0, False
-        for place, part in self._parts(self._chosen):
-            seen = check_kinds(part.X, place, seen)
+        piece = PartRows("", 0, 0)
+        for place, part in self._parts(self.columns):
+            # What one place gives may come in several parts.
+            start = piece.start + piece.n_rows if place == piece.place else 0
+            piece = PartRows(place, start, part.n_rows)
+            with told_where(piece):
+                kinds = kinds_of(part.X, part.y)
+            seen = check_kinds(kinds, place, seen)
             if part.n_rows == 0:
-                empty = (place, part)
+                empty = (piece, part)
                 continue
-            waiting.append((place, part))
+            waiting.append((piece, part))
             n_waiting += part.n_rows
             while n_waiting >= BLOCK_ROWS:
                 block, waiting = _first_rows(waiting, BLOCK_ROWS)
@@ -202,25 +236,36 @@ class RowStream(RowBlocks):
             yield _first_rows(waiting or [empty], n_waiting)[0]
 
 
-Placed = tuple[str, RowsOfTable]
+class PartRows(NamedTuple):
+    """Some rows of a part of a table, which errors name: the part, and its row."""
+
+    place: str
+    start: int
+    n_rows: int
 
 
-def _first_rows(parts: list[Placed], n_rows: int) -> tuple[Placed, list[Placed]]:
+Placed = tuple[PartRows, RowsOfTable]
+
+
+def _first_rows(
+    parts: list[Placed], n_rows: int
+) -> tuple[tuple[list[PartRows], RowsOfTable], list[Placed]]:
     """So many rows of some parts as one block, and the parts that are left."""
     taken: list[Placed] = []
     left = n_rows
-    for used, (place, part) in enumerate(parts):
+    for used, (piece, part) in enumerate(parts):
         if part.n_rows > left:
+            place, start, n = piece
             if left or not taken:
-                taken.append((place, part.at(slice(left))))
-            rest = [(place, part.at(slice(left, None))), *parts[used + 1 :]]
+                taken.append((PartRows(place, start, left), part.at(slice(left))))
+            others = PartRows(place, start + left, n - left), part.at(slice(left, None))
+            rest = [others, *parts[used + 1 :]]
             break
-        taken.append((place, part))
+        taken.append((piece, part))
         left -= part.n_rows
         rest = parts[used + 1 :]
-    first, last = taken[0][0], taken[-1][0]
-    where = first if first == last else f"{first} to {last}"
-    return (where, join_rows([part for _, part in taken])), rest
+    block = join_rows([part for _, part in taken])
+    return ([piece for piece, _ in taken], block), rest
 
 
 def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
@@ -232,9 +277,23 @@ def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
 
 
 @contextmanager
-def told_where(place: str) -> Iterator[None]:
-    """Errors in a part of a table say in which."""
+def told_where(*pieces: PartRows) -> Iterator[None]:
+    """Errors in some rows name the part that they come from, and the row in it."""
     try:
         yield
     except ClearwoodError as error:
-        raise InputError(f"{place}: {error}") from error
+        raise _told(error, pieces) from error
+
+
+def _told(error: ClearwoodError, pieces: Sequence[PartRows]) -> InputError:
+    row: Any = getattr(error, "row", None)
+    before = 0
+    for place, start, n_rows in pieces if row is not None else ():
+        own = start + row - before
+        if own < start + n_rows:
+            text = str(error).replace(f"row {row}", f"row {own}")
+            return InputError(f"{place}: {text}")
+        before += n_rows
+    first, last = pieces[0].place, pieces[-1].place
+    where = first if first == last else f"{first} to {last}"
+    return InputError(f"{where}: {error}")

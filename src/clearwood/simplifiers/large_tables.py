@@ -7,6 +7,7 @@ from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable, open_rows
 from clearwood._words.labels import target_name
+from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.counting.survey import columns_of, counted
 
@@ -41,7 +42,12 @@ def simplify_table(
     table = read_by(model, open_rows(X, y, weight))
     sample = table.sample(sample_rows)
     is_whole = sample.n_rows == table.n_rows
-    rules, teacher = find(sample, None if is_whole else table)
+    try:
+        rules, teacher = find(sample, None if is_whole else table)
+    except InputError as error:
+        if error.row is not None:
+            table.refuse_sampled(error, sample_rows)
+        raise
     rules = rules.with_target(target_name(y))
     if is_whole:
         return rules  # Counted on all rows already.
