@@ -1,5 +1,6 @@
 """The front door: names, versions, and nothing else."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -31,3 +32,20 @@ def test_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert clearwood.__version__ == project["version"]
     assert f"version: {project['version']}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_lowest_versions_that_are_tested_are_those_declared():
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, lowest = file["project"], {}
+    extras = project["optional-dependencies"].values()
+    for asked in (project["dependencies"], *extras, file["dependency-groups"]["test"]):
+        for line in asked:
+            name, bound = re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", line).groups()
+            lowest[name] = max(lowest.get(name, ""), bound, key=numbers)
+    tested = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in tested if not line.startswith("#"))
+    assert pinned == lowest
+
+
+def numbers(version):
+    return [int(part) for part in version.split(".") if part]

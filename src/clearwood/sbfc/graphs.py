@@ -231,8 +231,9 @@ def heaviest_forest(log_weight: csr_array, inside: np.ndarray) -> Any:
 
     every = log_weight.tocoo()
     good = (every.data > 0.0) & inside[every.row] & inside[every.col]
-    ends = every.row[good], every.col[good]
-    costs = coo_array((-every.data[good], ends), shape=every.shape)
+    # SciPy 1.15 knows trees of 32-bit indices only.
+    ends = np.array([every.row[good], every.col[good]], dtype=np.int32)
+    costs = coo_array((-every.data[good], tuple(ends)), shape=every.shape)
     return -minimum_spanning_tree(costs.tocsr()).tocoo()
 
 

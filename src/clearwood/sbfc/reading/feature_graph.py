@@ -166,7 +166,7 @@ def spanning_forest(graph: FeatureGraph) -> tuple[np.ndarray, coo_array]:
     place = {j: i for i, j in enumerate(graph.shown)}
     n = len(place)
     ends = np.array(
-        [(place[e.first], place[e.second]) for e in graph.edges], dtype=int
+        [(place[e.first], place[e.second]) for e in graph.edges], dtype=np.int32
     ).reshape(-1, 2)
     # Small where probable, and never nought, which would be no edge.
     length = np.array([2.0 - e.probability for e in graph.edges])
