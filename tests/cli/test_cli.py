@@ -19,6 +19,7 @@ from clearwood.cli import main
 from clearwood.cli.options import MODELS
 from clearwood.exceptions import ClearwoodError, InterruptedFitWarning
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet, RuleSum
+from clearwood.simplifiers._common.doubts import SingleSplit
 
 
 def run(*arguments):
@@ -74,6 +75,11 @@ def test_rare_classes_are_named_if_asked(tmp_path):
         target="age",
     )  # fmt: skip
     assert failed(number, "--scoring is for classes")
+    # Without any option no constant, and what is printed of an unlikely class.
+    told = simplify(path, "--seed", "0", "--class-weight", "balanced").stdout
+    assert "2. otherwise" in told and re.search(r"ill, probability .* elsewhere", told)
+    plain = json.loads(simplify(path, "--json", "--quiet", "--seed", "0").stdout)
+    assert plain["rules"]["rules"]
 
 
 def test_classes_have_weights_if_asked(tmp_path):
@@ -353,15 +359,16 @@ def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
 
 @pytest.mark.parametrize("method", ["fab", "list", "node-harvest"])
 def test_poor_rules_are_called_poor(table, tmp_path, monkeypatch, method):
-    where = "clearwood.simplifiers._common.base.single_split_fidelity"
-    monkeypatch.setattr(where, lambda *_: 2.0)
+    where = "clearwood.simplifiers._common.base.best_single_split"
+    monkeypatch.setattr(where, lambda *_: SingleSplit(2.0, apart=2.0))
     page = tmp_path / "page.html"
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         done = simplify(table, "--method", method, "--report", page, "--max-rules", 3)
     for said in (done.stderr, page.read_text(encoding="utf-8")):
         assert "one best split" in said
-        assert ("--statement-counts all" if method == "fab" else "--max-rules") in said
+        remedy = {"fab": "--statement-counts all", "list": "(compare)"}
+        assert remedy.get(method, "--max-rules") in said
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

@@ -74,7 +74,7 @@ def test_the_best_is_ours_and_no_longer_than_asked():
     assert found.best(4) == rules_of(3)
     assert found.best(5, by="fidelity") == rules_of(3)
     assert found.best_point(4).method == "list"
-    with pytest.raises(InputError, match="'error' or 'fidelity'"):
+    with pytest.raises(InputError, match="'log_loss' or 'fidelity'"):
         found.best(by="size")
     with pytest.raises(InputError, match="max_rules is '3'"):
         found.best("3")

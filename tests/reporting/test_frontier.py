@@ -116,7 +116,7 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
     page = page_of(tmp_path, found)
     assert re.findall(r'id="p(\d+)" class="[^"]*\bshown\b', page) == [str(number)]
     assert "The lowest error of rules is 0.2, by list with 4 lines." in page
-    assert "as few as 3 lines, by list, with an error of 0.21." in page
+    assert "least error are 3, by list, with an error of 0.21." in page
     for k, one in enumerate(found.points):
         section = section_of(page, k)
         assert (" best" in section[:60]) == one.on_frontier

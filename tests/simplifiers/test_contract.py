@@ -273,11 +273,15 @@ def test_as_many_lines_as_pay_within_half_a_standard_error(case):
         [[r.conditions for r in rules] for rules in p] for p in (found.path_, path)
     )
     assert one == two
-    fidelity, error = (
-        np.array(found.cv_results_[name]) for name in ("fidelity", "standard_error")
+    judged = found.cv_results_
+    names = (
+        ("score", "score_error")
+        if "score" in judged
+        else ("fidelity", "standard_error")
     )
-    best = np.unravel_index(fidelity.argmax(), fidelity.shape)
-    enough = fidelity[best[0]] >= fidelity[best] - error[best] / 2
+    score, error = (np.array(judged[name]) for name in names)
+    best = np.unravel_index(score.argmax(), score.shape)
+    enough = score[best[0]] >= score[best] - error[best] / 2
     assert found.n_rules_ == enough.argmax() + 1
     assert found.rules_.n_rules == max(n for n in sizes(found) if n <= found.n_rules_)
 

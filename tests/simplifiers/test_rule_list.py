@@ -80,7 +80,7 @@ def test_tuning_tries_all_and_takes_the_best(cancer):
     found = rule_list(forest, tune="auto", n_rules=3, max_rules=3).fit(X[:200], y[:200])
     fidelity = np.array(found.cv_results_["fidelity"])
     assert fidelity.shape == (8, 3)
-    best = fidelity[:, 2].argmax()
+    best = np.array(found.cv_results_["score"])[:, 2].argmax()
     for name, value in found.settings_.items():
         assert found.cv_results_[name][best] == value
     few = rule_list(

@@ -61,12 +61,13 @@ OPTIONS = (
     ),
     click.option(
         "--scoring",
-        type=click.Choice(["agreement", "log_loss", "balanced"]),
-        default="agreement",
+        type=click.Choice(["auto", "log_loss", "agreement", "balanced"]),
+        default="auto",
         show_default=True,
-        help="By what size and settings are chosen (list, tree, additive): same class "
-        "as the ensemble; probabilities near its own; or rare classes as much as "
-        "others, which rules then name.",
+        help="By what size and settings are chosen (list, tree, additive). auto: how "
+        "near probabilities, or values, are to the ensemble's; log_loss: the same, and "
+        "rules are searched for more by probabilities; agreement: same class as the "
+        "ensemble; balanced: rare classes count as much as others; rules name them.",
     ),
     click.option(
         "--class-weight",
@@ -140,7 +141,7 @@ def check_finding(verb: str, files: tuple[str, ...], options: dict[str, Any]) ->
         if method not in ("fab", "em") and given(name) is not ParameterSource.DEFAULT:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method fab or em.")
-    for name, plain in (("scoring", "agreement"), ("class_weight", None)):
+    for name, plain in (("scoring", "auto"), ("class_weight", None)):
         if method not in (*SCORED, "auto") and options[name] != plain:
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --method {' or '.join(SCORED)}.")
@@ -237,7 +238,7 @@ def find_rules(model: Any, split: Any, task: str, options: dict[str, Any]) -> An
 def _goals(model: Any, task: str, options: dict[str, Any]) -> dict[str, Any]:
     """What is asked of rules for classes, where it is not the default."""
     asked = {}
-    if options["scoring"] != "agreement":
+    if options["scoring"] != "auto":
         asked["scoring"] = options["scoring"]
     if options["class_weight"] is not None:
         asked["class_weight"] = _class_weight(options["class_weight"], model)

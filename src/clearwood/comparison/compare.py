@@ -39,6 +39,7 @@ from clearwood.comparison.models import (
 from clearwood.comparison.peers import PEERS, is_installed
 from clearwood.comparison.processes import Outcome, run_jobs
 from clearwood.comparison.scores import (
+    constant_error,
     make_held_out,
     mean_error,
     points_of,
@@ -63,6 +64,7 @@ def compare(
     max_rules: int = 10,
     cv: int = 5,
     n_refits: int = 5,
+    scoring: str = "log_loss",
     time_limit: float | None = 120.0,
     peers: bool | str = "auto",
     sample_weight: Any = None,
@@ -100,6 +102,10 @@ def compare(
         Parts of the rows, each held out once; of classes in equal shares.
     n_refits : int, default=5
         Bootstrap samples; 0 leaves stability out.
+    scoring : {"log_loss", "error"}, default="log_loss"
+        By what rules are *enough*: the log loss of their probabilities against those of
+        the model, or the error. By its error a constant would do where a class is rare.
+        Of values the mean squared error decides.
     time_limit : float or None, default=120.0
         Seconds for all fits of one method. One that takes longer is stopped, and what
         it found until then is kept. A process that is not ready for its first fit
@@ -146,6 +152,8 @@ def compare(
     begin = time.perf_counter()
     names = _check_methods(methods, peers)
     _check_numbers(max_rules, cv, n_refits, time_limit)
+    if scoring not in ("log_loss", "error"):
+        raise InputError(f"scoring must be 'log_loss' or 'error', found {scoring!r}.")
     n_workers = _n_workers(n_jobs)
     target = target_name(y)
     refitted = model is not None and needs_fit(model)
@@ -208,6 +216,8 @@ def compare(
         time.perf_counter() - begin,
         ensemble.features.names,
         () if ensemble.classes is None else tuple(ensemble.classes.tolist()),
+        scoring=scoring if is_class else "error",
+        constant_error=constant_error(held, problem.task),
     )
     return found if column_info is None else found.with_columns(column_info)
 

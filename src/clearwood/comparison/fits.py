@@ -113,9 +113,16 @@ def _answers(
                 overlap,
                 rules if is_last else None,
                 str(rules) if is_last else "",
+                _sure(problem, rules, encoded) if part.kind == "fold" else None,
             )
         )
     return answers
+
+
+def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray | None:
+    if not rules.classes:
+        return None
+    return problem.spread_out(rules.probabilities_encoded(encoded), rules.classes)
 
 
 def warm_up(method: str, task: str) -> None:

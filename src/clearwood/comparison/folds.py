@@ -87,6 +87,12 @@ class Problem(NamedTuple):
             return said
         return np.searchsorted(self.labels, said).astype(np.int32)
 
+    def spread_out(self, probabilities: np.ndarray, classes: Any) -> np.ndarray:
+        """Probabilities of some classes as those of all ``labels``."""
+        found = np.zeros((len(probabilities), len(self.labels)))
+        found[:, self.positions(np.asarray(classes))] = probabilities
+        return found
+
 
 class Job(NamedTuple):
     """One fit: a method, the sizes that it gives, and the rows."""
@@ -112,6 +118,9 @@ class SizedAnswer(NamedTuple):
         Of the fit on all rows; else, and for peers, None.
     text : str
         The same to read.
+    sure : ndarray of shape (n_told, n_labels), or None
+        Class probabilities of the rows of a fold, by the problem's labels; None for
+        peers and in regression.
     """
 
     asked: int
@@ -122,6 +131,7 @@ class SizedAnswer(NamedTuple):
     overlap: float = math.nan
     rules: RuleSet | None = None
     text: str = ""
+    sure: np.ndarray | None = None
 
 
 class Reply(NamedTuple):

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEASURES = (
-    "error", "fidelity", "coverage", "overlap", "n_literals", "stability", "seconds",
+    "error", "log_loss", "fidelity", "coverage", "overlap", "n_literals", "stability",
+    "seconds",
 )  # fmt: skip
 """What the text and the table of a notebook tell of a point."""
 
@@ -58,6 +59,10 @@ class FrontierPoint:
         Fitted on all rows; None for peers.
     text : str
         What one reads.
+    log_loss, log_loss_spread : float
+        Of classes: mean log loss of the probabilities against those of the model on
+        held-out rows, beyond the model's own (0 where both are the same), and its
+        standard error; NaN in regression and for peers.
     """
 
     method: str
@@ -74,6 +79,8 @@ class FrontierPoint:
     on_frontier: bool
     rules: RuleSet | None = field(repr=False)
     text: str = field(repr=False)
+    log_loss: float = math.nan
+    log_loss_spread: float = math.nan
 
     def described_on(self, X: Any, y: Any = None, teacher: Any = None) -> FrontierPoint:
         """The same point, the numbers behind its rules those of other rows."""
@@ -122,6 +129,10 @@ class Frontier:
     n_described : int
         Rows that took no part, of which the numbers behind the rules are (see
         :meth:`described_on`); 0 where they are of the rows that the rules come from.
+    scoring : {"log_loss", "error"}
+        What decides which rules are enough.
+    constant_error : float
+        Error of predicting the commonest class, or the mean, for all rows.
     """
 
     task: str
@@ -139,6 +150,8 @@ class Frontier:
     feature_names: tuple[str, ...] = field(repr=False)
     classes: tuple[Any, ...]
     n_described: int = 0
+    scoring: str = "error"
+    constant_error: float = math.nan
 
     def described_on(self, X: Any, y: Any = None, *, teacher: Any = None) -> Frontier:
         """The same comparison, the numbers behind its rules those of other rows.
@@ -179,7 +192,7 @@ class Frontier:
         ----------
         max_rules : int, optional
             Most lines, ``otherwise`` included; by default any number.
-        by : {"error", "fidelity"}, default="error"
+        by : {"error", "log_loss", "fidelity"}, default="error"
             What is best. Of equals, those with fewest lines.
 
         Returns
@@ -192,8 +205,10 @@ class Frontier:
         self, max_rules: int | None = None, by: str = "error"
     ) -> FrontierPoint:
         """The point whose rules :meth:`best` gives."""
-        if by not in ("error", "fidelity"):
-            raise InputError(f"by must be 'error' or 'fidelity', found {by!r}.")
+        if by not in ("error", "log_loss", "fidelity"):
+            raise InputError(
+                f"by must be 'error', 'log_loss' or 'fidelity', found {by!r}."
+            )
         if max_rules is not None and not isinstance(max_rules, Integral):
             raise InputError(
                 f"max_rules is {max_rules!r}; expected a whole number, or None."
@@ -209,21 +224,27 @@ class Frontier:
             found = f"the shortest have {min(sizes)}" if sizes else "only peers' texts"
             most = "" if max_rules is None else f" with at most {max_rules} lines"
             raise InputError(f"There are no rules{most}; {found}.")
-        sign = 1.0 if by == "error" else -1.0
+        sign = -1.0 if by == "fidelity" else 1.0
         return min(some, key=lambda p: (sign * getattr(p, by), p.n_rules))
 
     def enough(self) -> FrontierPoint:
-        """The fewest lines that are within one standard error of the least error.
+        """The fewest lines that are within one standard error of the best ``scoring``.
+
+        One line only where no method found more: it tells no row from another, which
+        the model does.
 
         Returns
         -------
         FrontierPoint
             Its ``rules`` are an answer to "how many rules do I need?".
         """
-        best = self.best_point()
-        most = best.error + best.error_spread
-        near = [p for p in self.points if p.rules is not None and p.error <= most]
-        return min(near, key=lambda p: (p.n_rules, p.error))
+        self.best_point()  # Refuses peers alone.
+        name, known = self.scoring, [p for p in self.points if p.rules is not None]
+        some = [p for p in known if p.n_rules > 1] or known
+        best = min(some, key=lambda p: (getattr(p, name), p.n_rules))
+        most = getattr(best, name) + getattr(best, f"{name}_spread")
+        near = [p for p in some if getattr(p, name) <= most]
+        return min(near, key=lambda p: (p.n_rules, getattr(p, name)))
 
     def as_good(self, point: FrontierPoint) -> tuple[str, ...]:
         """Other methods that are within one standard error with no more lines."""
@@ -240,7 +261,7 @@ class Frontier:
         """All points as a frame, without what one reads."""
         import pandas as pd
 
-        names = [f.name for f in fields(FrontierPoint)][:-2]
+        names = [f.name for f in fields(FrontierPoint) if f.repr]
         rows = [[getattr(p, name) for name in names] for p in self.points]
         return pd.DataFrame(rows, columns=names)
 
@@ -263,15 +284,35 @@ class Frontier:
             f"{self.seconds:.0f} seconds",
             f"{kind} of the model {own}" + ("" if self.model_refitted else f"; {SEEN}"),
         ]
+        if self.constant_error == self.constant_error:
+            lines.append(self._of_a_constant(kind))
         if any(point.rules is not None for point in self.points):
             lines.append(
-                f"enough: {_in_short(self.enough(), kind)}: the fewest lines within "
-                "one standard error of the least error"
+                f"enough: {self._enough_in_short(kind)}: the fewest lines within one "
+                f"standard error of the least {SCORES[self.scoring]}"
             )
         least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
         if least is not None and least.rules is None:
             lines.append(f"least error of peers: {_in_short(least, kind)}")
         return lines
+
+    def _of_a_constant(self, kind: str) -> str:
+        """How far the model itself is better than saying the same of all rows."""
+        what = "commonest class" if self.classes else "mean"
+        text = f"{kind} of the {what} alone {short_text(self.constant_error)}"
+        if self.constant_error - self.model_error > self.model_error_spread:
+            return text
+        text += ": the model is hardly better"
+        if self.scoring == "log_loss":
+            text += "; what its probabilities tell is judged by log loss"
+        return text
+
+    def _enough_in_short(self, kind: str) -> str:
+        point = self.enough()
+        text = _in_short(point, kind)
+        if self.scoring == "log_loss":
+            text += f", log loss {measure_text(point, 'log_loss')} beyond the model's"
+        return text
 
     def frontier(self) -> list[FrontierPoint]:
         """The points that no other beats, by number of lines."""
@@ -288,13 +329,21 @@ class Frontier:
                 *(measure_text(point, name) for name in MEASURES),
                 ", ".join(self.as_good(point)),
             ]
-            for point in _without_ties(self.frontier())
+            for point in self._shown()
         ]
         lines += ["", *_columns([header, *body])]
         if body:
             lines += ["", wrapped(NOTE)]
         lines += [wrapped(f"{method}: {why}") for method, why in self.failures]
         return "\n".join(lines)
+
+    def _shown(self) -> list[FrontierPoint]:
+        """The frontier, and what is enough."""
+        shown = _without_ties(self.frontier())
+        if any(point.rules is not None for point in self.points):
+            enough = self.enough()
+            shown += [enough] * all(point is not enough for point in shown)
+        return sorted(shown, key=lambda p: (p.n_rules, p.error))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw all points by number of lines and error.
@@ -338,10 +387,12 @@ SEEN = (
     "on new rows, and so is the fidelity, as rules do not say what it knows by heart"
 )
 NOTE = (
-    "No other point has less error with as few lines. As good: other methods that are "
-    "within one standard error of it with no more lines."
+    "Shown are what is enough and the points that no other beats in error with as few "
+    "lines. As good: other methods that are within one standard error of that error "
+    "with no more lines."
 )
-TITLES = {"n_literals": "literals"}
+TITLES = {"n_literals": "literals", "log_loss": "log loss"}
+SCORES = {"error": "error", "log_loss": "log loss against the model's probabilities"}
 
 
 def measure_text(point: FrontierPoint, name: str) -> str:
@@ -349,8 +400,8 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     value = getattr(point, name)
     if isinstance(value, float) and math.isnan(value):
         return ""
-    if name == "error":
-        return _with_spread(value, point.error_spread)
+    if name in SCORES:
+        return _with_spread(value, getattr(point, f"{name}_spread"))
     if name == "seconds":
         return short_text(value, 2)
     # No 1e-15 where it means 0, and no -0.

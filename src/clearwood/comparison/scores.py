@@ -14,7 +14,8 @@ import numpy as np
 from clearwood._estimators import take_rows
 from clearwood.comparison.folds import Job, Problem, Reply, SizedAnswer
 from clearwood.comparison.frontier import FrontierPoint
-from clearwood.rules.scores import concordance, fidelity
+from clearwood.rules.scores import concordance, fidelity, variance
+from clearwood.simplifiers._common.scoring import excess_log_loss
 
 
 class HeldOut(NamedTuple):
@@ -25,25 +26,35 @@ class HeldOut(NamedTuple):
     truth, taught : list of ndarray
         Values, or positions in the problem's labels.
     weight : list of ndarray
+    sure : list of ndarray
+        Class probabilities of the teacher; empty in regression.
     """
 
     truth: list[np.ndarray]
     taught: list[np.ndarray]
     weight: list[np.ndarray]
+    sure: Sequence[np.ndarray] = ()
 
 
 def make_held_out(problem: Problem) -> HeldOut:
     """What is true, and what the ensembles say, of all rows held out."""
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
-    said = [
-        problem.ensembles[fold.ensemble].predict(take_rows(problem.X, fold.told))
+    asked = [
+        (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.told))
         for fold in folds
     ]
+    sure = []
+    if problem.task == "classification":
+        sure = [
+            problem.spread_out(model.predict_proba(rows), model.classes)
+            for model, rows in asked
+        ]
     return HeldOut(
         [truth[fold.told] for fold in folds],
-        [problem.positions(part) for part in said],
+        [problem.positions(model.predict(rows)) for model, rows in asked],
         [problem.weight[fold.told] for fold in folds],
+        sure,
     )
 
 
@@ -65,6 +76,32 @@ def mean_error(
     told, truth, weight = map(np.concatenate, (said, held.truth, held.weight))
     is_class = task == "classification"
     loss = (told != truth).astype(np.float64) if is_class else (told - truth) ** 2
+    return _mean_and_spread(loss, weight)
+
+
+def constant_error(held: HeldOut, task: str) -> float:
+    """The error of saying the same of all rows: the commonest class, or the mean."""
+    truth, weight = map(np.concatenate, (held.truth, held.weight))
+    if task == "regression":
+        return variance(truth, weight)
+    return 1.0 - float(np.bincount(truth, weight).max() / weight.sum())
+
+
+def mean_log_loss(
+    said: Sequence[np.ndarray | None], held: HeldOut
+) -> tuple[float, float]:
+    """Log loss against the teacher beyond its own, and its standard error.
+
+    NaN where a fold knows no probabilities.
+    """
+    known = [sure for sure in said if sure is not None]
+    if not held.sure or len(known) < len(said):
+        return math.nan, math.nan
+    sure, told, weight = map(np.concatenate, (held.sure, known, held.weight))
+    return _mean_and_spread(excess_log_loss(sure, told), weight)
+
+
+def _mean_and_spread(loss: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     mean = float(np.average(loss, weights=weight))
     spread = math.sqrt(float(((weight * (loss - mean)) ** 2).sum()))
     return mean, spread / float(weight.sum())
@@ -153,6 +190,7 @@ def _point(
         False,
         answer.rules,
         answer.text,
+        *mean_log_loss([one.sure for one in found], held),
     )
 
 

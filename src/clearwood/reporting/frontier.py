@@ -8,7 +8,7 @@ from typing import Any
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
-from clearwood.comparison.frontier import Frontier, FrontierPoint
+from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of
 from clearwood.reporting.lead import model_in_words
 from clearwood.rules.displays.html_table import summarize_rules
@@ -58,6 +58,8 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
         "model": model,
         "model_error": _known(frontier.model_error),
         "model_spread": _known(frontier.model_error_spread),
+        "constant_error": _known(frontier.constant_error),
+        "judged_by": SCORES[frontier.scoring],
         "model_refitted": frontier.model_refitted,
         "n_rows": frontier.n_rows,
         "n_folds": frontier.n_folds,
@@ -83,8 +85,16 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
             "n_literals": point.n_literals,
             **{
                 name: _known(getattr(point, name))
-                for name in ("error", "error_spread", "coverage", "overlap", "seconds")
-            },
+                for name in (
+                    "error",
+                    "error_spread",
+                    "log_loss",
+                    "log_loss_spread",
+                    "coverage",
+                    "overlap",
+                    "seconds",
+                )
+            },  # fmt: skip
             # No -1e-13 where it means 0. An error has a unit and may be tiny.
             **{
                 name: _known(round(getattr(point, name), 4) + 0.0)
@@ -165,9 +175,9 @@ def _words(
     )
     if fewest is not lowest:
         words += (
-            f" Within one standard error of it are as few as "
-            f"{_lines_text(fewest.n_rules)}, by {printable(fewest.method)}, "
-            f"with an error of {shown(fewest.error)}."
+            f" The fewest lines within one standard error of the least "
+            f"{SCORES[frontier.scoring]} are {fewest.n_rules:,}, by "
+            f"{printable(fewest.method)}, with an error of {shown(fewest.error)}."
         )
     peer = _better_peer(frontier)
     if peer is not None:
@@ -177,6 +187,9 @@ def _words(
         )
     if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
+    if math.isfinite(frontier.constant_error):
+        what = "commonest class" if frontier.classes else "mean"
+        words += f" The {what} alone has {shown(frontier.constant_error)}."
     return words
 
 

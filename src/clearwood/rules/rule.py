@@ -299,8 +299,16 @@ def wrapped(line: str) -> str:
     )  # fmt: skip
 
 
-def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
-    """What a rule predicts, how likely that is, and how good the rule is."""
+def rule_says(rule: Rule, classes: tuple[Any, ...], lines: Iterable[Rule] = ()) -> str:
+    """What a rule predicts, how likely that is, and how good the rule is.
+
+    Parameters
+    ----------
+    rule : Rule
+    classes : tuple
+    lines : iterable of Rule
+        All lines of its rule set.
+    """
     said, probability = (
         prediction_text(rule.prediction),
         said_probability(rule, classes),
@@ -308,8 +316,41 @@ def rule_says(rule: Rule, classes: tuple[Any, ...]) -> str:
     if probability is not None:
         ends = () if math.isnan(rule.expected) else (rule.low, rule.high)
         said += f", probability {share_text(probability, *ends)}"
+        said += unlikely_text(rule, classes, lines)
     known = ", ".join(statistics_text(rule))
     return f"{said}  ({known})" if known else said
+
+
+def unlikely_text(
+    rule: Rule, classes: tuple[Any, ...], lines: Iterable[Rule] = ()
+) -> str:
+    """Why a rule predicts a class of a probability below a half; or nothing.
+
+    Examples
+    --------
+    >>> some = Rule((), "ill", (0.7, 0.3), caught=10.0)
+    >>> rest = Rule((), "well", (0.9, 0.1), caught=90.0)
+    >>> unlikely_text(some, ("well", "ill"), [some, rest])
+    ', against 10 % elsewhere'
+    >>> unlikely_text(rest, ("well", "ill"), [some, rest])
+    ''
+    >>> unlikely_text(Rule((), "b", (0.3, 0.4, 0.3)), ("a", "b", "c"))
+    ', the likeliest of 3 classes'
+    """
+    p = said_probability(rule, classes)
+    if p is None or p >= 0.5:
+        return ""
+    if p >= max(rule.probabilities):
+        return f", the likeliest of {len(classes)} classes"
+    k = classes.index(rule.prediction)
+    others = [(one.caught, one.probabilities[k]) for one in lines if one is not rule]
+    total = sum(weight for weight, _ in others)
+    if not total > 0:
+        return ""
+    elsewhere = sum(weight * share for weight, share in others) / total
+    if elsewhere >= p:
+        return ", which the model predicts here"
+    return f", against {share_text(elsewhere)} elsewhere"
 
 
 def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:

@@ -117,8 +117,8 @@ class RuleList(RuleSet):
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
-            lines.append(f"   then {rule_says(rule, self.classes)}")
-        last = rule_says(self.otherwise, self.classes)
+            lines.append(f"   then {rule_says(rule, self.classes, self)}")
+        last = rule_says(self.otherwise, self.classes, self)
         return [*lines, f"{self.n_rules}. otherwise {last}"]
 
 

@@ -180,12 +180,12 @@ class Tree:
         return replace(self, root=_with_leaves(self.root, leaves))
 
     def __str__(self) -> str:
-        number = iter(range(1, self.n_leaves + 1))
+        number, leaves = iter(range(1, self.n_leaves + 1)), self.leaves
         lines: list[str] = []
 
         def draw(node: Question | Rule, depth: int) -> None:
             if isinstance(node, Rule):
-                says = f"{next(number)}. then {rule_says(node, self.classes)}"
+                says = f"{next(number)}. then {rule_says(node, self.classes, leaves)}"
                 lines.extend(_indented(says, depth))
                 return
             for condition, child in ((node.yes, node.if_yes), (node.no, node.if_no)):

@@ -21,7 +21,12 @@ from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING
+from clearwood.simplifiers._common.scoring import (
+    CLASS_WEIGHT,
+    SCORING,
+    SOFTNESS_FOR_LOG_LOSS,
+    at_stake,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.004, 0.002)
@@ -70,7 +75,7 @@ class _AdditiveRules(RulesOnSizePath):
         round_cuts: bool = True,
         tune: str | None = None,
         n_synthetic: int | str = "auto",
-        scoring: Any = "agreement",
+        scoring: Any = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -115,11 +120,12 @@ class _AdditiveRules(RulesOnSizePath):
             total = taught.sum(axis=1)
             taught, weight = taught / total[:, None], weight * total
         loss = kind.of(taught, weight)
+        penalised = at_stake(training.soft_loss(SOFTNESS_FOR_LOG_LOSS))
         problems = [
             make_sum_problem(
                 training.grid,
                 loss,
-                setting.literal_penalty,
+                penalised * setting.literal_penalty,
                 RIDGE[training.task],
                 training.counts,
                 min_rows=self.min_rows,
@@ -188,8 +194,8 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
         pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best fidelity on mixtures of rows held out from the training rows (three
-        folds).
+        the best score (``scoring``) on mixtures of rows held out from the training
+        rows (three folds); one only where the ensemble predicts the same for all rows.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
         the sums of all sizes.
@@ -206,21 +212,22 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         values, values short within a thousandth of the target's standard deviation,
         and log-odds of three digits.
     tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        With fewer than 2,000 rows, choose by ``scoring`` on held-out rows (three folds)
         how much literals cost, and whether synthetic rows are used. That takes twice
         as long, and with as many lines it is no closer on average.
     n_synthetic : int or "auto", default="auto"
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
         none with ``target="labels"``.
-    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
-        By what settings and length are chosen on held-out rows. "agreement": the share
-        of rows of which rules and ensemble say the same class (of values, R2).
-        "log_loss": how well the probabilities of the rules say those of the ensemble.
-        "balanced": the mean of the agreement in each class; unless ``class_weight``
-        says otherwise, classes are taught as if all were as frequent. Or a function of
-        what is taught and what is said, probabilities or values of some rows, that
-        gives a number per row, the higher the better.
+    scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
+        By what settings and length are chosen on held-out rows. "auto": log loss of
+        the probabilities of the rules against those of the ensemble (of values, R2).
+        "log_loss": the same, and rules grow more by probabilities, less by classes.
+        "agreement": the share of rows for which rules and ensemble predict the same
+        class. "balanced": the mean of the agreement in each class; unless
+        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
+        function of the targets and predictions, probabilities or values of some rows,
+        that gives a number per row, the higher the better.
     class_weight : "balanced", dict from label to float, or None, default=None
         What a class counts: the sum is fitted as if there were so many more rows of
         it, and so are the probabilities that it says. "balanced" finds rare classes: it
@@ -255,8 +262,8 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     cv_results_ : dict of str to list, or None
         Where something was chosen on held-out rows: per settings tried
         ``"literal_penalty"`` and ``"synthetic"``, and, with one entry per size,
-        ``"fidelity"`` and its ``"standard_error"``; where ``scoring`` is not agreement,
-        ``"score"`` and ``"score_error"`` too.
+        ``"fidelity"`` and its ``"standard_error"``; where another ``scoring``
+        decides, ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         The settings of the sums in ``path_``.
     n_features_in_ : int

@@ -115,8 +115,8 @@ def simplify(
         :class:`AdditiveRulesClassifier`; "in-trees": :class:`InTreesClassifier`; "fab"
         and "em": :class:`FABRulesClassifier`; "node-harvest":
         :class:`NodeHarvestClassifier`; or the regressor of the same name. "auto" fits
-        a list, a tree and a sum ("additive"), and takes what follows the model best on
-        held-out rows; of what is within half a standard error of it, the first.
+        a list, a tree and a sum ("additive"), and takes what is best on held-out rows
+        by ``scoring``; of what is within half a standard error of it, the first.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included.
     sample_weight : array-like of shape (n_samples,), optional
@@ -247,9 +247,14 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
     for warning in dict.fromkeys([*of_model, *warned[taken]]):
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
-    figures = ", ".join(f"{kind} {judged[kind][0]:.3g}" for kind in KINDS)
     best_kind = found[taken]
-    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"on held-out rows: {figures}")
+    by_loss = task == "classification" and best_kind.scoring in ("auto", "log_loss")
+    figures = {
+        kind: 1 - judged[kind][0] if by_loss else judged[kind][0] for kind in KINDS
+    }
+    text = ", ".join(f"{kind} {figure:.3g}" for kind, figure in figures.items())
+    of_what = "on held-out rows" + ", log loss beyond the model's own" * by_loss
+    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"{of_what}: {text}")
     return best_kind
 
 

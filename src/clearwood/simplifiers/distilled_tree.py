@@ -18,7 +18,12 @@ from clearwood.rules import Training, Tree, print_tree
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
 from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
-from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
+from clearwood.simplifiers._common.scoring import (
+    CLASS_WEIGHT,
+    SCORING,
+    at_stake,
+    softness,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
 
@@ -53,7 +58,7 @@ class _DistilledTree(TreesOnSizePath):
         forbidden: Sequence[str | int] = (),
         round_cuts: bool = True,
         n_synthetic: int | str = "auto",
-        scoring: Any = "agreement",
+        scoring: Any = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -85,11 +90,12 @@ class _DistilledTree(TreesOnSizePath):
         settings: Sequence[TreeSettings],
         generator: np.random.Generator,
     ) -> list[list[GrownNode]]:
+        loss = training.soft_loss(softness(self.scoring, self._softness))
         problem = make_tree_problem(
             training.grid,
-            training.soft_loss(softness(self.scoring, self._softness)),
+            loss,
             training.counts,
-            TREE_PENALTY,
+            at_stake(loss) * TREE_PENALTY,
             min_rows=self.min_rows,
         )
         return [grow_trees(problem, self.max_rules)]
@@ -117,8 +123,8 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
         pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best fidelity on mixtures of rows held out from the training rows (three
-        folds).
+        the best score (``scoring``) on mixtures of rows held out from the training
+        rows (three folds); one only where the ensemble predicts the same for all rows.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
         trees of all sizes.
@@ -138,15 +144,15 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         Synthetic rows, which the ensemble labels: training rows mixed with their
         neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
         none with ``target="labels"``.
-    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
-        By what settings and length are chosen on held-out rows. "agreement": the share
-        of rows of which rules and ensemble say the same class (of values, R2).
-        "log_loss": how well the probabilities of the rules say those of the ensemble;
-        they then grow more by probabilities, less by classes. "balanced": the mean of
-        the agreement in each class; unless ``class_weight`` says otherwise, classes
-        are taught as if all were as frequent. Or a function of what is taught and
-        what is said, probabilities or values of some rows, that gives a number per
-        row, the higher the better.
+    scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
+        By what settings and length are chosen on held-out rows. "auto": log loss of
+        the probabilities of the rules against those of the ensemble (of values, R2).
+        "log_loss": the same, and rules grow more by probabilities, less by classes.
+        "agreement": the share of rows for which rules and ensemble predict the same
+        class. "balanced": the mean of the agreement in each class; unless
+        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
+        function of the targets and predictions, probabilities or values of some rows,
+        that gives a number per row, the higher the better.
     class_weight : "balanced", dict from label to float, or None, default=None
         What a class counts: rules say the class whose probability times this is
         largest, and print the probability as it is. "balanced" finds rare classes: it
@@ -186,7 +192,7 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     cv_results_ : dict of str to list, or None
         Where the size was chosen on held-out rows: ``"fidelity"`` and its
         ``"standard_error"``, one line with an entry per size, and ``"synthetic"``;
-        where ``scoring`` is not agreement, ``"score"`` and ``"score_error"`` too.
+        where another ``scoring`` decides, ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         Whether synthetic rows were used.
     n_features_in_ : int

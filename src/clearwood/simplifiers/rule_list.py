@@ -24,12 +24,12 @@ import numpy as np
 
 from clearwood._estimators import StrOptions
 from clearwood._validation import check_signs
-from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
 from clearwood.search import (
     BoxList,
     Penalties,
+    SquaredLoss,
     grow_lists,
     make_problem,
     refine,
@@ -43,7 +43,12 @@ from clearwood.simplifiers._common.base import (
     in_words,
 )
 from clearwood.simplifiers._common.cross_fitting import Expect
-from clearwood.simplifiers._common.scoring import CLASS_WEIGHT, SCORING, softness
+from clearwood.simplifiers._common.scoring import (
+    CLASS_WEIGHT,
+    SCORING,
+    at_stake,
+    softness,
+)
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
@@ -52,6 +57,9 @@ target); the default first."""
 
 NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
 """Cost of a row in one box more than the first, in the same units, by task."""
+
+SQRT_2 = 2**0.5
+"""Squares of the difference of two probabilities over this are those of both errors."""
 
 DISJOINT = 1e6
 """Overlap penalty at which no overlap pays."""
@@ -103,7 +111,7 @@ class _RuleList(RulesOnSizePath):
         tune: str | None = None,
         n_synthetic: int | str = "auto",
         monotonic_cst: Any = None,
-        scoring: Any = "agreement",
+        scoring: Any = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -136,12 +144,6 @@ class _RuleList(RulesOnSizePath):
             self._columns(),
             len(training.classes),
         )
-        if self._signs.any() and self.scoring not in ("agreement", "balanced"):
-            raise InputError(
-                f"scoring={self.scoring!r} judges probabilities, but lists with "
-                "monotonic_cst are grown by the classes that they say; take "
-                "'agreement' or 'balanced'."
-            )
         return super()._find_rules(training, generator)
 
     def _settings(self, training: Training) -> list[ListSettings]:
@@ -173,10 +175,14 @@ class _RuleList(RulesOnSizePath):
         """The best list that was found of each size, the shortest first."""
         grid, counts = training.grid, training.counts
         loss: Any = training.soft_loss(softness(self.scoring, self._softness))
-        if self._signs.any():
-            # Of classes and values it is known which is higher, of probabilities not.
-            loss = training.loss
-        penalties = Penalties(setting.literal_penalty, setting.overlap_penalty)
+        if self._signs.any() and training.classes:
+            # Of one number it is known which is higher, of several probabilities not.
+            first, second = training.standardised.T
+            loss = SquaredLoss.of((second - first) / SQRT_2, training.weight)
+        penalised = at_stake(loss)
+        penalties = Penalties(
+            penalised * setting.literal_penalty, penalised * setting.overlap_penalty
+        )
         signs = self._signs[training.asked]
         problem = make_problem(
             grid, loss, penalties, counts, signs, min_rows=self.min_rows
@@ -187,16 +193,25 @@ class _RuleList(RulesOnSizePath):
         # Trees know nothing of signs.
         if self.combine != "disjoint" or self._signs.any():
             return lists
-        trees = grow_trees(
-            make_tree_problem(grid, loss, counts, TREE_PENALTY, min_rows=self.min_rows),
-            self.max_rules,
+        tree_problem = make_tree_problem(
+            grid, loss, counts, penalised * TREE_PENALTY, min_rows=self.min_rows
         )
+        trees = grow_trees(tree_problem, self.max_rules)
         by_size: dict[int, BoxList] = {}
         for found in [*lists, *(refine(problem, as_list(tree)) for tree in trees)]:
             size = len(found.boxes)
             rivals = by_size.get(size, found), found
             by_size[size] = min(rivals, key=lambda lst: lst.objective)
         return [by_size[size] for size in sorted(by_size)]
+
+    def _said(self, rules: BoxList, rows: Training) -> np.ndarray:
+        said = rules.predict(rows.grid)
+        if said.ndim > 1 or not rows.classes:
+            return said
+        # How much more the second class counts than the first, which is a probability.
+        first, second = rows.standardise(np.eye(2)).diagonal()
+        p = (SQRT_2 * said + first) / (first + second)
+        return rows.standardise(np.column_stack([1.0 - p, p]))
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
         # A box in which no value is left has no region. What rules say is computed anew
@@ -241,8 +256,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     n_rules : int or "auto", default="auto"
         Lines printed at most; fewer where more do not pay. "auto" takes as many as
         pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best fidelity on mixtures of rows held out from the training rows (three
-        folds).
+        the best score (``scoring``) on mixtures of rows held out from the training
+        rows (three folds); one only where the ensemble predicts the same for all rows.
     max_rules : int, default=10
         Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
         sizes.
@@ -263,7 +278,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         cost (of which ``tune`` also tries none), freely, or not at all on the training
         rows.
     tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose by fidelity on held-out rows (three folds)
+        With fewer than 2,000 rows, choose by ``scoring`` on held-out rows (three folds)
         how much literals and overlap cost, and whether synthetic rows are used. That
         takes three times as long, and with as many lines it is no closer on average.
     n_synthetic : int or "auto", default="auto"
@@ -276,15 +291,15 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         whatever its other features: for values; for two classes, for the printed
         probability of the second and so for the class; more than two have no order.
         A missing value is neither more nor less than any other.
-    scoring : {"agreement", "log_loss", "balanced"} or callable, default="agreement"
-        By what settings and length are chosen on held-out rows. "agreement": the share
-        of rows of which rules and ensemble say the same class (of values, R2).
-        "log_loss": how well the probabilities of the rules say those of the ensemble;
-        they then grow more by probabilities, less by classes. "balanced": the mean of
-        the agreement in each class; unless ``class_weight`` says otherwise, classes
-        are taught as if all were as frequent. Or a function of what is taught and
-        what is said, probabilities or values of some rows, that gives a number per
-        row, the higher the better.
+    scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
+        By what settings and length are chosen on held-out rows. "auto": log loss of
+        the probabilities of the rules against those of the ensemble (of values, R2).
+        "log_loss": the same, and rules grow more by probabilities, less by classes.
+        "agreement": the share of rows for which rules and ensemble predict the same
+        class. "balanced": the mean of the agreement in each class; unless
+        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
+        function of the targets and predictions, probabilities or values of some rows,
+        that gives a number per row, the higher the better.
     class_weight : "balanced", dict from label to float, or None, default=None
         What a class counts: rules say the class whose probability times this is
         largest, and print the probability as it is. "balanced" finds rare classes: it
@@ -320,8 +335,8 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     cv_results_ : dict of str to list, or None
         Where something was chosen on held-out rows: per settings tried
         ``"literal_penalty"``, ``"overlap_penalty"`` and ``"synthetic"``, and, with one
-        entry per size, ``"fidelity"`` and its ``"standard_error"``; where ``scoring``
-        is not agreement, ``"score"`` and ``"score_error"`` too.
+        entry per size, ``"fidelity"`` and its ``"standard_error"``; where another
+        ``scoring`` decides, ``"score"`` and ``"score_error"`` too.
     settings_ : dict
         The settings of the lists in ``path_``.
     n_features_in_ : int

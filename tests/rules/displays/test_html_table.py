@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,3 +71,25 @@ def test_a_table_marks_lines_of_next_to_no_rows_and_links_only_on_a_page():
     assert "two in three" in meaning
     linked = summarize_rules(rules, "Rows of a page", is_linked=True)
     assert linked["words"]["Rows"].startswith("Rows of a page that this rule decides")
+
+
+def test_an_unlikely_class_states_why_it_is_predicted():
+    ill = Rule((Interval(0, low=2.0),), "ill", (0.82, 0.18), 30.0, 30.0, expected=0.18)
+    rest = Rule((), "well", (0.92, 0.08), 70.0, 70.0, expected=0.92)
+    rules = RuleList((ill,), rest, FeatureSpace.numeric(1), ("well", "ill"))
+    assert "then ill, probability 18 %, against 8 % elsewhere" in str(rules)
+    assert "18 %, against 8 % elsewhere" in rules._repr_html_()
+    assert str(rules).count("elsewhere") == rules._repr_html_().count("elsewhere") == 1
+    # Nor is it likelier here: then only the model says so.
+    least = replace(rules, otherwise=replace(rest, probabilities=(0.7, 0.3)))
+    assert "18 %, which the model predicts here" in str(least)
+    third = replace(
+        rules,
+        classes=("well", "ill", "odd"),
+        rules=(replace(ill, probabilities=(0.3, 0.4, 0.3)),),
+        otherwise=replace(rest, probabilities=(0.9, 0.05, 0.05)),
+    )
+    assert "40 %, the likeliest of 3 classes" in str(third)
+    # Nothing is known of rows elsewhere.
+    unknown = replace(rules, otherwise=replace(rest, support=np.nan, caught=np.nan))
+    assert "elsewhere" not in str(unknown)

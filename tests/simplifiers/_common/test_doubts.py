@@ -25,9 +25,10 @@ from clearwood.rules import (
 )
 from clearwood.simplifiers._common import base
 from clearwood.simplifiers._common.doubts import (
+    SingleSplit,
+    best_single_split,
     class_order_doubt,
     doubts_about,
-    single_split_fidelity,
 )
 
 CLASSIFIERS = [case for case in SIMPLIFIERS if case.classifies]
@@ -50,7 +51,8 @@ def told_by(make, X, y, weight=None):
 @each(SIMPLIFIERS)
 def test_rules_worse_than_one_split_are_called_so(case, monkeypatch):
     X, y = case.data()
-    monkeypatch.setattr(base, "single_split_fidelity", lambda *_: 2.0)
+    best = SingleSplit(2.0, apart=2.0)
+    monkeypatch.setattr(base, "best_single_split", lambda *_: best)
     found, told = told_by(case.made(case.forest()), X, y)
     text = told[PoorFidelityWarning]
     assert "less" in text and "than one best split does (2)" in text
@@ -176,27 +178,38 @@ def test_a_class_that_no_rule_says_is_named():
         FeatureSpace.numeric(1),
         names,
     )
-    (text,) = doubts_about(rules, training, 0.5, 5, "Try.")
-    assert text == "No rule ever says rare (right for 8 of 108 rows). Try."
+    (found,) = doubts_about(rules, training, SingleSplit(0.5), 5)
+    assert found.text == "No rule ever says rare (right for 8 of 108 rows)."
     # So few rows need no rule.
-    assert doubts_about(rules, training, 0.5, 9, "Try.") == []
+    assert doubts_about(rules, training, SingleSplit(0.5), 9) == []
     # Rules as good as the split are not called worse.
-    assert doubts_about(rules, training, 100 / 108, 9, "Try.") == []
-    both = doubts_about(rules, training, 0.99, 5, "Try.")
-    assert "(0.926) than one best split does (0.99)" in both[0] and len(both) == 2
+    assert doubts_about(rules, training, SingleSplit(100 / 108), 9) == []
+    worse, unsaid = doubts_about(rules, training, SingleSplit(0.99, apart=1.0), 5)
+    assert "(0.926) than one best split does (0.99)" in worse.text
+    assert (worse.kind, unsaid) == ("worse", found)
+    # Nor are those that tell rows apart better.
+    assert doubts_about(rules, training, SingleSplit(0.99, apart=0.1), 5) == [found]
 
 
-def test_the_teacher_is_heard_under_the_weights_of_classes():
+def test_a_constant_is_doubted_where_the_model_orders_rows():
     names = ("no", "yes")
     taught = np.repeat([[0.9, 0.1], [0.6, 0.4]], 20, axis=0)
     training = training_of(taught, np.arange(40), names)
     rest = Rule((), "no", (0.75, 0.25))
     rules = RuleList((), rest, FeatureSpace.numeric(1), names)
-    assert doubts_about(rules, training, 0.5, 5, "Try.") == []
+    (found,) = doubts_about(rules, training, SingleSplit(0.5), 5)
+    assert found.kind == "constant"
+    assert found.text.startswith("These rules say no of every row")
+    same = replace(training, taught=np.repeat([[0.9, 0.1]], 40, axis=0))
+    assert doubts_about(rules, same, SingleSplit(0.5), 5) == []
+    # Rules that order rows explain something, though all say one class.
+    first = Rule((Interval(0, high=19.5),), "no", (0.9, 0.1))
+    apart = replace(rules, rules=(first,))
+    assert doubts_about(apart, training, SingleSplit(0.5), 5) == []
     # Where a "yes" counts three times, the teacher says it of half the rows.
     weighted = replace(training, class_weight=np.array([0.5, 1.5]))
-    (text,) = doubts_about(rules, weighted, 0.5, 5, "Try.")
-    assert text.startswith("These rules say no of every row")
+    (found,) = doubts_about(apart, weighted, SingleSplit(0.4), 5)
+    assert found.text == "No rule ever says yes (right for 20 of 40 rows)."
 
 
 # One split
@@ -232,7 +245,7 @@ def test_the_best_split_is_the_best_of_all(min_rows, unit):
         values = rng.integers(20, size=60)
         taught = unit * (rng.normal(size=60) + (values > 17))
         training = training_of(taught, values, weight=1e-6 + rng.random(60))
-        assert single_split_fidelity(training, min_rows) == pytest.approx(
+        assert best_single_split(training, min_rows).fidelity == pytest.approx(
             naive_split(training, min_rows)
         )
 

@@ -137,7 +137,8 @@ def test_balanced_needs_no_weights(rare):
     assert score.argmax() > 0 and (error > 0).all()
     enough = score >= score.max() - error[score.argmax()] / 2
     assert found.n_rules_ == enough.argmax() + 1
-    assert "score" not in plain.cv_results_
+    # By agreement a constant would do: the forest says the same of all rows.
+    assert plain.n_rules_ > 1 and plain.cv_results_["fidelity"][0][0] == 1.0
 
 
 @pytest.mark.parametrize("make", METHODS)
@@ -152,8 +153,8 @@ def test_what_decides_is_what_was_asked_for(make, cancer):
         lines[str(scoring)[:8]] = found.n_rules_
         score = np.array(found.cv_results_["score"])
         assert score.shape == np.array(found.cv_results_["fidelity"]).shape
-    # All are as good by a function that does not look.
-    assert lines["log_loss"] > 1 == found.n_rules_
+    # All are as good by a function that does not look; a constant tells nothing.
+    assert lines["log_loss"] > found.n_rules_ - 1 == 1
 
 
 @pytest.mark.parametrize("make", METHODS[:2])
@@ -176,9 +177,6 @@ def test_by_log_loss_rules_grow_more_by_probabilities(make, cancer, monkeypatch)
 
 def test_what_does_not_go_together(cancer):
     X, y, forest = cancer
-    rising = {"worst radius": 1}
-    with pytest.raises(InputError, match="judges probabilities"):
-        cw.RuleListClassifier(forest, scoring="log_loss", monotonic_cst=rising).fit(X)
     with pytest.raises(ValueError, match="'scoring' parameter"):
         cw.RuleListRegressor(forest, scoring="balanced").fit(X, y)
     with pytest.raises(ValueError, match="'class_weight' parameter"):

@@ -53,6 +53,14 @@ from clearwood.simplifiers import METHODS
     help="Bootstrap samples that tell how stable the rules are; 0 for none.",
 )
 @click.option(
+    "--scoring",
+    type=click.Choice(["log_loss", "error"]),
+    default="log_loss",
+    show_default=True,
+    help="By what rules are enough: log_loss: how near their probabilities are to the "
+    "model's; error: how often they are wrong. Of numbers the error decides.",
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     default=120.0,
@@ -73,7 +81,7 @@ from clearwood.simplifiers import METHODS
     "best",
     type=click.IntRange(min=1),
     help="Show and write the rules with least error among those of so many lines at "
-    "most. Without it: the fewest within one standard error of the least error.",
+    "most. Without it: the fewest within one standard error of the best --scoring.",
 )
 @click.option("--out", type=click.Path(), help="Write these rules to this JSON file.")
 @click.option("--report", type=click.Path(), help="Write an HTML page about all.")
@@ -156,6 +164,7 @@ def _compare(model: Any, split: Any, options: dict[str, Any]) -> Any:
         max_rules=options["max_rules"],
         cv=options["cv"],
         n_refits=options["refits"],
+        scoring=options["scoring"],
         time_limit=options["time_limit"],
         n_jobs=options["jobs"],
         random_state=options["seed"],

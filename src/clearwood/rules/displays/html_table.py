@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import number_text
+from clearwood._words.numbers import number_text, share_text
 from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
@@ -15,6 +15,7 @@ from clearwood.rules.rule import (
     interval_text,
     prediction_text,
     said_probability,
+    unlikely_text,
     unrounded,
     weight_text,
 )
@@ -113,12 +114,20 @@ def summarize_rules(
                 if math.isnan(rule.expected)
                 else expected_text(rule),
                 "probability": said_probability(rule, rules.classes),
+                "unlikely": _unlikely_text(rules, rule),
                 "disagreement": _or_none(rule.disagreement),
                 "instead": _instead_text(rules, rule),
             }
             for (number, rule), bars in zip(rules.lines(), line_bars(rules))
         ],
     }
+
+
+def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
+    """The probability of a class below a half, and why it is predicted; or nothing."""
+    why = unlikely_text(rule, rules.classes, rules) if rules.lines_predict else ""
+    p = said_probability(rule, rules.classes)
+    return f"{share_text(p)}{why}" if why and p is not None else ""
 
 
 def _instead_text(rules: RuleSet, rule: Rule) -> str | None:

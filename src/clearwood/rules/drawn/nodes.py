@@ -18,7 +18,12 @@ from clearwood._words.numbers import percent_text, share_text
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
-from clearwood.rules.rule import Rule, prediction_text, said_probability
+from clearwood.rules.rule import (
+    Rule,
+    prediction_text,
+    said_probability,
+    unlikely_text,
+)
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
@@ -120,7 +125,9 @@ class DrawnTree:
         """A node in one sentence, for those who do not see the picture."""
         parts = [f"if {node.answer}"] if node.answer else []
         if node.rule is not None:
-            parts.append(f"leaf {node.first + 1} says {self.says(node.rule)}")
+            leaves = [one.rule for one in self.nodes if one.rule is not None]
+            why = unlikely_text(node.rule, self.classes, leaves)
+            parts.append(f"leaf {node.first + 1} says {self.says(node.rule)}{why}")
         else:
             asked = " and ".join(one.text for one in node.asked)
             parts.append(f"asks whether {asked}")

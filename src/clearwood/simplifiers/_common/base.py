@@ -43,9 +43,11 @@ from clearwood.simplifiers._common.asking import (
 )
 from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
 from clearwood.simplifiers._common.doubts import (
+    Doubt,
+    SingleSplit,
+    best_single_split,
     class_order_doubt,
     doubts_about,
-    single_split_fidelity,
 )
 from clearwood.simplifiers._common.teacher import (
     get_teacher,
@@ -93,7 +95,7 @@ class RulesFromEnsemble(BaseEstimator):
     random_state: Any
     statement_counts = "distinct"
     _needs_trees = False
-    _remedy = (
+    _method_remedy = (
         "Allow more lines (max_rules, --max-rules), or see which method follows the "
         "model best (compare)."
     )
@@ -219,7 +221,8 @@ class RulesFromEnsemble(BaseEstimator):
 
     def _doubts(self, training: Training) -> list[str]:
         """Warn of what speaks against reading the rules as an explanation."""
-        self.single_split_fidelity_ = single_split_fidelity(training, self.min_rows)
+        split = best_single_split(training, self.min_rows)
+        self.single_split_fidelity_ = split.fidelity
         order, poor = None, []
         if training.classes and training.labels is not None:
             order = class_order_doubt(
@@ -227,18 +230,24 @@ class RulesFromEnsemble(BaseEstimator):
             )
         # One line says one thing, as asked.
         if self._most_rules != 1:
-            poor = doubts_about(
-                self.rules_,
-                training,
-                self.single_split_fidelity_,
-                self.min_rows,
-                self._remedy,
-            )
+            doubts = doubts_about(self.rules_, training, split, self.min_rows)
+            poor = [f"{d.text} {self._remedy(d, training, split)}" for d in doubts]
         if order:
             warnings.warn(order, ClassOrderWarning, stacklevel=5)
         for text in poor:
             warnings.warn(text, PoorFidelityWarning, stacklevel=5)
         return [order, *poor] if order else poor
+
+    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
+        """What to try against a doubt."""
+        if not len(training.asked):
+            return "Forbid fewer columns that the model reads (forbidden, --forbid)."
+        if doubt.kind == "constant":
+            return (
+                "Take a list, a tree or a sum, which choose by probabilities "
+                "(method='list', --method list)."
+            )
+        return self._method_remedy
 
     @property
     def _most_rules(self) -> Any:

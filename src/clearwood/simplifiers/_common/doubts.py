@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,45 @@ from clearwood.rules.rule import prediction_text
 from clearwood.rules.scores import fidelity, likelier_order, never_said
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 
+ROUNDING = 1e-9
+"""Of the largest number; what differs by less is the same."""
+
 MARGIN = 0.005
 """Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
 
 
+class Doubt(NamedTuple):
+    """What rules leave out of what they were fitted to.
+
+    Attributes
+    ----------
+    kind : {"constant", "worse", "unsaid"}
+        All rows are told the same; one split does better; a class is never said.
+    text : str
+        The same in a sentence.
+    """
+
+    kind: str
+    text: str
+
+
+class SingleSplit(NamedTuple):
+    """How far a tree of one split follows what rules are fitted to.
+
+    Attributes
+    ----------
+    fidelity : float
+    apart : float
+        Variance between its leaves of the class probabilities; of values 0.
+    """
+
+    fidelity: float
+    apart: float = 0.0
+
+
 def doubts_about(
-    rules: RuleSet, training: Training, best_split: float, min_rows: int, remedy: str
-) -> list[str]:
+    rules: RuleSet, training: Training, split: SingleSplit, min_rows: int
+) -> list[Doubt]:
     """What rules leave out of what they were fitted to.
 
     Parameters
@@ -33,46 +65,89 @@ def doubts_about(
         Of more than one line, had more paid.
     training : Training
         The rows they were fitted to, without synthetic ones.
-    best_split : float
-        See :func:`single_split_fidelity`.
+    split : SingleSplit
+        See :func:`best_single_split`.
     min_rows : int
         A class of fewer rows needs no rule.
-    remedy : str
-        What to try.
 
     Returns
     -------
-    list of str
-        Sentences; none where there is nothing to say.
+    list of Doubt
+        None where there is nothing to say.
     """
+    if not varies(training.taught):
+        return []
     said = rules.predict_encoded(training.encoded)
+    told = said
+    if training.classes:
+        told = rules.probabilities_encoded(training.encoded)
+    if not varies(told):
+        return [
+            Doubt(
+                "constant",
+                f"These rules say {prediction_text(said.tolist()[0])} of every row, "
+                "and no row is told from another, which what they were fitted to "
+                "does: they explain nothing.",
+            )
+        ]
     taught = training.taught
     if training.classes:
         position = {label: i for i, label in enumerate(training.classes)}
         said = np.array([position[label] for label in said.tolist()])
         taught = training.class_of(taught)
-    if (taught == taught[0]).all():
-        return []
-    if (said == said[0]).all():
-        one = rules.predict_encoded(training.encoded[:1]).tolist()[0]
-        return [
-            f"These rules say {prediction_text(one)} of every row, which what they "
-            f"were fitted to does not: they explain nothing. {remedy}"
-        ]
     found = []
     reached = fidelity(taught, said, training.task, training.weight)
-    if reached < best_split - MARGIN:
+    # Rules that order rows better than the split are no worse where classes are few.
+    is_worse = reached < split.fidelity - MARGIN and not (
+        training.classes
+        and told_apart(_groups(told), training.standardised, training.weight)
+        > split.apart
+    )
+    if is_worse:
         found.append(
-            "These rules agree with what they were fitted to less "
-            f"({reached:.3g}) than one best split does ({best_split:.3g}): do not "
-            f"read them as an explanation. {remedy}"
+            Doubt(
+                "worse",
+                "These rules agree with what they were fitted to less "
+                f"({reached:.3g}) than one best split does ({split.fidelity:.3g}): do "
+                "not read them as an explanation.",
+            )
         )
     if training.classes:
         rows = np.bincount(taught, training.counts, len(training.classes))
         left_out = never_said(training.classes, said, rows, min_rows)
         if left_out:
-            found.append(f"No rule ever says {left_out}. {remedy}")
+            found.append(Doubt("unsaid", f"No rule ever says {left_out}."))
     return found
+
+
+def varies(answers: np.ndarray) -> bool:
+    """Whether what is said differs from row to row by more than rounding."""
+    return bool(np.ptp(answers, axis=0).max() > ROUNDING * np.abs(answers).max())
+
+
+def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> float:
+    """Variance between groups of rows of what classes count, over all classes.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.5, 0.5], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
+    >>> ones = np.ones(4)
+    >>> told_apart(np.array([0, 0, 1, 1]), scores, ones)
+    0.0
+    >>> told_apart(np.array([0, 0, 1, 2]), scores, ones)
+    0.25
+    """
+    share = np.bincount(groups, weight) / weight.sum()
+    sums = [np.bincount(groups, weight * p) for p in scores.T]
+    means = np.array(sums) / (weight.sum() * share)
+    centre = means @ share
+    return float(((means - centre[:, None]) ** 2).sum(axis=0) @ share)
+
+
+def _groups(told: np.ndarray) -> np.ndarray:
+    """Rows that are told the same, as numbers."""
+    _, groups = np.unique(told, axis=0, return_inverse=True)
+    return groups.ravel()
 
 
 def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -> None:
@@ -117,9 +192,9 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
     return f"{text}: hand in read_ensemble(model).with_classes({labels}){option}."
 
 
-def single_split_fidelity(
+def best_single_split(
     training: Training, min_rows: int, most_rows: int = 20_000
-) -> float:
+) -> SingleSplit:
     """How far a tree of one split follows what the rules are fitted to.
 
     The split is one of the ensemble's cuts that rules may use, or a set of categories.
@@ -143,13 +218,18 @@ def single_split_fidelity(
             column[:] = ranks[codes]
     make: Any = DecisionTreeRegressor
     if training.classes:
-        taught, make = taught.argmax(axis=1), DecisionTreeClassifier
+        probabilities, make = taught, DecisionTreeClassifier
+        taught = taught.argmax(axis=1)
     if not columns.size:
         columns = np.zeros((len(rows), 1), dtype=np.float32)
     least = min(min_rows, len(rows))
     stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
     stump.fit(columns, taught, sample_weight=weight)
-    return fidelity(taught, stump.predict(columns), training.task, weight)
+    reached = fidelity(taught, stump.predict(columns), training.task, weight)
+    if not training.classes:
+        return SingleSplit(reached)
+    leaves = stump.apply(columns)
+    return SingleSplit(reached, told_apart(_groups(leaves), probabilities, weight))
 
 
 def mean_ranks(

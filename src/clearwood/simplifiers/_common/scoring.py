@@ -9,14 +9,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from clearwood._estimators import StrOptions
 from clearwood.exceptions import InputError
 from clearwood.rules import Training
 
 SCORING: dict[str, list[Any]] = {
-    "classification": [StrOptions({"agreement", "log_loss", "balanced"}), callable],
-    "regression": [StrOptions({"agreement"}), callable],
+    "classification": [
+        StrOptions({"auto", "log_loss", "agreement", "balanced"}),
+        callable,
+    ],
+    "regression": [StrOptions({"auto", "agreement"}), callable],
 }
 """Constraints of ``scoring``, by task."""
 
@@ -30,10 +34,32 @@ classes grow that are judged by log loss; more is no better."""
 LEAST = 1e-3
 """Smallest probability that the log loss looks at."""
 
+FULL_PENALTY = 0.1
+"""Loss of the best constant from which on penalties count in full. Where a class is
+rare there is less to lose, and full penalties would leave the constant."""
+
 
 def softness(scoring: Any, usual: float) -> float:
     """What squared error counts while rules grow that are judged by a scoring."""
     return SOFTNESS_FOR_LOG_LOSS if scoring == "log_loss" else usual
+
+
+def at_stake(loss: Any) -> float:
+    """What penalties count, by what the best constant loses; at most 1.
+
+    Parameters
+    ----------
+    loss : ProbabilityLoss or SquaredLoss
+
+    Examples
+    --------
+    >>> from clearwood.search import ProbabilityLoss
+    >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> round(at_stake(ProbabilityLoss.of(taught, np.ones(2), softness=0.5)), 3)
+    0.1
+    """
+    said = loss.best_value(np.ones(len(loss.share), dtype=bool))
+    return min(1.0, float(loss.rows(said).sum()) / FULL_PENALTY)
 
 
 def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
@@ -41,7 +67,7 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    scoring : {"agreement", "log_loss", "balanced"} or callable
+    scoring : {"auto", "log_loss", "agreement", "balanced"} or callable
     rows : Training
         What is right.
     said : ndarray of shape (n_rows,) or (n_rows, n_classes)
@@ -55,8 +81,8 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
         return 1.0 - _scores_of(scoring, rows, said)
     if not rows.classes:
         return (rows.standardised - said) ** 2
-    if scoring == "log_loss":
-        return _cross_entropy(rows.standardised, said)
+    if scoring in ("auto", "log_loss"):
+        return excess_log_loss(rows.standardised, said)
     taught = rows.class_of(rows.taught)
     wrong = (taught != said.argmax(axis=1)).astype(np.float64)
     if scoring == "balanced":
@@ -66,11 +92,28 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     return wrong
 
 
-def _cross_entropy(scores: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """What classes count times the log of the probability that is said of them."""
-    p = np.maximum(said / said.sum(axis=1, keepdims=True), LEAST)
+def excess_log_loss(scores: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Log loss per row beyond that of saying exactly what is taught (Kullback-Leibler).
+
+    Means differ as those of the log loss do, with smaller standard errors: how sure
+    the model is of a row is no matter of the rules.
+
+    Parameters
+    ----------
+    scores, said : ndarray of shape (n_rows, n_classes)
+        Class probabilities, or what they count, that are right and that are said.
+
+    Examples
+    --------
+    >>> taught = np.array([[0.9, 0.1], [0.5, 0.5]])
+    >>> excess_log_loss(taught, np.full((2, 2), 0.5)).round(3) + 0.0
+    array([0.368, 0.   ])
+    """
+    total = scores.sum(axis=1)
+    taught, said = (p / p.sum(axis=1, keepdims=True) for p in (scores, said))
+    p = np.maximum(said, LEAST)
     p /= p.sum(axis=1, keepdims=True)
-    return -(scores * np.log(p)).sum(axis=1)
+    return total * (xlogy(taught, taught) - taught * np.log(p)).sum(axis=1)
 
 
 def _scores_of(

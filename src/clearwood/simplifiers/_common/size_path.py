@@ -5,7 +5,8 @@ bins, and how they are printed. The loop is here: with each of the settings, rul
 fitted to two thirds of the rows and judged on mixtures of the others, which the
 ensemble has not learnt by heart, three times; with the best settings they are fitted to
 all rows; and of all sizes, the smallest is chosen that is within half a standard error
-of the best.
+of the best. Of classes a proper score decides, the log loss: by agreement a constant
+would do where a class is rare.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
+from clearwood.simplifiers._common.doubts import (
+    Doubt,
+    SingleSplit,
+    doubts_about,
+    varies,
+)
 from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
@@ -42,7 +49,7 @@ MOST_JUDGED = 10_000
 """Of more rows a random part tells which size and settings to choose."""
 
 ENOUGH_ERRORS = 0.5
-"""So many standard errors below the best size, the fidelity of one with fewer lines is
+"""So many standard errors below the best size, the score of one with fewer lines is
 close enough: with a whole one more is lost on new rows than the lines are worth."""
 
 N_SYNTHETIC: list[Any] = [
@@ -62,7 +69,8 @@ class RulesOnSizePath(RulesFromEnsemble):
     max_rules: int
     n_synthetic: int | str = 0
     tune: str | None = None
-    scoring: Any = "agreement"
+    scoring: Any = "auto"
+    _method_remedy = "See which method follows the model best (compare)."
     class_weight: Any = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
@@ -133,12 +141,35 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _goals(self, training: Training) -> dict[str, str]:
         """What rules say of their making where it is not the default."""
         goals = {}
-        if isinstance(self.scoring, str) and self.scoring != "agreement":
+        if isinstance(self.scoring, str) and self.scoring != "auto":
             goals["scoring"] = self.scoring
         if training.class_weight is not None:
             pairs = zip(training.classes, training.class_weight)
             goals["class_weight"] = ", ".join(f"{c} {w:.4g}" for c, w in pairs)
         return goals
+
+    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
+        """A size against which nothing speaks, or what makes rules say more."""
+        for rules in self.path_:
+            against = doubts_about(rules, training, split, self.min_rows)
+            if not {one.kind for one in against} & {doubt.kind, "constant"}:
+                n = rules.n_rules
+                return f"Ask for {n} lines (n_rules={n}, --n-rules {n})."
+        if doubt.kind == "constant" and len(training.asked):
+            return (
+                "No box of so many rows pays; allow fewer in a rule "
+                f"(min_rows={self.min_rows}, --min-rows), or let the model learn more."
+            )
+        has_weights = "class_weight" in self.get_params()
+        if doubt.kind == "unsaid" and has_weights and self.class_weight is None:
+            return (
+                "To have rules that do, let rare classes count as much as others "
+                "(class_weight='balanced', --class-weight balanced)."
+            )
+        if self.path_[-1].n_rules == self.max_rules:
+            most = 2 * self.max_rules
+            return f"Allow more lines (max_rules={most}, --max-rules {most})."
+        return super()._remedy(doubt, training, split)
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As elsewhere, with what was chosen, no further, and no synthetic rows."""
@@ -194,7 +225,9 @@ class RulesOnSizePath(RulesFromEnsemble):
         held_out = self._cross_validate(self._some(training, seeds[0]), settings, seeds)
         best = held_out.best_settings(None if is_free else self.n_rules_)
         if is_free:
-            self.n_rules_ = held_out.fewest_rules(best)
+            # One line tells nothing of a model that says more than one thing.
+            fewest = 2 if varies(training.taught) else 1
+            self.n_rules_ = max(held_out.fewest_rules(best), fewest)
         self.cv_results_ = {
             name: [getattr(tried, name) for tried in settings]
             for name in settings[0]._fields
@@ -249,7 +282,9 @@ class RulesOnSizePath(RulesFromEnsemble):
             losses[:, group, :, held[:, None]] = np.moveaxis(part, 2, 1)
         mean, error = weighted_mean_and_error(losses, training.weight)
         found = HeldOutFidelity(1.0 - mean[0], error[0])
-        if self.scoring == "agreement":
+        if self.scoring == "agreement" or (
+            self.scoring == "auto" and not training.classes
+        ):
             return found
         return found._replace(score=1.0 - mean[1], score_error=error[1])
 
@@ -302,7 +337,7 @@ class HeldOutFidelity(NamedTuple):
         Share of equal classes, or R2, of rules of at most 1, 2, ... lines.
     standard_error : ndarray of shape (n_settings, max_rules)
     score, score_error : ndarray of shape (n_settings, max_rules), or None
-        The same by what was asked for in place of agreement, the higher the better.
+        The same by what decides in place of fidelity, the higher the better.
     """
 
     fidelity: np.ndarray

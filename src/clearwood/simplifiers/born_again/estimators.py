@@ -17,7 +17,13 @@ import numpy as np
 
 from clearwood._estimators import Interval
 from clearwood.rules import Training, Tree
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.base import (
+    CORE,
+    ClassifiesByRules,
+    PredictsByRules,
+    RulesFromEnsemble,
+)
+from clearwood.simplifiers._common.doubts import Doubt, SingleSplit
 from clearwood.simplifiers._common.size_path import TreesOnSizePath
 from clearwood.simplifiers.born_again.trees import (
     SmearedTree,
@@ -82,6 +88,15 @@ class _BornAgainTree(TreesOnSizePath):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    # Leaves that say the same class are one.
+    scoring = "agreement"
+
+    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
+        # Fewer rows in a leaf do not change the class that it says.
+        if doubt.kind == "constant":
+            return RulesFromEnsemble._remedy(self, doubt, training, split)
+        return super()._remedy(doubt, training, split)
 
     def _about(self) -> dict[str, str]:
         return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}

@@ -52,7 +52,7 @@ class _FABRules(RulesFromEnsemble):
     selected_: int | None
     _mixture: Mixture | None
     _best: Restart | None
-    _remedy = (
+    _method_remedy = (
         "Try statement_counts='all', statement_weight=0.1 or n_restarts=100 "
         "(--statement-counts all, --restarts 100)."
     )
