@@ -6,13 +6,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
 CONFIG := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format docs panel same clean
+.PHONY: help demo quick test test-all lint format docs panel same clean
 # The stamps below install into one environment.
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    rules of a forest on real data, and demo/report.html"
-	@echo "make test    the whole test suite"
+	@echo "make quick   tests of what was changed, and a few of everything"
+	@echo "make test    all tests but those that repeat others"
+	@echo "make test-all  all tests"
 	@echo "make lint    format, style and types"
 	@echo "make format  put the code into the house format"
 	@echo "make docs    the documentation, in docs/_build/html"
@@ -22,6 +24,12 @@ help:
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py demo
+
+quick: $(VENV)/.test
+	$(BIN)/python -m pytest --quick
+
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal --all
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -4,11 +4,47 @@ import os
 import sys
 
 import pytest
+from tests import chosen
 
 # Boosting and linear algebra read this when they are loaded, which is later than
 # here: on few rows more threads only wait.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+def pytest_addoption(parser):
+    """Add what ``tests/chosen.py`` decides by."""
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="run also what repeats other tests on more estimators and parameters",
+    )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="run one test per estimator, values from elsewhere, and what was changed",
+    )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Load no file of which a quick run has no test."""
+    if config.option.quick and collection_path.suffix in ("", ".py"):
+        changed = chosen.changed_files()
+        return None if chosen.is_quick(collection_path, changed) else True
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests that are named are run; of others those of ``tests/chosen.py``."""
+    options = config.option
+    is_named = options.keyword or any("::" in argument for argument in config.args)
+    if options.all or is_named:
+        return
+    some = chosen.by_default(items)
+    if options.quick:
+        some = chosen.quick(items, chosen.changed_files())
+    kept = {*some}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = some
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -733,21 +732,19 @@ def test_a_real_run_from_table_to_predictions(table, tmp_path):
     assert len(said.stdout.splitlines()) == 121
 
 
-def test_help_loads_nothing_heavy_and_appears_at_once():
+def test_help_loads_nothing_heavy():
+    """What is imported, as how long it takes depends on the machine."""
     heavy = "numpy sklearn numba pandas scipy jinja2 matplotlib".split()
-    code = f"import sys, clearwood.cli\nprint([m for m in {heavy} if m in sys.modules])"
+    code = (
+        "import sys, clearwood.cli\n"
+        "clearwood.cli.main(['--help'], standalone_mode=False)\n"
+        f"print([m for m in {heavy} if m in sys.modules], len(sys.modules) < 300)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True, text=True, check=True, timeout=SECONDS,
     )  # fmt: skip
-    assert done.stdout.strip() == "[]"
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        assert command("--help").returncode == 0
-        seconds.append(time.perf_counter() - start)
-    # The best of five: other work on the machine only ever adds.
-    assert min(seconds) < 0.3
+    assert done.stdout.splitlines()[-1] == "[] True"
 
 
 def test_predictions_of_a_sum_say_which_rules_were_added(tmp_path):

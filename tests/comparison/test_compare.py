@@ -112,6 +112,7 @@ def test_points_say_their_true_size_and_come_once(found):
     assert found.best(4).evaluate(*sample()).error < 0.1
 
 
+@pytest.mark.dear
 def test_the_same_seed_gives_the_same_whatever_runs_beside_it(found, forest):
     settings = {"n_refits": 3, "methods": ["tree", "em", "in-trees"]}
     side_by_side = compare(forest, *sample(), n_jobs=2, **settings)

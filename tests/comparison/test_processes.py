@@ -38,9 +38,9 @@ def compared(methods, **settings):
     return cw.compare(*data(), methods=methods, **{**quick, **settings})
 
 
-def are_gone(pids, seconds=20.0):
+def are_gone(pids):
     """Whether all processes end; a zombie would still be there."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         alive = []
         for pid in pids:
@@ -62,7 +62,7 @@ def test_a_crash_is_the_failure_of_one_method(tmp_path, monkeypatch):
     ((method, why),) = found.failures
     assert method == FIGS and "signal 9: so long" in why
     assert {p.method for p in found.points} == {"in-trees"}
-    assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path), 0.1)
+    assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))
 
 
 def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch):
@@ -71,31 +71,29 @@ def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch
     hang = tmp_path / "hangs"
     # Two seconds first: the clock of the fit has to run before it jumps. And once only.
     path = f"Path({str(hang)!r})"
-    wait = f"time.sleep(2), {path}.touch(), time.sleep(60)"
+    wait = f"time.sleep(2), {path}.touch(), time.sleep(600)"
     fit = f"({is_sample}) and not {path}.exists() and ({wait})"
     stand_in(tmp_path, monkeypatch, fit)
     # How long fits take here depends on the machine; so the clock waits for the one.
     real = time.monotonic
     clock = SimpleNamespace(monotonic=lambda: real() + 1e6 * hang.exists())
     monkeypatch.setattr(pool, "time", clock)
-    begin = time.monotonic()
     found = compared([FIGS], n_refits=2, time_limit=1e5)
-    assert time.monotonic() - begin < 55
     assert found.failures == (
         (FIGS, "stopped after 100000 s; what was found until then is kept"),
     )
     assert [p.n_rules for p in found.points] == [2, 3, 4]
     assert np.isnan([p.stability for p in found.points]).all()
-    assert are_gone(worker_ids(tmp_path), 0.1)
+    assert are_gone(worker_ids(tmp_path))
 
 
 def test_a_method_that_has_no_time_at_all_has_no_points(tmp_path, monkeypatch):
-    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    stand_in(tmp_path, monkeypatch, "time.sleep(600)")
     with pytest.raises(
         InputError, match="larger time_limit.* imodels:FIGS: stopped after 0.5 s"
     ):
         compared([FIGS], time_limit=0.5)
-    assert are_gone(worker_ids(tmp_path), 0.1)
+    assert are_gone(worker_ids(tmp_path))
 
 
 def test_a_method_that_is_done_is_not_stopped(monkeypatch):
@@ -152,7 +150,7 @@ def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
 
 
 def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
-    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    stand_in(tmp_path, monkeypatch, "time.sleep(600)")
 
     def fail(self):
         if worker_ids(tmp_path):
@@ -162,7 +160,7 @@ def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
     threads = threading.active_count()
     with pytest.raises(ZeroDivisionError):
         compared([FIGS, "in-trees"], n_jobs=2)
-    assert are_gone(worker_ids(tmp_path), 0.1)
+    assert are_gone(worker_ids(tmp_path))
     assert threading.active_count() == threads
 
 
@@ -285,11 +283,11 @@ def started(folder, methods):
 def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
     methods, tmp_path, monkeypatch, python_listens
 ):
-    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    stand_in(tmp_path, monkeypatch, "time.sleep(600)")
     with started(tmp_path, methods) as process:
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
-    assert are_gone(worker_ids(tmp_path), 0.5)
+    assert are_gone(worker_ids(tmp_path))
     if len(methods) == 1:
         assert out == "nothing\n" and err == ""
     else:
@@ -299,7 +297,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_workers_end_with_the_process_that_started_them(tmp_path, monkeypatch):
-    stand_in(tmp_path, monkeypatch, "time.sleep(60)")
+    stand_in(tmp_path, monkeypatch, "time.sleep(600)")
     with started(tmp_path, [FIGS]) as process:
         process.kill()
         process.communicate(timeout=SECONDS)

@@ -70,6 +70,7 @@ def both_read(texts, load, table, folder):
     return compared
 
 
+@pytest.mark.dear
 def test_lightgbm_finds_the_trees_that_we_find(tmp_path):
     lgb = pytest.importorskip("lightgbm")
     X = pd.DataFrame(RNG.normal(size=(60, 2)), columns=["a", "b"])
@@ -95,6 +96,7 @@ def test_lightgbm_finds_the_trees_that_we_find(tmp_path):
     assert both_read(texts, LIGHTGBM, X, tmp_path) >= 3
 
 
+@pytest.mark.dear
 def test_xgboost_finds_the_labels_that_we_find(tmp_path):
     xgb = pytest.importorskip("xgboost")
     labels = {"text": ["pear", "fig", "Zoo", "apple"], "number": [30, 10, 20, 5]}

@@ -88,6 +88,7 @@ def test_intervals_are_those_of_the_mixture_of_draws(rows):
         tree.predict_interval(X, coverage=1.0)
 
 
+@pytest.mark.dear
 def test_new_rows_fall_into_the_interval_as_often_as_it_says():
     """The reference here is the truth: one draw is what happens."""
     rng = np.random.default_rng(2)

@@ -23,6 +23,8 @@ from sklearn.tree import DecisionTreeRegressor
 import clearwood as cw
 from clearwood.datasets import make_synthetic1, make_xor_regression
 
+pytestmark = pytest.mark.dear
+
 
 def test_energy(shared_data):
     """2018, section 7.3: five lines on two features say most of the heating load."""

@@ -162,6 +162,7 @@ def body(diabetes):
     return X, fit
 
 
+@pytest.mark.dear
 def test_real_trees_change_with_the_sample(body):
     X, fit = body
     found = tree_stability(fit, X, n_refits=4, random_state=0)

@@ -154,21 +154,24 @@ def _tuples(table):
     return [tuple(row.values()) for row in table.to_pylist()]
 
 
+def quoted(name, quote='"'):
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
 def _asked_with_marks(
     cursor, types, mark, quote, cell, rules, rows, query, before=None
 ):
     """Answers from a table that only this session sees."""
-
-    def quoted(name):
-        return quote + name.replace(quote, 2 * quote) + quote
-
-    kinds = [kind_of(rules, d) for d in range(rules.features.n_features)]
-    columns = [f"{quoted(n)} {types[k]}" for n, k in zip(rules.features.names, kinds)]
-    cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}")
-    cursor.execute(f"CREATE TEMPORARY TABLE {quoted(TABLE)} ({', '.join(columns)})")
+    table = quoted(TABLE, quote)
+    columns = [
+        f"{quoted(name, quote)} {types[kind_of(rules, d)]}"
+        for d, name in enumerate(rules.features.names)
+    ]
+    cursor.execute(f"DROP TABLE IF EXISTS {table}")
+    cursor.execute(f"CREATE TEMPORARY TABLE {table} ({', '.join(columns)})")
     marks = ", ".join([mark] * len(columns))
     filled = [[cell(value) for value in row] for row in rows]
-    cursor.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})", filled)
+    cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", filled)
     if before:
         cursor.execute(before)
     cursor.execute(query)

@@ -24,7 +24,8 @@ def asked(rule_set, rows, dialect="standard", *, probabilities=False):
     """What SQLite says of each row: without the columns of the table."""
     query = rule_set.to_sql(dialect, table=TABLE, probabilities=probabilities)
     width = 1 + probabilities * len(rule_set.classes)
-    return [row[-width:] for row in open_sqlite()(rule_set, rows, query)]
+    with open_sqlite() as ask:
+        return [row[-width:] for row in ask(rule_set, rows, query)]
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
@@ -48,7 +49,8 @@ def test_without_a_table_it_is_an_expression(data):
     rules = data.draw(samples.rule_sets())
     rows = data.draw(samples.tables(rules))
     query = f"SELECT {rules.to_sql()} FROM {quoted(TABLE)}"
-    said = [row[0] for row in open_sqlite()(rules, rows, query)]
+    with open_sqlite() as ask:
+        said = [row[0] for row in ask(rules, rows, query)]
     assert said == rules.predict(rows).tolist()
 
 
@@ -144,7 +146,8 @@ def test_numbers_are_read_back_as_they_are(number):
 def test_an_absent_column_is_an_error_in_sqlite():
     query = example("age").to_sql("sqlite", table=TABLE)
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
-        open_sqlite()(example("other"), [[1.0, "a"]], query)
+        with open_sqlite() as ask:
+            ask(example("other"), [[1.0, "a"]], query)
 
 
 def test_a_sum_beside_columns_of_its_own_names():

@@ -191,6 +191,7 @@ def test_simplify(diabetes):
     assert rules.about["method"] == "born-again"
 
 
+@pytest.mark.dear
 def test_energy_and_spambase(shared_data):
     """As large as the papers' trees, and closer: 3.1 with 56 leaves, .109 with 15."""
     table = pd.read_csv(shared_data("data/uci/energy.csv.gz"))

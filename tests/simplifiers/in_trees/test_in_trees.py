@@ -523,6 +523,7 @@ def test_an_ensemble_without_splits_says_one_thing(monkeypatch):
     assert cw.InTreesClassifier(flat, max_rules=None).fit(X, y).rules_.n_rules == 1
 
 
+@pytest.mark.dear
 def test_spambase_beats_the_r_package(shared_data):
     """28-36 lines and error .075-.081 there; the same settings, one split."""
     table = pd.read_csv(shared_data("data/uci/spambase.csv.gz"))

@@ -362,6 +362,7 @@ def check_weights(rules, X):
     assert (np.diff(weights) <= 0).all()
 
 
+@pytest.mark.dear
 def test_a_forest_in_a_few_lines(cancer, diabetes):
     for (X, y, forest), least in ((cancer, 0.94), (diabetes, 0.7)):
         make = cw.NodeHarvestRegressor
