@@ -54,6 +54,29 @@ def test_an_ensemble_that_says_one_thing_is_one_line(case):
         np.testing.assert_allclose(says(found, X), says(flat, X), rtol=5e-2)
 
 
+@each(SIMPLIFIERS, keeps="any-model")
+def test_no_row_is_special_where_a_model_has_no_trees(case):
+    rng, n = np.random.default_rng(0), 200
+    flag = rng.random(n) < 0.5
+    X = np.column_stack([rng.normal(size=(n, 2)), *[flag] * 12])
+    tables = []
+
+    def model(Z):
+        tables.append(Z)
+        return 1 / (1 + np.exp(-2 * Z[:, 0] - Z[:, 1] - (Z[:, 2:] - 0.5).sum(axis=1)))
+
+    y = model(X)
+    y = np.where(y > 0.5, "yes", "no") if case.classifies else y
+    plain = case.made(model).fit(X, y)
+    for first in (flag, ~flag):
+        order = np.argsort(first + rng.random(n))
+        other = case.made(model).fit(X[order], y[order])
+        np.testing.assert_allclose(says(other, X), says(plain, X), rtol=1e-9)
+    # Four lines hold three columns at most; the others vary.
+    fixed = [(Z == Z[0]).all(axis=0).sum() for Z in tables if len(Z) >= 100]
+    assert len(fixed) > 3 and max(fixed) <= 3
+
+
 @each(SIMPLIFIERS)
 def test_two_rows_are_one_line(case):
     X, y = case.data()

@@ -221,7 +221,7 @@ class Training:
         nothing that draws rows shall meet them sorted.
         """
         labels = self.weight if self.labels is None else self.labels
-        places = [_place(table) for table in (self.encoded, self.codes)]
+        places = [place_of_rows(table) for table in (self.encoded, self.codes)]
         rows = np.lexsort((labels, places[0], self.weight, places[1]))
         rows = rows[np.random.default_rng(0).permutation(len(rows))]
         # Sums in another order differ in their last digits, and so would the scale.
@@ -264,7 +264,7 @@ class Training:
         return region_conditions(self.bins, allowed, self.seen)
 
 
-def _place(table: np.ndarray) -> np.ndarray:
+def place_of_rows(table: np.ndarray) -> np.ndarray:
     """One number per row, the same for rows that are alike."""
     place = np.zeros(len(table))
     generator = np.random.default_rng(0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from clearwood.ensembles.any_model import AnyModel
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
+from clearwood.rules.training import place_of_rows
 from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
 N_TREES, N_LEAVES, SHARE_OF_COLUMNS = 60, 12, 0.5
@@ -34,9 +35,9 @@ def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
     """
     # The same for every seed: methods without luck stay without it.
     generator = np.random.default_rng(0)
-    if len(encoded) > MOST_ROWS:
-        rows = generator.choice(len(encoded), MOST_ROWS, replace=False)
-        encoded = encoded[np.sort(rows)]
+    # In an order that does not depend on that of the table.
+    in_order = np.lexsort((place_of_rows(np.isnan(encoded)), place_of_rows(encoded)))
+    encoded = encoded[generator.permutation(in_order)[:MOST_ROWS]]
     by_label = np.array([labels is not None for labels in model.features.categories])
     n_mixed = default_number(len(encoded))
     mixed = mixed_rows(encoded, by_label, np.ones(len(encoded)), n_mixed, generator)

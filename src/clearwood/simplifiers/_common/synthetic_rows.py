@@ -59,10 +59,8 @@ def with_synthetic_rows(
         With ``n_synthetic`` rows more; with none where there are too few to mix.
     """
     encoded, weight = training.encoded, training.weight
-    mixed = mixed_rows(*_asked(training), weight, n_synthetic, generator)
-    # The ensemble asks about nothing else (and about what rules may not ask, too).
-    rows = np.tile(encoded[:1], (len(mixed), 1))
-    rows[:, training.bins.used_features] = mixed
+    is_category, used = training.bins.is_category, training.bins.used_features
+    rows = mixed_rows(encoded, is_category, weight, n_synthetic, generator, used)
     each = min(1.0, SYNTHETIC_WEIGHT * len(encoded) / max(len(rows), 1))
     return training.with_synthetic(
         rows, answers_of(ensemble, rows), np.full(len(rows), each * weight.mean())
@@ -95,13 +93,15 @@ def rows_to_judge(
         ``n_each`` rows per given one, one after the other; a single row as it is.
     """
     first = np.arange(len(training)).repeat(n_each)
-    some, used = training.take(first), training.bins.used_features
-    rows = some.encoded.copy()
-    if len(training) > 1 and len(used):
-        rows[:, used] = _mixed(*_asked(training), first, generator)
+    bins = training.bins
+    rows = _mixed(
+        training.encoded, bins.is_category, bins.used_features, first, generator
+    )
     answers = answers_of(ensemble, rows)
     said = answers.argmax(axis=1) if training.classes else answers
-    return replace(some, encoded=rows, taught=answers, labels=None, teacher=said)
+    return replace(
+        training.take(first), encoded=rows, taught=answers, labels=None, teacher=said
+    )
 
 
 def mixed_rows(
@@ -110,6 +110,7 @@ def mixed_rows(
     weight: np.ndarray,
     n_rows: int,
     generator: np.random.Generator,
+    columns: np.ndarray | None = None,
 ) -> np.ndarray:
     """Rows like those given: each is a row mixed with one of its neighbours.
 
@@ -128,6 +129,9 @@ def mixed_rows(
     n_rows : int
         Number of rows to make.
     generator : numpy.random.Generator
+    columns : ndarray of int, optional
+        Features that are mixed, and by which rows are neighbours; by default all. The
+        others stay as in the row that was drawn.
 
     Returns
     -------
@@ -137,35 +141,36 @@ def mixed_rows(
     rows = np.arange(len(encoded))
     if len(rows) > MOST_ROWS:
         rows = generator.choice(rows, MOST_ROWS, replace=False)
-    if len(rows) < 2 or n_rows < 1 or encoded.shape[1] == 0:
+    if columns is None:
+        columns = np.arange(encoded.shape[1])
+    if len(rows) < 2 or n_rows < 1 or len(columns) == 0:
         return encoded[:0]
     share = weight[rows] / weight[rows].sum()
     first = generator.choice(len(rows), n_rows, p=share)
-    return _mixed(encoded[rows], is_category, first, generator)
-
-
-def _asked(training: Training) -> tuple[np.ndarray, np.ndarray]:
-    """The columns that the ensemble asks about, and which hold category codes."""
-    used = training.bins.used_features
-    return training.encoded[:, used], training.bins.is_category[used]
+    return _mixed(encoded[rows], is_category, columns, first, generator)
 
 
 def _mixed(
     encoded: np.ndarray,
     is_category: np.ndarray,
+    columns: np.ndarray,
     first: np.ndarray,
     generator: np.random.Generator,
 ) -> np.ndarray:
-    """Rows at some positions, each mixed with one of its neighbours."""
+    """Rows at some positions, some columns of each mixed with one of its neighbours."""
     from sklearn.neighbors import NearestNeighbors
 
-    n_neighbours = min(N_NEIGHBOURS, len(encoded) - 1)
-    places = _places(encoded, is_category)
+    rows, n_neighbours = encoded[first], min(N_NEIGHBOURS, len(encoded) - 1)
+    if n_neighbours == 0 or len(columns) == 0:
+        return rows
+    places = _places(encoded[:, columns], is_category[columns])
     search = NearestNeighbors(n_neighbors=n_neighbours).fit(places)
     neighbours = search.kneighbors(return_distance=False)
     second = neighbours[first, generator.integers(n_neighbours, size=len(first))]
-    from_first = generator.random((len(first), encoded.shape[1])) < 0.5
-    return np.where(from_first, encoded[first], encoded[second])
+    from_second = generator.random((len(first), len(columns))) >= 0.5
+    other = encoded[second][:, columns]
+    rows[:, columns] = np.where(from_second, other, rows[:, columns])
+    return rows
 
 
 def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:

@@ -208,9 +208,9 @@ class _NodeMaker:
         self.p_alt, self.n_node_rows = p_alt, n_node_rows
         self.min_rows, self.generator = min_rows, generator
         self.share = training.weight / training.weight.sum()
-        self.used = training.bins.used_features
+        self.read = np.unique(ensemble.feature[ensemble.feature >= 0])
         # Where the features that may be asked stand among those that are smeared.
-        self.place = np.searchsorted(self.used, training.asked)
+        self.place = np.searchsorted(self.read, training.asked)
 
     def root(self) -> SmearedNode:
         """The node of all rows."""
@@ -243,13 +243,13 @@ class _NodeMaker:
                 self.share,
                 inside,
                 self.p_alt,
-                len(self.used),
+                len(self.read),
                 self.n_node_rows,
                 self.generator,
             )
-            # The ensemble asks about nothing else (but what rules may not ask, too).
-            synthetic = np.repeat(training.encoded[:1], len(picks), axis=0)
-            synthetic[:, self.used] = training.encoded[picks, self.used]
+            # What the model does not read stays as in some row.
+            synthetic = training.encoded[picks.max(axis=1, initial=0)]
+            synthetic[:, self.read] = training.encoded[picks, self.read]
             answers = answers_of(self.ensemble, synthetic)
             codes = self.grid.columns[np.arange(len(self.place)), picks[:, self.place]]
             columns = np.concatenate([columns, codes.T], axis=1)
