@@ -92,7 +92,11 @@ def changed_files():
         "ls-files --others --exclude-standard",
     ):
         done = subprocess.run(
-            ["git", *command.split()], cwd=ROOT, capture_output=True, text=True
+            ["git", *command.split()],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         found |= {*done.stdout.splitlines()}
     return frozenset(found)

@@ -52,7 +52,7 @@ OPEN_THEMSELVES = {
     "_tables.kept": "a file that it has written itself",
     "cli.tables": "what plain_file has looked at before",
     "ensembles.catboost.model": "a file that it has written itself",
-    "ensembles.skops_file": "members of an archive in memory",
+    "ensembles.sklearn.skops_file": "members of an archive in memory",
 }
 """Modules that open files, and which."""
 

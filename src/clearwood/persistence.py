@@ -166,9 +166,11 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
       features  2
     nothing unusual
     """
-    if not isinstance(model, str | Path) or not _is_ours(model):
-        return check_model(model, max_memory=max_memory)
+    if not isinstance(model, str | Path):
+        return check_model(model)
     try:
+        if not _is_ours(model):
+            return check_model(model, max_memory=max_memory)
         found = load(model, max_memory=max_memory)
     except ModelFormatError as error:
         return ModelCheck(str(model), problem=str(error))

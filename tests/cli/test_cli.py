@@ -104,7 +104,10 @@ def test_classes_have_weights_if_asked(tmp_path):
 def test_the_best_kind_is_taken_if_asked(table):
     found = simplify(table, "--method", "auto", "--max-rules", 3)
     assert found.exit_code == 0, found.stderr
-    assert re.search(r"Kinds of rules, on held-out rows: list \S+, tree", found.stdout)
+    assert re.search(
+        r"Kinds of rules, on held-out rows, log loss [^:]+: list \S+, tree",
+        found.stdout,
+    )
     assert simplify(table, "--method", "auto", "--n-rules", 3).exit_code == 2
     assert simplify(table, "--method", "fab", "--class-weight", "a=1").exit_code == 2
 

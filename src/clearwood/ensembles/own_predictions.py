@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from clearwood._cells import UNSEEN
-from clearwood._estimators import take_rows
 from clearwood._features import FeatureSpace
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, UnknownCategoriesWarning
@@ -197,6 +196,8 @@ def _tables(
         if not ensemble.source.endswith(IN_A_PIPELINE):
             most = max(N_ROWS, MOST_LEAVES // max(ensemble.n_trees, 1))
             rows = np.linspace(0, n_rows - 1, min(n_rows, most)).astype(int)
+            from clearwood._estimators import take_rows
+
             X = take_rows(X, rows)
         reader = ensemble.as_in(X)
         yield X, reader

@@ -12,7 +12,6 @@ from clearwood._files import read_bytes
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
-from clearwood.ensembles.skops_file import load_skops
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (
     InputError,
@@ -194,9 +193,11 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
             return _read_json(data, name)
         return _reader_of("xgboost").read_ubjson(data, name)
     if data.startswith(b"PK"):
+        from clearwood.ensembles.sklearn import skops_file
+
         try:
             # Nothing in a file is run: its own predict is not called.
-            return read_trees(load_skops(data, name))
+            return read_trees(skops_file.load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
     refuse_table(data, name)

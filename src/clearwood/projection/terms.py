@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
 from scipy.special import expit, softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LogisticRegression
 
 from clearwood._features import UNSEEN, FeatureSpace
@@ -178,7 +180,10 @@ def fit_logistic(
     solver = LogisticRegression(
         C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
     )
-    solver.fit(rows, labels, sample_weight=share)
+    with warnings.catch_warnings():
+        # Where a step of Newton's fails, lbfgs goes on.
+        warnings.filterwarnings("ignore", "Line search of Newton", ConvergenceWarning)
+        solver.fit(rows, labels, sample_weight=share)
     return rounded(solver.intercept_), rounded(solver.coef_)
 
 

@@ -110,7 +110,8 @@ def tokens(latex):
 
 @pytest.fixture(scope="module")
 def databases():
-    return {name: engines.ENGINES[name]() for name in ("sqlite", "duckdb")}
+    with engines.open_sqlite() as sqlite, engines.open_duckdb() as duckdb:
+        yield {"sqlite": sqlite, "duckdb": duckdb}
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")

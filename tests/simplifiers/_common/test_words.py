@@ -111,7 +111,7 @@ def test_whole_numbers_are_told_so_in_explanations():
         ({"chol": "mg/dl"}, "must map"),
         ({"chol": {"units": "mg"}}, "'units'"),
         ({"chol": {"unit": 3}}, "expected texts"),
-        ({"chol": {"unit": "a\nb"}}, "no screen"),
+        ({"chol": {"unit": "a\nb"}}, "a control character"),
         ({"elsewhere": {"unit": "m"}}, "none of which"),
         ({"chol": {"name": "age"}}, "two columns 'age'"),
     ],

@@ -38,6 +38,7 @@ def from_ensemble_tree(
 
     Examples
     --------
+    >>> from clearwood import read_ensemble
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> model = DecisionTreeRegressor().fit([[0.0], [1.0], [2.0]], [5.0, 7.0, 7.0])
     >>> structure = from_ensemble_tree(read_ensemble(model))

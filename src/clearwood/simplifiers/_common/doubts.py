@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.rule import prediction_text
@@ -140,8 +141,8 @@ def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> fl
     share = np.bincount(groups, weight) / weight.sum()
     sums = [np.bincount(groups, weight * p) for p in scores.T]
     means = np.array(sums) / (weight.sum() * share)
-    centre = means @ share
-    return float(((means - centre[:, None]) ** 2).sum(axis=0) @ share)
+    centre = product(means, share)
+    return float((((means - centre[:, None]) ** 2).sum(axis=0) * share).sum())
 
 
 def _groups(told: np.ndarray) -> np.ndarray:
