@@ -15,7 +15,7 @@ import numpy as np
 
 from clearwood._features import FeatureSpace
 from clearwood._words.numbers import probability_text
-from clearwood.rules.conditions import CategorySet, Condition
+from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import (
     Rule,
     prediction_text,
@@ -100,8 +100,9 @@ class AnnotatedTree:
 
     @cached_property
     def leaves(self) -> tuple[TreeNode, ...]:
-        """Where the tree asks nothing, in printed order."""
-        return tuple(n for n in self.nodes if n.feature is None and not n.stopped)
+        """The nodes without a split that some row can reach, in printed order."""
+        ends = (n for n in self.nodes if n.feature is None and not n.stopped)
+        return tuple(end for end in ends if _is_reachable(end))
 
     @property
     def n_leaves(self) -> int:
@@ -219,6 +220,14 @@ class AnnotatedTree:
         return render("metatree/reading/tree.html", tree=summarize_tree(self))
 
 
+def _is_reachable(end: TreeNode) -> bool:
+    """Whether some value satisfies each condition: none is beyond infinity."""
+    return all(
+        not isinstance(part, Interval) or part.has_values or part.missing
+        for part in end.rule.conditions
+    )
+
+
 def _is_empty(end: TreeNode) -> bool:
     """Whether it is for rows that cannot go on, and there were none."""
     return end.stopped and end.rule.support == 0
@@ -282,7 +291,8 @@ def tree_text(tree: AnnotatedTree) -> str:
         lines.append(f"{space}{condition or 'root'}{says}{known}")
         if node.feature is None:
             # Rows that stop are told by the node at which they do.
-            label = "-" if node.stopped else f"{tree.number_of(node)}."
+            number = tree.number_of(node)
+            label = "-" if number is None else f"{number}."
             known = ", ".join(statistics_text(node.rule))
             lines.append(f"{space}  {label} then {said_text(node)}  ({known})")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
