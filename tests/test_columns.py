@@ -80,6 +80,9 @@ def test_numbers_written_as_text_are_refused(form, library):
         features_of(library.DataFrame({"it": texts}))
     declared = features_of(pd.DataFrame({"it": texts}, dtype="category"))
     assert len(declared.categories[0]) == 100
+    # A model that is fitted encodes them in its own way.
+    learned = features_of(library.DataFrame({"it": texts}), learned=True)
+    assert len(learned.categories[0]) == 100
     # Few of them may be categories, and so may whole numbers and names.
     few = [text for text in texts if text in set(texts[:20])]
     assert len(features_of(library.DataFrame({"it": few})).categories[0]) == 20

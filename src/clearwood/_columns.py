@@ -27,7 +27,9 @@ MOST_TEXTS = 255
 NUMBERS = (Real, Decimal, np.bool_)
 
 
-def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
+def features_of(
+    X: Any, counted: np.ndarray | None = None, *, learned: bool = False
+) -> FeatureSpace:
     """Names of a table's columns, and the categories of those that hold labels.
 
     A column holds labels where its type says so (the categories of pandas and polars,
@@ -38,6 +40,9 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
     X : array-like or frame of shape (n_rows, n_features)
     counted : ndarray of bool of shape (n_rows,), optional
         Rows whose categories count as seen; by default all.
+    learned : bool
+        Whether a fitted model takes the columns as they are, so that texts that look
+        like numbers are its categories.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def features_of(X: Any, counted: np.ndarray | None = None) -> FeatureSpace:
         if not by_label and cells.dtype == object and not told.is_time:
             by_label = _are_texts(cells, first, str(name))
             if by_label:
-                _refuse_free_text(column, str(name))
+                _refuse_free_text(column, str(name), learned)
         if not by_label:
             refuse_same_numbers(cells, str(name))
         categories.append(_labels(cells, counted) if by_label else None)
@@ -175,11 +180,11 @@ def refuse_same_numbers(cells: np.ndarray, name: str) -> None:
             )
 
 
-def _refuse_free_text(column: Any, name: str) -> None:
+def _refuse_free_text(column: Any, name: str, learned: bool) -> None:
     """Refuse texts of which most stand in one row only, and numbers written as text."""
     known = column.drop_nulls()
     different, n_cells = known.n_unique(), len(known)
-    number = written_numbers(dict.fromkeys(known.to_list()))
+    number = None if learned else written_numbers(dict.fromkeys(known.to_list()))
     if number is not None:
         raise InputError(
             f"Column {name!r} holds numbers that are written as text, such as "

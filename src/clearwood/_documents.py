@@ -71,7 +71,7 @@ def parse_json(data: bytes, name: str) -> Any:
 def refuse_table(data: bytes, name: str) -> None:
     """Refuse rows of data where a model or rules are expected, by what they are."""
     line = data[:4096].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
-    is_csv = line.isascii() or line.decode("utf-8", "replace").isprintable()
+    is_csv = line.decode("utf-8", "replace").replace("\t", "").isprintable()
     has_cells = line[:1] not in b"{[<" and any(
         sep in line for sep in (b",", b";", b"\t")
     )

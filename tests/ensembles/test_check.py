@@ -142,6 +142,7 @@ def test_damaged_files(tmp_path):
         (b"\x80\x04K\x01.", "a pickle, which could run any code"),
         (b"CBM1....", "CatBoost's binary format.*format=.json."),
         (b"binf....", "XGBoost's old binary format"),
+        (b"binf\0,\t;", "XGBoost's old binary format"),
         (b"\x1f\x8b\x08..", "a gzip archive"),
         (b"PK\x03\x04", "no sound skops file"),
         (b"<?xml version='1.0'?>", "XML"),

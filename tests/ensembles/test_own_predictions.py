@@ -229,3 +229,27 @@ def test_a_model_that_predicts_for_no_table_is_read_with_a_note():
 
     ensemble = read_ensemble(Shy(**SMALL).fit(X, Y))
     assert "not be compared" in ensemble.notes[-1] and "not today" in ensemble.notes[-1]
+
+
+class TieUp(RandomForestClassifier):
+    """A forest whose sums are added in another order, so that its ties fall up."""
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(int)]
+
+
+def test_a_tie_that_falls_the_other_way_is_no_difference():
+    columns = np.repeat([[0.0], [1.0]], 50, axis=0)
+    half = TieUp(1, bootstrap=False, max_depth=1).fit(columns, np.tile([0, 1], 50))
+    assert half.predict(columns).all()
+    assert not read_ensemble(half).predict(columns).any()
+
+
+class TwoColumns(RandomForestRegressor):
+    def predict(self, X):
+        return np.column_stack([super().predict(X)] * 2)
+
+
+def test_an_answer_of_another_shape_is_a_difference():
+    with pytest.raises(ModelError, match=r"TwoColumns\.predict"):
+        read_ensemble(TwoColumns(**SMALL).fit(X, 1.0 * Y))

@@ -362,7 +362,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
     ModelError
         It cannot be asked.
     """
-    features = features_of(X)
+    features = features_of(X, learned=True)
     made = AnyModel(
         model=model,
         features=features,

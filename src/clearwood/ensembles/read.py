@@ -200,10 +200,10 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
             return read_trees(skops_file.load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
-    refuse_table(data, name)
     for beginning, (found, remedy) in REFUSED.items():
         if data.startswith(beginning):
             raise UnsupportedModelError(f"{name}: this is {found}. {remedy}.")
+    refuse_table(data, name)
     raise ModelFormatError(
         f"{name}: found {data[:12]!r} at the start, expected a model file: {KNOWN}."
     )

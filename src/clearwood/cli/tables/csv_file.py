@@ -52,11 +52,11 @@ def _content(path: str) -> bytes:
             size = Path(plain).stat().st_size
             with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
                 handle: Any = raw.handle
-                data = bytearray()
-                while piece := handle.read(PIECE):
+                data: Any = handle.read(size)
+                while piece := handle.read(PIECE):  # it was packed
+                    data = bytearray(data) if isinstance(data, bytes) else data
                     data += piece
-                    if len(data) > size:  # it was packed
-                        check_memory_of_table(len(data), size, path)
+                    check_memory_of_table(len(data), size, path)
         except (OSError, EOFError) as error:  # of what unpacks it, too
             raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
     return bytes(data)
