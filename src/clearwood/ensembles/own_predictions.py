@@ -112,7 +112,8 @@ def _differ(ours: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def _are_tied(proba: np.ndarray) -> np.ndarray:
     """Per row, whether the two likeliest classes are equally likely."""
-    second, first = np.sort(proba, axis=1)[:, -2:].T
+    # Of one class, none: it has all the probability.
+    *_, second, first = np.sort(np.pad(proba, ((0, 0), (1, 0))), axis=1).T
     return first - second <= RELATIVE * first
 
 
