@@ -263,9 +263,10 @@ class FeatureSpace:
             columns = self.columns(X, asked, whole=whole)
         n_rows = len(columns[0]) if columns else 0
         encoded = np.full((n_rows, self.n_features), np.nan)
-        needed = range(self.n_features) if asked is None else sorted(asked)
+        everything = range(self.n_features)
+        needed = everything if asked is None else frozenset(asked)
         strange = []
-        for d in range(self.n_features) if whole else needed:
+        for d in everything if whole else sorted(needed):
             codes = self.encode_column(columns[d], d)
             by_label = self.categories[d] is not None
             # Here, where the cells of the column lie side by side.
@@ -319,7 +320,8 @@ class FeatureSpace:
 
         Features that are not read stand as missing.
         """
-        read = range(self.n_features) if asked is None or whole else asked
+        all_read = asked is None or whole
+        read = range(self.n_features) if all_read else frozenset(asked or ())
         if is_frame(X):
             return self._frame_columns(X, asked, read)
         if getattr(getattr(X, "dtype", None), "kind", "O") in "mM":

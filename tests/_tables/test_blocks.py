@@ -9,6 +9,7 @@ from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS, WeightedMoments
 from clearwood._tables import RowsOfTable, open_rows
+from clearwood._tables.rows import PartRows, told_where
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 
@@ -321,3 +322,11 @@ def test_rows_of_one_block_may_all_be_of_no_weight():
     assert RowsOfTable(X[:0], weight=np.zeros(0)).checked_weight().shape == (0,)
     with pytest.raises(InputError, match="not negative"):
         RowsOfTable(X, weight=np.array([1.0, -1.0, 0.0])).checked_weight()
+
+
+def test_only_the_row_that_an_error_names_gets_its_number_in_the_part():
+    with (
+        pytest.raises(InputError, match="^part: row 11 differs from row 12$"),
+        told_where(PartRows("part", 10, 5)),
+    ):
+        raise InputError("row 1 differs from row 12", row=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -94,7 +95,7 @@ class RowBlocks(Blocks[RowsOfTable]):
         """Raise an error of a row of :meth:`sample` again, where that row is."""
         assert error.row is not None
         row = self._drawn(n_rows)[error.row]
-        text = str(error).replace(f"row {error.row}", f"row {row % BLOCK_ROWS}")
+        text = _with_row(error, row % BLOCK_ROWS)
         for _ in self.results(_Refusing(self._by_block(np.array([row])), text)):
             pass
 
@@ -285,14 +286,18 @@ def told_where(*pieces: PartRows) -> Iterator[None]:
         raise _told(error, pieces) from error
 
 
+def _with_row(error: Any, row: int) -> str:
+    """What an error says, with another number of the row that it names."""
+    return re.sub(rf"\brow {error.row}\b", f"row {row}", str(error))
+
+
 def _told(error: ClearwoodError, pieces: Sequence[PartRows]) -> InputError:
     row: Any = getattr(error, "row", None)
     before = 0
     for place, start, n_rows in pieces if row is not None else ():
         own = start + row - before
         if own < start + n_rows:
-            text = str(error).replace(f"row {row}", f"row {own}")
-            return InputError(f"{place}: {text}")
+            return InputError(f"{place}: {_with_row(error, own)}")
         before += n_rows
     first, last = pieces[0].place, pieces[-1].place
     where = first if first == last else f"{first} to {last}"

@@ -13,12 +13,7 @@ from sklearn.base import BaseEstimator
 
 from clearwood._features import warned_once
 from clearwood._numeric import as_generator
-from clearwood._validation import (
-    check_apart,
-    check_table,
-    check_target,
-    check_weight,
-)
+from clearwood._validation import check_apart, check_table, check_target, check_weight
 from clearwood._words.labels import target_name
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (

@@ -96,11 +96,11 @@ class LearnsByStatistics(BaseEstimator):
     @fit_context
     @warned_once()
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        name = target_name(y)
         if is_read_in_blocks(X):
             fit_table(self, X, y, sample_weight, classes)
-            self._target_name = target_name(y)
+            self._target_name = name
             return self
-        name = target_name(y)
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)
         target = self._as_numbers(y)

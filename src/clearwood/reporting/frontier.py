@@ -85,16 +85,12 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
             "n_literals": point.n_literals,
             **{
                 name: _known(getattr(point, name))
-                for name in (
-                    "error",
-                    "error_spread",
-                    "log_loss",
-                    "log_loss_spread",
-                    "coverage",
-                    "overlap",
-                    "seconds",
-                )
-            },  # fmt: skip
+                for name in ("coverage", "overlap", "seconds", *SCORES)
+            },
+            **{
+                f"{name}_spread": _known(getattr(point, f"{name}_spread"))
+                for name in SCORES
+            },
             # No -1e-13 where it means 0. An error has a unit and may be tiny.
             **{
                 name: _known(round(getattr(point, name), 4) + 0.0)

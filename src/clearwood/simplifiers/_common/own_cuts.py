@@ -63,10 +63,8 @@ def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
         words += f" and {len(by_set)} categories"
     words += f" in {n_columns} of {len(by_label)} columns, where the model's answers"
     words += " change most"
-    known, words = (
-        model.questions,
-        ", and ".join(filter(None, [model.where_from, words])),
-    )
+    words = ", and ".join(filter(None, [model.where_from, words]))
+    known = model.questions
     numeric = zip(known.numeric, (np.zeros(len(every[0]), int), *every))
     splits = Splits(
         NumericSplits(*map(np.concatenate, numeric)), (*known.categorical, *by_set)
