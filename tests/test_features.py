@@ -11,10 +11,10 @@ import pytest
 from clearwood import report
 from clearwood._cityhash import category_hash
 from clearwood._features import UNSEEN, FeatureSpace, check_text
-from clearwood._files import write_text
 from clearwood._validation import check_target
 from clearwood._words.column_info import ColumnInfo
 from clearwood._words.dates import date_number, date_text, plain_date
+from clearwood.codec.files import write_text
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList
 from clearwood.rules.building.rule_text import read_conditions

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "exceptions plotting",  # and all private rooms: see floor_of
+    "codec exceptions plotting",  # and all private rooms: see floor_of
     "conjugate datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",
@@ -251,7 +251,7 @@ def made_docstrings(house: Path) -> list[str]:
 
 
 def opens_files(house: Path) -> list[str]:
-    """Files opened past ``_files``, which knows what has no end or is another's."""
+    """Files opened past ``codec.files``, which knows what has no end."""
     opening = {"open", "read_bytes", "write_bytes", "write_text"}
     broken = []
     for module, tree in parsed(house).items():
@@ -263,7 +263,7 @@ def opens_files(house: Path) -> list[str]:
                     pass
                 case _:
                     continue
-            if module != "_files" and module not in OPEN_THEMSELVES:
+            if module != "codec.files" and module not in OPEN_THEMSELVES:
                 broken.append(f"{module}:{node.lineno} {name}")
     return broken
 
@@ -368,7 +368,7 @@ def test_circles_are_seen(tmp_path, one, two, found):
 def test_crowds_are_seen(tmp_path):
     files = {f"a/f{i}": "" for i in range(MOST_FILES - 1)}
     files["b/long"] = '"""Text.\n\nMore.\n"""\n# Why.\n\n' + "x = 1\n" * MOST_LINES
-    files["rules/serialise"] = "x = 1\n" * (MOST_LINES + 1)
+    files["search/trees/_kernels"] = "x = 1\n" * (MOST_LINES + 1)
     assert crowded(build(tmp_path, files)) == []
     files |= {"a/last": "", "b/long": files["b/long"] + "x = 1\n"}
     assert sorted(crowded(build(tmp_path, files))) == [
@@ -425,10 +425,10 @@ def test_made_docstrings_are_seen(tmp_path):
 
 def test_files_opened_elsewhere_are_seen(tmp_path):
     files = {
-        "_files": "open('x')",
+        "codec/files": "open('x')",
         "cli/tables": "open('x')",
         "rules/x": "def f(path):\n    return open(path), path.read_bytes()",
-        "rules/y": "from cw._files import read_bytes\nread_bytes('x')",
+        "rules/y": "from cw.codec.files import read_bytes\nread_bytes('x')",
     }
     assert opens_files(build(tmp_path, files)) == [
         "rules.x:2 open",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._archive import read_archive, write_archive
+from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import InputError, ModelFormatError
 
 X = np.arange(12.0).reshape(6, 2)

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._files import open_plain
 from clearwood._memory import memory_allowed
+from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
@@ -82,7 +82,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
     elif (kind := type(result).__name__) in HOMES:
-        from clearwood._archive import write_archive
+        from clearwood.codec.archive import write_archive
 
         document, arrays = import_module(HOMES[kind]).to_archive(result)
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
@@ -120,7 +120,7 @@ def _load(path: str | Path) -> Any:
         is_zip = file.read(4) == OURS[0]
     if not is_zip:
         return RuleSet.load(path)
-    from clearwood._archive import read_archive
+    from clearwood.codec.archive import read_archive
 
     try:
         top, array = read_archive(path)

@@ -11,7 +11,6 @@ from tests.circuits import made
 from tests.circuits.reading.cases import heaped
 
 import clearwood as cw
-from clearwood._archive import read_archive, write_archive
 from clearwood.circuits.circuit import Circuit, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
@@ -20,6 +19,7 @@ from clearwood.circuits.saving import (
     circuit_to_arrays,
     to_archive,
 )
+from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import InputError, ModelFormatError
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood._archive import read_archive, write_archive
+from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import ClearwoodError, ModelFormatError
 
 rng = np.random.default_rng(0)

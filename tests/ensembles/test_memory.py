@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from clearwood import _memory as memory
-from clearwood._documents import parse_json
 from clearwood._memory import memory_bound
+from clearwood.codec.documents import parse_json
 from clearwood.ensembles.read import read_document
 from clearwood.exceptions import ModelFormatError
 

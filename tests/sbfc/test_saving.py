@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._archive import read_archive, write_archive
+from clearwood.codec.archive import read_archive, write_archive
 from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.sbfc import saving

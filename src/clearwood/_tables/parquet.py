@@ -90,7 +90,7 @@ def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
             f"Cannot read {str(file)!r}: Parquet files need pyarrow. Install it "
             "(pip install 'clearwood[parquet]')."
         ) from None
-    from clearwood._files import open_plain
+    from clearwood.codec.files import open_plain
 
     # Of its kind and size; pyarrow maps it itself.
     open_plain(file, most=2**63).close()

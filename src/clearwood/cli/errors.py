@@ -164,7 +164,7 @@ def check_outputs(outputs: list[str | None], inputs: list[str], force: bool) -> 
     """Refuse, before the work, outputs that cannot be written or are inputs."""
     from pathlib import Path
 
-    from clearwood._files import check_writable
+    from clearwood.codec.files import check_writable
     from clearwood.exceptions import InputError
 
     paths = [check_writable(path, overwrite=force) for path in outputs if path]

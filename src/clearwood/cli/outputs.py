@@ -13,7 +13,7 @@ def write_rules(
     ``shown`` goes to the page: a class, its threshold, and to whom the rows are new,
     if not to the model too.
     """
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
     from clearwood.reporting import report
 
     out, page, force = options["out"], options["report"], options["force"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._archive import split_parts
-from clearwood._documents import Place
 from clearwood._features import FeatureSpace
+from clearwood.codec.archive import split_parts
+from clearwood.codec.documents import Place
 from clearwood.discretize.binners import BinaryBinner, MDLPDiscretizer
 from clearwood.discretize.cuts import Decision
 from clearwood.exceptions import InputError, ModelFormatError

@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clearwood._documents import Place, parse_json, refuse_table
-from clearwood._files import read_bytes
 from clearwood._memory import memory_allowed
 from clearwood._words.labels import check_names
+from clearwood.codec.documents import Place, parse_json, refuse_table
+from clearwood.codec.files import read_bytes
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import (

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents import refuse_damaged
+from clearwood.codec.documents import refuse_damaged
 from clearwood.ensembles.flat_trees import FlatTrees
 
 NODE_FIELDS = {

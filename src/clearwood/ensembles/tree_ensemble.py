@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._documents import refuse_damaged
 from clearwood._tables import RowBlocks, is_read_in_blocks
 from clearwood._tables.predicting import predicted
+from clearwood.codec.documents import refuse_damaged
 from clearwood.ensembles import _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response

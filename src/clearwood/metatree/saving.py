@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, shown
 from clearwood._features import FeatureSpace
+from clearwood.codec.documents import Place, shown
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS

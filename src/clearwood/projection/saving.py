@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
+from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.estimators import (

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._files import check_writable
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress as show_progress
+from clearwood.codec.files import check_writable
 from clearwood.exceptions import (
     CheckpointWarning,
     InputError,

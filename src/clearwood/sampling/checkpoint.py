@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._files import read_bytes, write_bytes
 from clearwood._memory import check_memory, memory_of
+from clearwood.codec.files import read_bytes, write_bytes
 from clearwood.exceptions import ModelFormatError
 
 SCHEMA = "clearwood.chains/2"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._archive import split_parts
-from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
 from clearwood._features import FeatureSpace
+from clearwood.codec.archive import split_parts
+from clearwood.codec.documents import Place
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.serialise import (

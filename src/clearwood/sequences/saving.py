@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
+from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.serialise import (
     columns_to_dict,

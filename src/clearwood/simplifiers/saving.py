@@ -14,9 +14,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood import simplifiers
-from clearwood._documents import Place
 from clearwood._estimators import parameter_names, set_read_settings
 from clearwood._features import FeatureSpace
+from clearwood.codec.documents import Place
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
 from clearwood.rules.serialise import (

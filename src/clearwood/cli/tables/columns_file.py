@@ -6,8 +6,8 @@ import csv
 import io
 from typing import Any
 
-from clearwood._documents import parse_json
-from clearwood._files import read_bytes
+from clearwood.codec.documents import parse_json
+from clearwood.codec.files import read_bytes
 from clearwood.exceptions import InputError
 
 MOST_BYTES = 2**24

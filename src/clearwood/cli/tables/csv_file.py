@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from pandas.io.common import get_handle
 
-from clearwood._files import plain_file
 from clearwood._memory import check_memory_of_table
 from clearwood._tables.parquet import check_parquet
 from clearwood._words.labels import check_names
+from clearwood.codec.files import plain_file
 from clearwood.exceptions import ClearwoodError, InputError
 
 STANDARD_INPUT = "-"

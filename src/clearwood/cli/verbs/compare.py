@@ -188,7 +188,7 @@ def _write_page(frontier: Any, options: dict[str, Any], say: Any) -> None:
 
 
 def _write_rules(chosen: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
     from clearwood.exceptions import InputError
 
     out = options["out"]

@@ -75,7 +75,7 @@ def density(data: str, **options: Any) -> None:
     which groups of columns go together. It is printed in words, with how probable rows
     are that were held out, and the most surprising of these.
     """
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
     from clearwood.persistence import save
     from clearwood.reporting import report
 

@@ -65,7 +65,7 @@ def sbfc(data: str, **options: Any) -> None:
     over all graphs in which features form trees. The most probable of them, and scores
     of predictions on held-out rows, go to the standard output.
     """
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
     from clearwood.reporting import report
 
     say = speaker(options["quiet"])

@@ -57,8 +57,8 @@ def stability(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError(
             "--refit-ensemble is for a model that is trained here; leave MODEL out."
         )
-    from clearwood._files import write_text
     from clearwood.cli.train import make_model
+    from clearwood.codec.files import write_text
     from clearwood.comparison.stability import stability as found_again
 
     say = speaker(options["quiet"])

@@ -78,7 +78,7 @@ def states(data: str, **options: Any) -> None:
     printed with how well it foretells the end of the data, which is held out, beside
     what the last steps alone let expect.
     """
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
     from clearwood.persistence import save
     from clearwood.reporting import report
     from clearwood.sequences.reading.last_steps import hold_out_last
@@ -131,8 +131,8 @@ def _read(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str]:
 
 
 def _read_text(data: str, encoding: str | None) -> str:
-    from clearwood._files import read_bytes
     from clearwood.cli.tables.csv_file import as_utf8
+    from clearwood.codec.files import read_bytes
 
     return as_utf8(read_bytes(data), data, encoding).decode("utf-8-sig")
 

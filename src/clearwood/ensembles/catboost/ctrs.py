@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._documents import Place, refuse_repeated, shown
+from clearwood.codec.documents import Place, refuse_repeated, shown
 from clearwood.ensembles.nodes import MOST_CLASSES
 
 MULTIPLIER = 0x4906BA494954CB65

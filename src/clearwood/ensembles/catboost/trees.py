@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place
 from clearwood._memory import memory_bound
+from clearwood.codec.documents import Place
 from clearwood.ensembles.catboost.features import Questions
 from clearwood.ensembles.nodes import MOST_NODES
 

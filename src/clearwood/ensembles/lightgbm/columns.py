@@ -12,7 +12,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from clearwood._documents import (
+from clearwood._features import FeatureSpace, Lookup
+from clearwood.codec.documents import (
     Place,
     first_repeated,
     parse_json,
@@ -21,7 +22,6 @@ from clearwood._documents import (
     refuse_repeated,
     shown,
 )
-from clearwood._features import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import (
     MOST_UNNAMED_FEATURES,

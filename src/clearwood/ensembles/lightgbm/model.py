@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import plain_number, shown
 from clearwood._words.labels import printable
+from clearwood.codec.documents import plain_number, shown
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.objectives import (
     NO_NAMES,

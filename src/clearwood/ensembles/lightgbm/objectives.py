@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents import plain_number, shown
+from clearwood.codec.documents import plain_number, shown
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.exceptions import UnsupportedModelError
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents import REMEDY, refuse_damaged, shown
+from clearwood.codec.documents import REMEDY, refuse_damaged, shown
 from clearwood.ensembles.nodes import MOST_TREES
 from clearwood.exceptions import ModelFormatError
 

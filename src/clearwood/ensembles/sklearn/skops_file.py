@@ -6,8 +6,8 @@ import io
 import zipfile
 from typing import Any
 
-from clearwood._documents import parse_json
 from clearwood._memory import check_memory, memory_of
+from clearwood.codec.documents import parse_json
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
 TRUSTED = {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._documents import Place, plain_integer, shown
+from clearwood.codec.documents import Place, plain_integer, shown
 from clearwood.ensembles.nodes import MOST_CLASSES, MOST_TREES
 from clearwood.ensembles.xgboost.objectives import Objective, Predictor
 from clearwood.ensembles.xgboost.trees import ParsedTree, read_tree

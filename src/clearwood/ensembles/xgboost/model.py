@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, plain_number, shown
+from clearwood.codec.documents import Place, plain_number, shown
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import join_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble

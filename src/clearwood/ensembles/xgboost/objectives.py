@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from clearwood._documents import Place, shown
+from clearwood.codec.documents import Place, shown
 from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.links import Link
 

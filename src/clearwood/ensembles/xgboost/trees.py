@@ -6,7 +6,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from clearwood._documents import Place, shown
+from clearwood.codec.documents import Place, shown
 from clearwood.ensembles.nodes import MOST_NODES, TreeNodes
 
 DELETED = 2**31 - 1

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._documents import refuse_damaged
 from clearwood._memory import check_memory, memory_bound
+from clearwood.codec.documents import refuse_damaged
 
 # Big-endian, as the format says; the letters are its type markers.
 NUMBERS: dict[bytes, np.dtype[Any]] = {

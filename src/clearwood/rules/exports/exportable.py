@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearwood._files import write_text
+from clearwood.codec.files import write_text
 from clearwood.exceptions import ModelFormatError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
+from clearwood.codec.documents import Place
 from clearwood.exceptions import ModelFormatError
 from clearwood.rules.serialise import plain
 from clearwood.sequences.networks.estimators import HMMLSTM, with_torch

@@ -61,8 +61,8 @@ def export(
     _check_usage(kind)
     check_outputs([out], [rules], force)
 
-    from clearwood._files import write_text
     from clearwood._words.labels import check_names
+    from clearwood.codec.files import write_text
 
     check_names((table,), "--table")
     _, rule_set = read_saved(rules)

@@ -53,7 +53,7 @@ def predict(
     if as_json and for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
 
-    from clearwood._files import write_text
+    from clearwood.codec.files import write_text
 
     _, rule_set = read_saved(rules)
     with plain_warnings(speaker(quiet=False)):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._documents import (
+from clearwood.codec.documents import (
     Place,
     first_repeated,
     parse_json,

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._documents import Place, parse_json
-from clearwood._files import read_bytes, write_bytes
+from clearwood.codec.documents import Place, parse_json
+from clearwood.codec.files import read_bytes, write_bytes
 from clearwood.exceptions import ModelFormatError
 
 FORMAT = "clearwood.archive"
