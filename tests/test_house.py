@@ -43,7 +43,6 @@ LONG_FILES = {
     "cli/verbs/project.py": "one command with the options of every reference",
     "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
-    "rules/serialise.py": "one schema, both ways",
     "search/trees/_kernels.py": "kernels that call each other",
 }
 """Files with more lines of code than that, and what each holds."""

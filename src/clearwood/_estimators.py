@@ -122,10 +122,9 @@ def columns_made_of(encoder: Any) -> list[range]:
     return [range(start, end) for start, end in zip(ends, ends[1:])]
 
 
-def set_read_settings(estimator: Any, settings: Any, kept: tuple[str, ...]) -> None:
+def set_read_settings(estimator: Any, settings: dict[str, Any]) -> None:
     """Give an estimator the parameters that a file says it was saved with."""
-    names = parameter_names(type(estimator)) & set(kept)
-    if not isinstance(settings, dict) or not set(settings) <= names:
+    if not set(settings) <= parameter_names(type(estimator)):
         raise ModelFormatError("settings: expected parameters of the estimator.")
     estimator.set_params(**settings)
     try:

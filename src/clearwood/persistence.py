@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import memory_allowed
+from clearwood.codec.fields import Saved
 from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
@@ -42,15 +43,20 @@ HOMES = {
     for method in METHODS.values()
     for kind in ("Classifier", "Regressor")
 }
-"""Per class that an archive may hold, the module that knows its parts.
+"""Per class that an archive may hold, the module whose ``SAVED`` says what files hold.
 
-It has ``to_archive(result) -> (document, arrays)`` and ``from_archive(top, array) ->
-result``, which trusts nothing; reading and writing of files is done here. A family that
-can be saved adds a line.
+A family that can be saved adds a line; a class that was renamed keeps that of its old
+name.
 """
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 """How archives begin; what stands at the start of rules, and of our archives."""
+
+
+def saved_of(kind: str) -> Saved:
+    """What files hold of a class, by its name."""
+    saved: Saved = import_module(HOMES[kind]).SAVED[kind]
+    return saved
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -84,7 +90,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     elif (kind := type(result).__name__) in HOMES:
         from clearwood.codec.archive import write_archive
 
-        document, arrays = import_module(HOMES[kind]).to_archive(result)
+        document, arrays = saved_of(kind).write(result)
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
@@ -123,11 +129,11 @@ def _load(path: str | Path) -> Any:
     from clearwood.codec.archive import read_archive
 
     try:
-        top, array = read_archive(path)
+        top, arrays = read_archive(path)
         kind = top["kind"].text()
         if kind not in HOMES:
             raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
-        return import_module(HOMES[kind]).from_archive(top, array)
+        return saved_of(kind).read(top, arrays)
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from None
 

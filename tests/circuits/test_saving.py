@@ -14,13 +14,14 @@ import clearwood as cw
 from clearwood.circuits.circuit import Circuit, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
-from clearwood.circuits.saving import (
-    circuit_from_arrays,
-    circuit_to_arrays,
-    to_archive,
-)
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.persistence import saved_of
+
+
+def written(found):
+    """What is kept of it: a document and arrays."""
+    return saved_of(type(found).__name__).write(found)
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +33,9 @@ def path(tmp_path_factory):
 def there_and_back(path):
     """Arrays as they come out of a file."""
 
-    def through(features, arrays):
-        write_archive(path, {}, arrays, overwrite=True)
-        return circuit_from_arrays(features, read_archive(path)[1])
+    def through(document, arrays):
+        write_archive(path, document, arrays, overwrite=True)
+        return saved_of("Circuit").read(*read_archive(path))
 
     return through
 
@@ -47,8 +48,8 @@ def test_circuits_come_back(path, circuit):
     values = made.random_rows(np.random.default_rng(0), circuit, 5)
     expected = compile_circuit(circuit).log_likelihood(values)
     assert (compile_circuit(found).log_likelihood(values) == expected).all()
-    again = circuit_to_arrays(found)
-    assert all((again[k] == v).all() for k, v in circuit_to_arrays(circuit).items())
+    again = written(found)[1]
+    assert all((again[k] == v).all() for k, v in written(circuit)[1].items())
 
 
 def test_columns_without_any_value_come_back(tmp_path):
@@ -67,7 +68,7 @@ def test_heaps_come_back_and_older_files_have_none(tmp_path):
     cw.save(circuit, path)
     assert cw.load(path).heaps == circuit.heaps
     assert pickle.loads(pickle.dumps(circuit)).heaps == circuit.heaps
-    document, arrays = to_archive(circuit)
+    document, arrays = written(circuit)
     document = {"kind": "Circuit", **document}
     for heaps in ([1, 0], [0, 0, 1], [0.5, 0, 1], [7, 0, 1], [-1, 0, 1], "x", None):
         changed = {**document, "heaps": heaps}
@@ -84,14 +85,14 @@ def test_deep_circuits_come_back(there_and_back):
     for _ in range(2_000):
         node = Sum(np.array([1.0]), (node,))
     circuit = Circuit(node, made.space([2]))
-    found = there_and_back(circuit.features, circuit_to_arrays(circuit))
+    found = there_and_back(*written(circuit))
     assert found.n_nodes == 2_001
 
 
 def test_damaged_arrays_are_refused_or_harmless(there_and_back):
     rng = np.random.default_rng(4)
     circuit = made.random_circuit(rng, [2, 3, 2, None, None, None], depth=3)
-    arrays, features = circuit_to_arrays(circuit), circuit.features
+    document, arrays = written(circuit)
     values = made.random_rows(rng, circuit, 10)
     refused, read = set(), 0
     for name, own in arrays.items():
@@ -105,7 +106,7 @@ def test_damaged_arrays_are_refused_or_harmless(there_and_back):
             others += [np.full_like(own, x) for x in (np.nan, np.inf, 1e308)]
         for changed in others:
             try:
-                found = there_and_back(features, {**arrays, name: changed})
+                found = there_and_back(document, {**arrays, name: changed})
             except ModelFormatError:
                 refused.add(name)
             else:
@@ -118,11 +119,11 @@ def test_damaged_arrays_are_refused_or_harmless(there_and_back):
 
 def test_missing_arrays_are_refused(there_and_back):
     circuit = made.random_circuit(np.random.default_rng(0), [2, None])
-    arrays = circuit_to_arrays(circuit)
+    document, arrays = written(circuit)
     for name in arrays:
         with pytest.raises(ModelFormatError, match=name):
             left = {k: v for k, v in arrays.items() if k != name}
-            there_and_back(circuit.features, left)
+            there_and_back(document, left)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +194,7 @@ def test_classes_in_files_are_those_of_the_last_column(fitted, tmp_path):
         (classifier, ["a", "b"]),
         (network, ["Bath", "York"]),
     ):
-        document, arrays = to_archive(estimator)
+        document, arrays = written(estimator)
         changed = {"kind": type(estimator).__name__, **document, "classes": classes}
         write_archive(tmp_path / "changed.cw", changed, arrays, overwrite=True)
         with pytest.raises(ModelFormatError, match="classes"):
@@ -204,9 +205,9 @@ def test_only_known_densities_are_saved(fitted, tmp_path):
     class Own(cw.MiniSPN):
         pass
 
-    with pytest.raises(InputError, match="Cannot save a Own"):
-        to_archive(Own())
-    document, arrays = to_archive(fitted[1])
+    with pytest.raises(InputError, match=r"Cannot save a .*Own of your own"):
+        saved_of("MiniSPN").write(Own())
+    document, arrays = written(fitted[1])
     for name, value in (
         ("settings", {"random_state": 0}),
         ("settings", {"n_networks": 0}),

@@ -39,7 +39,7 @@ def test_all_of_it_comes_back(kind, table, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "arrays", "message"),
     [
-        ({"passes": []}, {}, "no column"),
+        ({"passes": []}, {}, "at least one column"),
         ({"passes": [False] * 4}, {}, "n_cuts"),
         ({"passes": [False, True]}, {}, "names"),
         ({"passes": 3}, {}, "an array"),

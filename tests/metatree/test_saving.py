@@ -133,7 +133,7 @@ HUGE = as_member([0.0]).replace(b"(1,), }" + b" " * 12, b"(1000000000000,), }")
     ("change", "words"),
     [
         (lambda part: as_member(np.full(np.load(io.BytesIO(part)).shape, np.nan)),
-         "cuts: hold NaN"),
+         "rising numbers, not NaN"),
         (lambda part: part + b"x", "goes on behind the array"),
         (lambda part: part[:-1], "not an array"),
         (lambda part: HUGE, "not an array"),

@@ -199,7 +199,7 @@ def edited(path, value):
         (("version",), 99, "version.*99"),
         (("version",), True, "version"),
         (("combine",), "mean", "combine"),
-        (("combine",), "sum", "scores: found 0 entries, expected 2"),
+        (("combine",), "sum", "probabilities: found 2 entries, expected 0"),
         (("rules", 0, "scores"), [1.0, 2.0], "scores: found 2 entries, expected 0"),
         (("task",), "regression", "task"),
         (("rules",), None, "found no 'rules'"),

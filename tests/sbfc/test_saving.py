@@ -7,19 +7,20 @@ import clearwood as cw
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.sbfc import saving
+from clearwood.persistence import saved_of
+
+KIND = "SelectiveBayesianForestClassifier"
 
 
 @pytest.fixture(scope="module")
 def kept():
     X, y = make_corral(n_noise=2, random_state=0)
     forest = cw.SelectiveBayesianForestClassifier(n_graphs=12, random_state=0).fit(X, y)
-    return X, *saving.to_archive(forest)
+    return X, *saved_of(KIND).write(forest)
 
 
 def written(path, document, arrays):
-    kind = "SelectiveBayesianForestClassifier"
-    write_archive(path, {"kind": kind, **document}, arrays, overwrite=True)
+    write_archive(path, {"kind": KIND, **document}, arrays, overwrite=True)
     return path
 
 
@@ -70,8 +71,8 @@ def test_a_subclass_is_not_saved(kept):
     class Own(cw.SelectiveBayesianForestClassifier):
         pass
 
-    with pytest.raises(InputError, match="Cannot save a Own"):
-        saving.to_archive(Own())
+    with pytest.raises(InputError, match=r"Cannot save a .*Own of your own"):
+        saved_of(KIND).write(Own())
 
 
 def test_what_is_written_can_be_opened(kept, tmp_path):

@@ -63,8 +63,8 @@ def changed(path, changes, without=()):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classes": None}, "rules of other classes"),
-        ({"classes": ["no", "maybe"]}, "rules of other classes"),
+        ({"classes": None}, "labels of a classifier"),
+        ({"classes": ["no", "maybe"]}, "rules of the same classes"),
         ({"rules": {}}, "format"),
         ({"path": [3]}, "an object"),
         ({"n_columns": 2}, "3 names"),
@@ -126,8 +126,8 @@ def test_older_files_are_read(tree, tmp_path):
     [
         ({"trees": [[None]]}, "another number of trees"),
         ({"path": None}, "another number of trees"),
-        ({"chosen_tree": 9}, "whole number from 0 to"),
-        ({"chosen_tree": None}, "whole number from 0 to"),
+        ({"chosen_tree": 9}, "position of a tree"),
+        ({"chosen_tree": None}, "whole number of at least 0"),
         ({"trees": 3}, "an array"),
         ({"chosen": [3]}, "an object"),
         ({"chosen": {"a": {"b": 3}}}, "finite number"),

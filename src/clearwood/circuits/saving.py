@@ -1,15 +1,13 @@
-"""Circuits and fitted densities in files, and back: flat, whatever their depth."""
+"""What files hold of circuits and fitted densities: flat, whatever their depth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import set_read_settings
+from clearwood import codec
 from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
 from clearwood.circuits.classifier import SPNClassifier
@@ -26,26 +24,7 @@ from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
-from clearwood.codec.archive import split_parts
 from clearwood.codec.documents import Place
-from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.rules.serialise import (
-    columns_to_dict,
-    features_to_dict,
-    read_columns,
-    read_features,
-)
-
-KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (MiniSPN, LearnSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer)
-}
-
-SETTINGS = (
-    "critical_p", "penalty", "n_iterations", "exactly_as", "n_networks",
-    "validation_fraction", "per_class", "joint", "n_draws",
-)  # fmt: skip
-"""Parameters that are kept, for people to read."""
 
 SUM, PRODUCT = 0, 1
 
@@ -54,63 +33,61 @@ LEAVES = (
 )  # fmt: skip
 """Kinds of leaves; in files by their position, after sums and products."""
 
+HEAPS = "a continuous column, a value and a reach each"
 
-# Estimators
+
+def _read_heaps(place: Place) -> tuple[Heap, ...]:
+    numbers = place.numbers().tolist()
+    found = tuple(Heap(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
+    if _flat(found) != numbers:
+        place.fail("other numbers", HEAPS)
+    return found
 
 
-def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is kept of a circuit, or of a fitted density: not how that was found.
+def _flat(heaps: tuple[Heap, ...]) -> list[float]:
+    return [x for heap in heaps for x in heap]
 
-    Returns
-    -------
-    document : dict
-    arrays : dict of str to ndarray
-    """
-    if isinstance(estimator, Circuit):
-        return _columns_of(estimator), circuit_to_arrays(estimator)
-    if KINDS.get(type(estimator).__name__) is not type(estimator):
-        raise InputError(f"Cannot save a {type(estimator).__name__}.")
-    check_is_fitted(estimator)
-    settings = estimator.get_params(deep=False)
-    document = {
-        **columns_to_dict(estimator),
-        **_columns_of(estimator.circuit_),
-        "settings": {
-            name: np.asarray(settings[name]).item()
-            for name in SETTINGS
-            if name in settings
-        },
+
+CIRCUIT = (
+    codec.FEATURES,
+    codec.Field("heaps", codec.FieldType(_flat, _read_heaps), absent=()),
+    codec.Array("kind", "i", "nodes"),
+    codec.Array("children", "i", "nodes"),
+    codec.Pieces("whole", "i", size="nodes"),
+    codec.Pieces("numbers", "f", size="nodes"),
+)
+"""Per node, children before their parents, its kind, how many children it has of those
+before it, and its whole and other numbers."""
+
+ESTIMATOR = (
+    *codec.COLUMNS,
+    *CIRCUIT,
+    codec.Settings(
+        "critical_p", "penalty", "n_iterations", "exactly_as", "n_networks",
+        "validation_fraction", "per_class", "joint", "n_draws",
+    ),
+)  # fmt: skip
+
+
+def _take(circuit: Circuit) -> dict[str, Any]:
+    nodes = list(walk(circuit.root))
+    plain = [_plain(node) for node in nodes]
+    return {
+        "features": _put(circuit.features, NOTHING, ()),
+        "kind": [kind for kind, _, _ in plain],
+        "children": [len(getattr(node, "children", ())) for node in nodes],
+        "whole": [whole for _, whole, _ in plain],
+        "numbers": [numbers for _, _, numbers in plain],
+        "heaps": circuit.heaps,
     }
-    return document, circuit_to_arrays(estimator.circuit_)
 
 
-def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
-    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    features = _put(read_features(top), (), NOTHING)
-    circuit = replace(circuit_from_arrays(features, array), heaps=_heaps(top, features))
-    kind = top["kind"].text()
-    if kind == "Circuit":
-        return circuit
-    estimator = KINDS[kind]()
-    set_read_settings(estimator, top["settings"].value, SETTINGS)
-    # Of a classifier the class is the last column.
-    labels = top["classes"].value and top["classes"].labels()
-    if isinstance(estimator, SPNClassifier) != bool(labels):
-        top["classes"].fail("labels or none", "labels of a classifier, of no other")
-    if labels and features.categories[-1:] != (labels,):
-        top["classes"].fail("other labels", "those of the last column")
-    read_columns(estimator, top, features.n_features - bool(labels))
-    estimator.circuit_ = circuit
-    return estimator
-
-
-# Circuits
-
-
-def _columns_of(circuit: Circuit) -> dict[str, Any]:
-    """What is kept of a circuit's columns."""
-    heaps = [x for heap in circuit.heaps for x in heap]
-    return {**features_to_dict(_put(circuit.features, NOTHING, ())), "heaps": heaps}
+def _plain(node: Node) -> tuple[int, Any, Any]:
+    if isinstance(node, Sum):
+        return SUM, (), node.weights.tolist()
+    if isinstance(node, Product):
+        return PRODUCT, (), ()
+    return 2 + LEAVES.index(type(node)), *node.to_plain()
 
 
 def _put(features: FeatureSpace, labels: tuple, others: tuple) -> FeatureSpace:
@@ -119,85 +96,29 @@ def _put(features: FeatureSpace, labels: tuple, others: tuple) -> FeatureSpace:
     return replace(features, categories=categories)
 
 
-def _heaps(top: Place, features: FeatureSpace) -> tuple[Heap, ...]:
-    """Where rows heap up; nothing is known of it in older files."""
-    if "heaps" not in top:
-        return ()
-    place = top["heaps"]
-    numbers = place.numbers().tolist()
-    found = tuple(Heap(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
+def _make(kind: Any, values: dict[str, Any]) -> Circuit:
+    features = _put(values["features"], (), NOTHING)
     continuous = {j for j, own in enumerate(features.categories) if own is None}
-    kept = [x for heap in found for x in heap]
-    if kept != numbers or not {heap.column for heap in found} <= continuous:
-        place.fail("other numbers", "a continuous column, a value and a reach each")
-    return found
+    fits = {heap.column for heap in values["heaps"]} <= continuous
+    codec.require(fits, "heaps", HEAPS)
+    with codec.refusing("numbers"):
+        circuit = Circuit(_root(values), features, values["heaps"])
+        check_circuit(circuit)
+    return circuit
 
 
-def circuit_to_arrays(circuit: Circuit) -> dict[str, np.ndarray]:
-    """What is kept of a circuit; of its columns nothing.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Per node its ``kind``, and how many ``children`` it has of those before it, and
-        numbers in ``whole`` and ``numbers``: ``n_whole`` and ``n_numbers``.
-    """
-    kinds, children, whole, numbers = [], [], [], []
-    for node in walk(circuit.root):
-        if isinstance(node, Sum):
-            kinds.append(SUM)
-            plain: tuple = (), node.weights.tolist()
-        elif isinstance(node, Product):
-            kinds.append(PRODUCT)
-            plain = (), ()
-        else:
-            kinds.append(2 + LEAVES.index(type(node)))
-            plain = node.to_plain()
-        children.append(len(getattr(node, "children", ())))
-        whole.append(plain[0])
-        numbers.append(plain[1])
-    return {
-        "kind": np.array(kinds, dtype=np.int64),
-        "children": np.array(children, dtype=np.int64),
-        "n_whole": np.array([len(own) for own in whole], dtype=np.int64),
-        "n_numbers": np.array([len(own) for own in numbers], dtype=np.int64),
-        "whole": np.array([x for own in whole for x in own], dtype=np.int64),
-        "numbers": np.array([x for own in numbers for x in own], dtype=np.float64),
-    }
-
-
-def circuit_from_arrays(
-    features: FeatureSpace, array: Callable[..., np.ndarray]
-) -> Circuit:
-    """Read what :func:`circuit_to_arrays` kept; ``array`` as from an archive.
-
-    Raises
-    ------
-    ModelFormatError
-        It is no circuit over these columns.
-    """
-    kinds = array("kind", "i", -1)
-    children = array("children", "i", len(kinds))
-    whole, numbers = (
-        split_parts(array(name, kind, -1), array(f"n_{name}", "i", len(kinds)), name)
-        for name, kind in (("whole", "i"), ("numbers", "f"))
-    )
+def _root(values: dict[str, Any]) -> Node:
+    kinds, children = values["kind"].tolist(), values["children"].tolist()
     done: list[Node] = []
-    for kind, n, own in zip(kinds.tolist(), children.tolist(), zip(whole, numbers)):
+    for kind, n, *own in zip(kinds, children, values["whole"], values["numbers"]):
         is_inner = kind in (SUM, PRODUCT)
-        if not (1 <= n <= len(done) if is_inner else n == 0):
-            raise ModelFormatError(f"children: {n} of a node of kind {kind}.")
+        fits = 1 <= n <= len(done) if is_inner else n == 0
+        codec.require(fits, "children", "as many as a node of that kind has", n)
         below = tuple(done[len(done) - n :])
         del done[len(done) - n :]
         done.append(_node(kind, below, *own))
-    if len(done) != 1:
-        raise ModelFormatError(f"children: expected one root, found {len(done)}.")
-    circuit = Circuit(done[0], features)
-    try:
-        check_circuit(circuit)
-    except InputError as error:
-        raise ModelFormatError(f"numbers: {error}") from None
-    return circuit
+    codec.require(len(done) == 1, "children", "one root", len(done))
+    return done[0]
 
 
 def _node(
@@ -207,9 +128,26 @@ def _node(
         return Sum(numbers, below)
     if kind == PRODUCT:
         return Product(below)
-    if kind not in range(2, 2 + len(LEAVES)):
-        raise ModelFormatError(f"kind: found {kind}, which no node is.")
-    try:
-        return LEAVES[kind - 2].from_plain(whole, numbers)
-    except (ValueError, IndexError) as error:
-        raise ModelFormatError(f"numbers of a leaf: {error}.") from None
+    codec.require(2 <= kind < 2 + len(LEAVES), "kind", "one that a node is", kind)
+    return LEAVES[kind - 2].from_plain(whole, numbers)
+
+
+def _make_estimator(kind: Any, values: dict[str, Any]) -> Any:
+    circuit = _make(Circuit, values)
+    is_classifier = kind is SPNClassifier
+    found = codec.filled(kind(), values, circuit.features.n_features - is_classifier)
+    # Of a classifier the class is the last column.
+    fits = circuit.features.categories[-1:] == (codec.classes_of(found),)
+    codec.require(fits or not is_classifier, "classes", "those of the last column")
+    found.circuit_ = circuit
+    return found
+
+
+SAVED = codec.by_name(
+    codec.Saved(Circuit, CIRCUIT, _make, _take),
+    *(
+        codec.Saved(kind, ESTIMATOR, _make_estimator, lambda own: _take(own.circuit_))
+        for kind in (MiniSPN, LearnSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer)
+    ),
+)
+"""Circuits, and densities: of these not how they were found."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,35 +30,77 @@ TYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 """What arrays may hold: integers, booleans and floats."""
 
 
+class Arrays:
+    """Arrays of a file, by name.
+
+    Parameters
+    ----------
+    parts : dict of str to bytes
+        Members of the archive.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Lengths of dimensions that have a name: known, or as the first array has them.
+    """
+
+    def __init__(self, parts: dict[str, bytes]) -> None:
+        self._parts = parts
+        self.sizes: dict[str, int] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._parts
+
+    def __call__(self, name: str, kind: str, *shape: int | str) -> np.ndarray:
+        """One array, of a kind (one of ``TYPES``) and a shape; numbers may be NaN.
+
+        Of the shape, -1 and ``*`` stand for any length, and another name for the same
+        length wherever it stands.
+        """
+        if name not in self:
+            raise ModelFormatError(f"{name}: missing.")
+        values = _read_array(self._parts[f"{name}.npy"], name)
+        sizes = dict(self.sizes)
+        fits = len(values.shape) == len(shape) and all(
+            own in (-1, "*", size)
+            or (isinstance(own, str) and sizes.setdefault(own, size) == size)
+            for own, size in zip(shape, values.shape)
+        )
+        if values.dtype != TYPES[kind] or not fits:
+            wanted = tuple(self.sizes.get(str(own), own) for own in shape)
+            raise ModelFormatError(
+                f"{name}: found {values.dtype} of the shape {values.shape}, expected "
+                f"{np.dtype(TYPES[kind])} of the shape {wanted}."
+            )
+        self.sizes = sizes
+        return np.ascontiguousarray(values)
+
+
 def write_archive(
     path: str | Path,
     document: dict[str, Any],
     arrays: dict[str, np.ndarray],
     **how: Any,
 ) -> None:
-    """Write a document and arrays as one file."""
+    """Write a document and arrays as one file: the same are the same bytes."""
     from clearwood import __version__
 
     head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
     text = json.dumps({**head, **document}, ensure_ascii=False, allow_nan=False)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
-        file.writestr("model.json", text)
+        file.writestr(zipfile.ZipInfo("model.json"), text)
         for name, array in arrays.items():
             member = io.BytesIO()
             dtype: Any = TYPES[array.dtype.kind]
             values = np.ascontiguousarray(array, dtype)
             np.lib.format.write_array(member, values, allow_pickle=False)
-            file.writestr(f"{name}.npy", member.getvalue())
+            file.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue())
     write_bytes(path, content.getvalue(), **how)
 
 
-def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
-    """The document of a file, and a function from names to arrays.
-
-    The function takes the kind of the array (one of ``TYPES``) and its shape, where
-    -1 stands for any length. Numbers may be anything, NaN too.
-    """
+def read_archive(path: str | Path) -> tuple[Place, Arrays]:
+    """The document of a file, and its arrays."""
     content = read_bytes(path)
     try:
         file = zipfile.ZipFile(io.BytesIO(content))
@@ -86,11 +127,7 @@ def read_archive(path: str | Path) -> tuple[Place, Callable[..., np.ndarray]]:
             f"format: expected {FORMAT!r}, version {VERSION}; read the file with the "
             "version of Clearwood that wrote it."
         )
-
-    def array(name: str, kind: str, *shape: int) -> np.ndarray:
-        return _read_array(parts.get(f"{name}.npy"), name, kind, shape)
-
-    return top, array
+    return top, Arrays(parts)
 
 
 def _member(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -99,32 +136,12 @@ def _member(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return file.read(info)
 
 
-def _read_array(
-    part: bytes | None, name: str, kind: str, shape: tuple[int, ...]
-) -> np.ndarray:
-    if part is None:
-        raise ModelFormatError(f"{name}: missing.")
+def _read_array(part: bytes, name: str) -> np.ndarray:
     stream = io.BytesIO(part)
     try:
         values = np.lib.format.read_array(stream, allow_pickle=False)
     except Exception as error:  # a header is a Python literal: anything may be wrong
         raise ModelFormatError(f"{name}: not an array ({error}).") from None
-    fits = len(values.shape) == len(shape) and all(
-        want in (-1, size) for want, size in zip(shape, values.shape)
-    )
-    if values.dtype != TYPES[kind] or not fits:
-        raise ModelFormatError(
-            f"{name}: found {values.dtype} of the shape {values.shape}, expected "
-            f"{np.dtype(TYPES[kind])} of the shape {shape}."
-        )
     if stream.tell() != len(part):
         raise ModelFormatError(f"{name}: the file goes on behind the array.")
-    return np.ascontiguousarray(values)
-
-
-def split_parts(values: np.ndarray, sizes: np.ndarray, name: str) -> list[np.ndarray]:
-    """Arrays of given sizes that stand one after the other in one."""
-    in_range = (sizes >= 0) & (sizes <= len(values))
-    if not in_range.all() or int(sizes.sum()) != len(values):
-        raise ModelFormatError(f"{name}: do not fit their numbers.")
-    return np.split(values, np.cumsum(sizes)[:-1]) if len(sizes) else []
+    return values

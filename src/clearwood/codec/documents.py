@@ -170,8 +170,9 @@ class Place:
     ----------
     value : object
         As parsed.
-    where : str
-        The file, or the path below it: ``"model.json: learner.attributes"``.
+    where : str, or tuple of Place and (str or int)
+        The file, or the path below it: ``"model.json: learner.attributes"``; or the
+        value that it is in, and its key or position there.
 
     Examples
     --------
@@ -186,11 +187,21 @@ class Place:
 expected one. The model is damaged or was changed by hand; read it again or refit it.
     """
 
-    __slots__ = ("value", "where")
+    __slots__ = ("_where", "value")
 
-    def __init__(self, value: Any, where: str) -> None:
+    def __init__(self, value: Any, where: str | tuple[Place, str | int]) -> None:
         self.value = value
-        self.where = where
+        self._where = where
+
+    @property
+    def where(self) -> str:
+        """The path, which is put together only when something is wrong."""
+        if isinstance(self._where, str):
+            return self._where
+        above, key = self._where
+        if isinstance(key, int):
+            return f"{above.where}[{key}]"
+        return f"{above.where}{'.' if ': ' in above.where else ': '}{key}"
 
     def fail(self, found: str, expected: str) -> NoReturn:
         """Refuse the file because of this place."""
@@ -214,7 +225,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         members = self._members()
         if key not in members:
             self.fail(f"no {key!r}", "one")
-        return Place(members[key], self._below(key))
+        return Place(members[key], (self, key))
 
     def get(self, key: str) -> Place | None:
         """The member of that name, or None."""
@@ -226,14 +237,10 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def only(self, *fields: str) -> None:
         """Refuse an object with other members than these."""
-        for key in self.keys():
-            if key not in fields:
-                raise ModelFormatError(
-                    f"{self._below(key)}: not a field of the format. {REMEDY}"
-                )
-
-    def _below(self, key: str) -> str:
-        return f"{self.where}{'.' if ': ' in self.where else ': '}{key}"
+        for key in sorted(self._members().keys() - set(fields)):
+            raise ModelFormatError(
+                f"{self[key].where}: not a field of the format. {REMEDY}"
+            )
 
     # Arrays
 
@@ -256,7 +263,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         else:
             self.fail(shown(self.value), "an array")
         for i, value in enumerate(values):
-            yield Place(value, f"{self.where}[{i}]")
+            yield Place(value, (self, i))
 
     def integers(
         self, length: int | None = None, low: int | None = None, high: int | None = None
@@ -270,7 +277,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
             wrong |= array > high
         if wrong.any():
             i = int(wrong.argmax())
-            Place(None, f"{self.where}[{i}]").fail(str(array[i]), _range(low, high))
+            Place(None, (self, i)).fail(str(array[i]), _range(low, high))
         return array.astype(np.int64)
 
     def numbers(self, length: int | None = None, finite: bool = True) -> np.ndarray:
@@ -278,7 +285,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         array = self._array(length, "iuf", "numbers").astype(np.float64)
         if finite and not np.isfinite(array).all():
             i = int(np.isfinite(array).argmin())
-            Place(None, f"{self.where}[{i}]").fail(str(array[i]), "a finite number")
+            Place(None, (self, i)).fail(str(array[i]), "a finite number")
         return array
 
     def labels(self) -> tuple[str | bool | int | float, ...]:
@@ -311,7 +318,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     def _fail_entry(self, array: list[Any], good: set[type], what: str) -> NoReturn:
         i = next(i for i, entry in enumerate(array) if type(entry) not in good)
-        Place(None, f"{self.where}[{i}]").fail(shown(array[i]), f"one of {what}")
+        Place(None, (self, i)).fail(shown(array[i]), f"one of {what}")
 
     # Single values
 

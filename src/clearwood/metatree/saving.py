@@ -1,13 +1,17 @@
-"""Fitted meta-trees and meta-forests in files, and back."""
+"""What files hold of fitted meta-trees and meta-forests: structure, prior, statistics.
+
+Parameters that only matter to the next ``fit`` are not kept, but for the structure or
+forest, which becomes the parameter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from clearwood import codec
 from clearwood._features import FeatureSpace
 from clearwood.codec.documents import Place, shown
 from clearwood.conjugate import LeafModel
@@ -15,7 +19,6 @@ from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.metatree.base import LearnsByStatistics
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.forest_estimators import (
     MetaForestClassifier,
@@ -26,272 +29,208 @@ from clearwood.metatree.posterior.forest import QUESTIONS, MetaForest
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
-from clearwood.rules.serialise import (
-    columns_to_dict,
-    features_to_dict,
-    read_columns,
-    read_features,
-)
 
-KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        MetaTreeClassifier,
-        MetaTreeRegressor,
-        MetaForestClassifier,
-        MetaForestRegressor,
-    )
-}
 LEAVES: dict[str, Any] = {kind.__name__: kind for kind in LEAF_KINDS}
-NODES = ("first_child", "n_children", "feature", "cut_code", "missing_child")
 
 MOST_MEAN = 1e140
 """Of moments, so that their squares are numbers."""
 
 
-# Writing
+# What files hold
 
 
-def to_archive(
-    estimator: LearnsByStatistics,
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is kept of a fitted estimator: structures, priors and statistics.
-
-    Parameters that only matter to the next ``fit`` are not kept, but for the
-    structure or forest, which becomes the parameter.
-
-    Parameters
-    ----------
-    estimator : MetaTreeClassifier, MetaTreeRegressor, MetaForest...
-
-    Returns
-    -------
-    document : dict
-    arrays : dict of str to ndarray
-    """
-    from sklearn.utils.validation import check_is_fitted
-
-    kind = type(estimator).__name__
-    if KINDS.get(kind) is not type(estimator):
-        raise InputError(f"Cannot save a {kind}; expected one of {list(KINDS)}.")
-    check_is_fitted(estimator)
-    document: dict[str, Any] = {
-        "leaf": leaf_to_dict(estimator.leaf_),
-        **columns_to_dict(estimator),
-    }
-    if isinstance(estimator, MetaTreeClassifier | MetaTreeRegressor):
-        tree = estimator.meta_tree_
-        features = tree.structure.coder.features
-        arrays = structure_to_arrays(tree.structure)
-        arrays |= {"own": tree.own, "g": tree.g}
-        document["target"] = estimator.target_name
-        # Without weights, statistics hold the number of rows.
-        weight = tree.model.weight_of(tree.own)
-        if tree.rows is not None and (weight != tree.rows).any():
-            document["has_rows"], arrays["rows"] = True, tree.rows
-    else:
-        forest = estimator._forest
-        e, features = forest.ensemble, forest.ensemble.features
-        arrays = {name: np.asarray(getattr(e, name)) for name in QUESTIONS}
-        arrays["allows_missing"] = np.broadcast_to(e.allows_missing, e.n_features)
-        arrays |= {"own": forest.own, "g": forest.g}
-        document |= {
-            "weights": estimator.weights,
-            "allows_infinite": bool(e.allows_infinite),
-            "input_dtype": e.input_dtype,
-            "source": e.source,
-        }
-    document |= features_to_dict(features)
-    return document, arrays
-
-
-def leaf_to_dict(leaf: LeafModel) -> dict[str, Any]:
-    """A leaf model, for the document."""
+def _write_leaf(leaf: LeafModel) -> dict[str, Any]:
     if LEAVES.get(type(leaf).__name__) is not type(leaf):
         raise InputError(f"Cannot save leaves of your own kind, {leaf!r}.")
     return {"kind": type(leaf).__name__, **asdict(leaf)}  # type: ignore[call-overload]
 
 
-def structure_to_arrays(structure: Structure) -> dict[str, np.ndarray]:
-    """The arrays of a structure, those of its coder included."""
-    arrays = {name: getattr(structure, name) for name in NODES}
-    arrays |= {"table_start": structure.table_start, "goes_to": structure.goes_to}
-    arrays["original"] = structure.original
-    coder = structure.coder
-    if isinstance(coder, ValueCoder):
-        return {**arrays, "n_values": coder.n_values}
-    groups = [g for g in coder.bins.groups if g is not None]
-    return {
-        **arrays,
-        "n_cuts": np.array([len(c) for c in coder.bins.cuts], dtype=np.int64),
-        "cuts": np.concatenate([np.zeros(0), *coder.bins.cuts]),
-        "groups": np.concatenate([np.zeros(0, dtype=np.int64), *groups]),
-    }
-
-
-# Reading
-
-
-def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
-    """Read what :func:`to_archive` kept; anything else is a ModelFormatError.
-
-    Parameters
-    ----------
-    top : Place
-        The document.
-    array : callable
-        From the name, kind and shape of an array to it.
-    """
-    kind = top["kind"].text()
-    features = read_features(top)
-    leaf = read_leaf(top["leaf"])
-    classes = None if top["classes"].value is None else top["classes"].labels()
-    is_classifier = kind.endswith("Classifier")
-    counts = leaf.n_stats if isinstance(leaf, Counts) else None
-    if (classes is not None) != is_classifier or counts != (
-        None if classes is None else len(classes)
-    ):
-        raise ModelFormatError("classes: do not fit the kind and the leaf.")
-    own = read_statistics(leaf, array("own", "f", -1, leaf.n_stats))
-    g = array("g", "f", len(own))
-    if not ((g >= 0) & (g <= 1)).all():
-        raise ModelFormatError("g: expected probabilities.")
-    if kind.startswith("MetaTree"):
-        has_rows = "has_rows" in top and top["has_rows"].flag()
-        parts = features, leaf, own, g, array, has_rows
-        estimator = _load_tree(KINDS[kind], *parts)
-    else:
-        estimator = _load_forest(KINDS[kind], top, features, leaf, own, g, array)
-    estimator.leaf_ = leaf
-    read_columns(estimator, top, features.n_features)
-    if "target" in top:
-        estimator.target_name = top["target"].text()
-    if classes is not None:
-        if not np.array_equal(np.unique(estimator.classes_), estimator.classes_):
-            raise ModelFormatError("classes: expected labels of one type, in order.")
-    with np.errstate(all="ignore"):
-        known = np.isfinite(estimator.log_evidence_).all()
-    if not known:
-        raise ModelFormatError("leaf, own: numbers too large or small to learn from.")
-    return estimator
-
-
-def _load_tree(
-    kind: Any, features: Any, leaf: Any, own: Any, g: Any, array: Any, has_rows: bool
-) -> Any:
-    structure = read_structure(features, array)
-    if len(own) != structure.n_nodes or g[structure.is_leaf].any():
-        raise ModelFormatError("own, g: do not fit the nodes.")
-    estimator = kind(structure, leaf=leaf, g=g)
-    estimator.meta_tree_ = MetaTree(structure, leaf, g)
-    rows = array("rows", "i", len(own)) if has_rows else leaf.weight_of(own)
-    if (rows < 0).any():
-        raise ModelFormatError("rows: expected numbers of at least 0.")
-    counts = (rows == np.rint(rows)).all() and rows.max() <= 2**53
-    estimator.meta_tree_.put(own, rows.astype(np.int64) if counts else None)
-    return estimator
-
-
-def _load_forest(
-    kind: Any, top: Place, features: Any, leaf: Any, own: Any, g: Any, array: Any
-) -> Any:
-    n = features.n_features
-    roots = array("roots", "i", -1)
-    arrays = {name: array(name, kind_, -1) for name, kind_ in QUESTIONS.items()}
-    arrays["allows_missing"] = array("allows_missing", "b", n)
-    if len(arrays["feature"]) != len(own) or not len(roots) or leaf.reads_features:
-        raise ModelFormatError("own: does not fit the nodes.")
-    weights = top["weights"].text()
-    input_dtype: Any = top["input_dtype"].text()
-    if weights not in ("uniform", "evidence") or input_dtype not in (
-        "float32", "float64"
-    ):  # fmt: skip
-        raise ModelFormatError("weights, input_dtype: not known.")
-    ensemble = TreeEnsemble(
-        features=features,
-        task="regression",
-        **arrays,
-        value=np.zeros((len(own), 1)),
-        output=np.zeros(len(roots)),
-        base_score=np.zeros(1),
-        divisor=float(len(roots)),
-        link="identity",
-        allows_infinite=top["allows_infinite"].flag(),
-        input_dtype=input_dtype,
-        source=top["source"].text(),
-    )
-    forest = MetaForest(ensemble, leaf, lambda tree: np.zeros(tree.n_nodes))
-    if g[np.concatenate([tree.structure.is_leaf for tree in forest.bare])].any():
-        raise ModelFormatError("g: leaves do not ask.")
-    forest.restore(own, g)
-    estimator = kind(ensemble, leaf=leaf, weights=weights)
-    estimator.estimator_ = ensemble
-    estimator._put(forest)
-    return estimator
-
-
-def read_leaf(place: Place) -> LeafModel:
-    """A leaf model of the document."""
+def _read_leaf(place: Place) -> LeafModel:
     kind = place["kind"].text()
     if kind not in LEAVES:
         place["kind"].fail(shown(kind), f"one of {list(LEAVES)}")
     names = {key: _tuples(place[key].value) for key in place.keys() if key != "kind"}
-    try:
+    with codec.refusing(place.where):
         return LEAVES[kind](**names)
-    except (InputError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFormatError(f"{place.where}: {error}") from None
 
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def read_statistics(model: LeafModel, own: np.ndarray) -> np.ndarray:
-    """Statistics that some rows could have."""
-    finite = np.isfinite(own).all()
-    sums = own if model.n_columns is None else own[:, :1]
-    if not finite or (sums < 0).any():
-        raise ModelFormatError("own: expected finite statistics, no weight below 0.")
-    if model.n_columns is not None:
-        d, place = model.n_columns, model.n_columns
-        if (np.abs(own[:, 1 : 1 + d]) > MOST_MEAN).any() or (own > MOST_MEAN**2).any():
-            raise ModelFormatError("own: numbers whose squares are too large.")
-        for j in range(d):
-            place += j + 1
-            if (own[:, place] < 0).any():
-                raise ModelFormatError("own: a sum of squares is below 0.")
-    return own
+LEARNT = (
+    codec.Field("leaf", codec.FieldType(_write_leaf, _read_leaf), "leaf_"),
+    *codec.COLUMNS,
+    codec.Array("own", "f", "nodes statistics"),
+    codec.Array("g", "f", "nodes", check=codec.within(0, 1)),
+)
+
+COUNTS = codec.within(0, np.inf, "numbers of at least 0")
+NODES = (
+    "first_child", "n_children", "feature", "cut_code", "missing_child", "original",
+)  # fmt: skip
+
+TREE = (
+    *LEARNT,
+    codec.Together(codec.Field("target", codec.TEXT, "target_name")),
+    codec.Together(
+        codec.Field("has_rows", codec.FLAG),
+        codec.Array("rows", "i", "nodes", check=COUNTS),
+    ),
+    codec.FEATURES,
+    *(codec.Array(name, "i", "nodes") for name in NODES),
+    codec.Array("table_start", "i", "nodes"),
+    codec.Array("goes_to", "i"),
+    # Either how many values each feature has, or its cuts and groups of categories.
+    codec.Together(codec.Array("n_values", "i", "features")),
+    codec.Together(
+        codec.Pieces("cuts", "f", size="features", check=codec.RISING),
+        codec.Array("groups", "i"),
+    ),
+)  # fmt: skip
+
+FOREST = (
+    *LEARNT,
+    codec.Field("weights", codec.choice("uniform", "evidence")),
+    codec.Field("allows_infinite", codec.FLAG),
+    codec.Field("input_dtype", codec.choice("float32", "float64")),
+    codec.Field("source", codec.TEXT),
+    codec.FEATURES,
+    *(codec.Array(name, kind) for name, kind in QUESTIONS.items() if name != "feature"),
+    codec.Array("feature", "i", "nodes"),
+    codec.Array("allows_missing", "b", "features"),
+)
 
 
-def read_structure(features: FeatureSpace, array: Callable[..., Any]) -> Structure:
-    """A structure, all checked."""
-    nodes = {name: _small(array(name, "i", -1), name) for name in NODES}
-    n, n_features = len(nodes["feature"]), features.n_features
-    if any(len(values) != n for values in nodes.values()):
-        raise ModelFormatError("nodes: arrays of different lengths.")
-    start, goes_to = array("table_start", "i", n), array("goes_to", "i", -1)
-    try:
+# From an object
+
+
+def _take_tree(found: Any) -> dict[str, Any]:
+    tree = found.meta_tree_
+    coder = tree.structure.coder
+    taken = {
+        **vars(tree.structure), "features": coder.features, "own": tree.own,
+        "g": tree.g, "has_rows": codec.UNSET,
+    }  # fmt: skip
+    # Without weights, statistics hold the number of rows.
+    weight = tree.model.weight_of(tree.own)
+    if tree.rows is not None and (weight != tree.rows).any():
+        taken |= {"has_rows": True, "rows": tree.rows}
+    if isinstance(coder, ValueCoder):
+        return {**taken, "n_values": coder.n_values}
+    groups = [np.zeros(0), *(own for own in coder.bins.groups if own is not None)]
+    return {**taken, "cuts": coder.bins.cuts, "groups": np.concatenate(groups)}
+
+
+def _take_forest(found: Any) -> dict[str, Any]:
+    forest = found._forest
+    e = forest.ensemble
+    return {
+        **vars(e),
+        "own": forest.own,
+        "g": forest.g,
+        "allows_missing": np.broadcast_to(e.allows_missing, e.n_features),
+    }
+
+
+# To an object
+
+
+def _learnt(values: dict[str, Any]) -> tuple[LeafModel, np.ndarray, np.ndarray]:
+    """Leaf model, statistics that some rows could have, and prior."""
+    leaf, own = values["leaf_"], values["own"]
+    codec.require(own.shape[1] == leaf.n_stats, "own", "the statistics of the leaf")
+    sums = own if leaf.n_columns is None else own[:, :1]
+    is_known = np.isfinite(own).all() and (sums >= 0).all()
+    codec.require(is_known, "own", "finite statistics, no weight below 0")
+    if leaf.n_columns is not None:
+        d = leaf.n_columns
+        is_small = (np.abs(own[:, 1 : 1 + d]) <= MOST_MEAN).all()
+        is_small &= (own <= MOST_MEAN**2).all()
+        codec.require(is_small, "own", "numbers whose squares are not too large")
+        squares = own[:, d + np.cumsum(np.arange(1, d + 1))]
+        codec.require(squares >= 0, "own", "no sum of squares below 0")
+    return leaf, own, values["g"]
+
+
+def _checked(found: Any, values: dict[str, Any]) -> Any:
+    """The estimator with its columns, where it can learn on."""
+    codec.filled(found, values, values["features"].n_features)
+    classes = codec.classes_of(found)
+    counts = found.leaf_.n_stats if isinstance(found.leaf_, Counts) else 0
+    codec.require(len(classes) == counts, "classes", "those of the leaf")
+    in_order = np.array_equal(np.unique(classes), classes)
+    codec.require(in_order, "classes", "labels of one type, in order")
+    with np.errstate(all="ignore"):
+        evidence = found.log_evidence_
+    expected = "numbers not too large or small to learn from"
+    codec.require(np.isfinite(evidence), "leaf, own", expected)
+    return found
+
+
+def _make_tree(kind: Any, values: dict[str, Any]) -> Any:
+    leaf, own, g = _learnt(values)
+    structure = _structure(values)
+    codec.require(g[structure.is_leaf] == 0, "g", "leaves that do not ask")
+    found = kind(structure, leaf=leaf, g=g)
+    found.meta_tree_ = MetaTree(structure, leaf, g)
+    has_rows = values["has_rows"] is True
+    rows = values["rows"] if has_rows else leaf.weight_of(own)
+    counts = (rows == np.rint(rows)).all() and rows.max() <= 2**53
+    found.meta_tree_.put(own, rows.astype(np.int64) if counts else None)
+    if values["target_name"] is not codec.UNSET:
+        found.target_name = values["target_name"]
+    return _checked(found, values)
+
+
+def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
+    leaf, own, g = _learnt(values)
+    n_trees = len(values["roots"])
+    fits = n_trees and not leaf.reads_features
+    codec.require(fits, "roots, leaf", "trees with leaves that read no features")
+    said = ("features", "allows_missing", "allows_infinite", "input_dtype", "source")
+    ensemble = TreeEnsemble(
+        task="regression",
+        **{name: values[name] for name in (*said, *QUESTIONS)},
+        value=np.zeros((len(own), 1)),
+        output=np.zeros(n_trees),
+        base_score=np.zeros(1),
+        divisor=float(n_trees),
+        link="identity",
+    )
+    forest = MetaForest(ensemble, leaf, lambda tree: np.zeros(tree.n_nodes))
+    is_leaf = np.concatenate([tree.structure.is_leaf for tree in forest.bare])
+    codec.require(g[is_leaf] == 0, "g", "leaves that do not ask")
+    forest.restore(own, g)
+    found = kind(ensemble, leaf=leaf, weights=values["weights"])
+    found.estimator_ = ensemble
+    found._put(forest)
+    return _checked(found, values)
+
+
+# Structures
+
+
+def _structure(values: dict[str, Any]) -> Structure:
+    """A structure, all codec.checked."""
+    nodes = {name: _small(values[name], name) for name in (*NODES, "goes_to")}
+    with codec.refusing("nodes"):
         nodes["parent"] = check_children(nodes["first_child"], nodes["n_children"])
-    except InputError as error:
-        raise ModelFormatError(f"nodes: {error}") from None
     leaf = nodes["n_children"] == 0
-    feature = nodes["feature"]
+    feature, n_features = nodes["feature"], values["features"].n_features
     in_range = np.where(leaf, feature == -1, (feature >= 0) & (feature < n_features))
-    if not (in_range & (leaf == (nodes["first_child"] == -1))).all():
-        raise ModelFormatError("nodes: features or children out of range.")
+    in_range &= leaf == (nodes["first_child"] == -1)
+    codec.require(in_range, "nodes", "features and children in range")
     structure = Structure(
-        **nodes, table_start=start, goes_to=_small(goes_to, "goes_to"),
-        coder=_read_coder(features, array),
-        original=_small(array("original", "i", n), "original"),
-    )  # fmt: skip
+        **nodes, table_start=values["table_start"], coder=_coder(values)
+    )
     _check_answers(structure)
     return structure
 
 
 def _small(values: np.ndarray, name: str) -> np.ndarray:
     small = values.astype(np.int32)
-    if not np.array_equal(small, values):
-        raise ModelFormatError(f"{name}: numbers are too large.")
+    codec.require(small == values, name, "numbers of at most 32 bits")
     return small
 
 
@@ -325,43 +264,35 @@ def _check_answers(s: Structure) -> None:
             raise ModelFormatError(f"goes_to: the table at {first} leads to no child.")
 
 
-def _read_coder(features: FeatureSpace, array: Callable[..., Any]) -> Any:
-    n = features.n_features
+def _coder(values: dict[str, Any]) -> BinCoder | ValueCoder:
+    features: FeatureSpace = values["features"]
     sizes = [None if c is None else len(c) for c in features.categories]
-    try:
-        values = array("n_values", "i", n)
-    except ModelFormatError as error:
-        if "missing" not in str(error):
-            raise
-    else:
-        wrong = [
-            not 1 <= int(v) < 2**31 or (size is not None and size > v)
-            for v, size in zip(values, sizes)
-        ]
-        if any(wrong):
-            raise ModelFormatError(f"n_values of feature {wrong.index(True)}: wrong.")
-        return ValueCoder(features, values)
-    n_cuts = array("n_cuts", "i", n)
-    cuts, groups = array("cuts", "f", -1), array("groups", "i", -1)
+    n_values, cuts, groups = (values[name] for name in ("n_values", "cuts", "groups"))
+    if n_values is not codec.UNSET:
+        for d, (n, size) in enumerate(zip(n_values.tolist(), sizes)):
+            fits = (size or 1) <= n < 2**31
+            codec.require(fits, f"n_values of feature {d}", "all its categories")
+        return ValueCoder(features, n_values)
+    codec.require(cuts is not codec.UNSET, "cuts", "those of all features", "none")
     n_labels = [size or 0 for size in sizes]
-    in_range = (n_cuts >= 0) & (n_cuts <= len(cuts))
-    if np.isnan(cuts).any():
-        raise ModelFormatError("cuts: hold NaN.")
-    if not in_range.all() or int(n_cuts.sum()) != len(cuts):
-        raise ModelFormatError("n_cuts: does not fit cuts.")
-    if sum(n_labels) != len(groups):
-        raise ModelFormatError("groups: one number per category is needed.")
-    by_feature = np.split(cuts, np.cumsum(n_cuts)[:-1])
+    codec.require(sum(n_labels) == len(groups), "groups", "one number per category")
     group_of = np.split(groups, np.cumsum(n_labels)[:-1])
-    for d, (mine, group) in enumerate(zip(by_feature, group_of)):
-        numeric = sizes[d] is None
-        if (mine[1:] <= mine[:-1]).any() or (not numeric and len(mine)):
-            raise ModelFormatError(f"cuts of feature {d}: expected rising numbers.")
+    for d, (mine, group) in enumerate(zip(cuts, group_of)):
+        is_cut = sizes[d] is None or not len(mine)
+        codec.require(is_cut, f"cuts of feature {d}", "none of categories")
         known = np.unique(group)
-        if not np.array_equal(known, np.arange(len(known))):
-            raise ModelFormatError(f"groups of feature {d}: expected 0, 1, ...")
+        rises = np.array_equal(known, np.arange(len(known)))
+        codec.require(rises, f"groups of feature {d}", "0, 1, ...")
     empty = FeatureBins.from_splits(features, feature=[], cut=[])
     kept = tuple(
         None if size is None else group for size, group in zip(sizes, group_of)
     )
-    return BinCoder(FeatureBins(features, tuple(by_feature), kept, empty.statements))
+    return BinCoder(FeatureBins(features, tuple(cuts), kept, empty.statements))
+
+
+SAVED = codec.by_name(
+    codec.Saved(MetaTreeClassifier, TREE, _make_tree, _take_tree),
+    codec.Saved(MetaTreeRegressor, TREE, _make_tree, _take_tree),
+    codec.Saved(MetaForestClassifier, FOREST, _make_forest, _take_forest),
+    codec.Saved(MetaForestRegressor, FOREST, _make_forest, _take_forest),
+)

@@ -1,120 +1,88 @@
-"""Hidden Markov models in files, and back."""
+"""What files hold of a hidden Markov model: its parameters, and draws to predict by."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import set_read_settings
-from clearwood.codec.documents import Place
-from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.rules.serialise import (
-    columns_to_dict,
-    features_to_dict,
-    plain,
-    read_columns,
-    read_features,
-)
+from clearwood import codec
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.gibbs import evenly
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.sequence_model import StateModel
 from clearwood.sequences.symbols import symbol_cells
 
-SETTINGS = (
-    "n_states", "emission", "covariance", "algorithm", "alpha", "n_starts", "n_iter",
-    "n_draws",
+LABELS = codec.checked(codec.LABELS, bool, "at least one")
+SYMBOLS = codec.FieldType(
+    lambda symbols: LABELS.write(np.asarray(symbols)),
+    lambda place: symbol_cells(list(LABELS.read(place))),
+)
+UNSEEN = codec.checked(codec.NUMBER, lambda x: 0 <= x < 1, "a probability")
+LENGTH = codec.checked(codec.NUMBER, lambda x: x >= 1, "steps of a sequence")
+
+PARTS = (
+    codec.Settings(
+        "n_states", "emission", "covariance", "algorithm", "alpha", "n_starts",
+        "n_iter", "n_draws",
+    ),
+    codec.Field("symbols", SYMBOLS, "symbols_", null=True),
+    codec.Field("unseen_prob", UNSEEN),
+    codec.Field("mean_length", LENGTH, "mean_length_", absent=codec.UNSET, null=True),
+    *codec.COLUMNS,
+    codec.Features(optional=True),
+    codec.Array("history", "f"),
+    codec.Array("log_likelihood", "f", "1"),
+    codec.Array("startprob", "f", "states"),
+    codec.Array("draws_startprob", "f", "draws states"),
+    codec.Array("transmat", "f", "states *"),
+    codec.Array("draws_transmat", "f", "draws states states"),
+    codec.Array("emission", "f", "states numbers"),
+    codec.Array("draws_emission", "f", "draws states numbers"),
 )  # fmt: skip
-"""Parameters that are kept."""
 
 
-def to_archive(
-    estimator: HiddenMarkovModel,
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is kept of a model: its parameters, and the draws that it predicts by.
-
-    Returns
-    -------
-    document : dict
-    arrays : dict of str to ndarray
-    """
-    found, _ = estimator._model()
-    settings = estimator.get_params()
-    features = getattr(estimator, "features_", None)
-    symbols = getattr(estimator, "symbols_", None)
-    known = None if symbols is None else [plain(own) for own in np.asarray(symbols)]
-    document = {
-        "settings": {name: np.asarray(settings[name]).item() for name in SETTINGS},
-        "symbols": known,
-        "unseen_prob": float(getattr(estimator, "unseen_prob_", 0.0)),
-        "mean_length": getattr(estimator, "mean_length_", None),
-        **columns_to_dict(estimator),
-        **({"features": None} if features is None else features_to_dict(features)),
+def _take(found: HiddenMarkovModel) -> dict[str, Any]:
+    own, _ = found._model()
+    draws = getattr(found, "draws_", None)
+    every = StateModel(*(part[None][:0] for part in own)) if draws is None else draws
+    kept = evenly(len(every.startprob))
+    return {
+        **own._asdict(),
+        **{f"draws_{name}": part[kept] for name, part in every._asdict().items()},
+        "features": getattr(found, "features_", None),
+        "unseen_prob": float(getattr(found, "unseen_prob_", 0.0)),
+        "log_likelihood": [getattr(found, "log_likelihood_", np.nan)],
+        "history": getattr(found, "history_", None) or (),
     }
-    log_likelihood = getattr(estimator, "log_likelihood_", np.nan)
-    draws = getattr(estimator, "draws_", None)
-    kept = evenly(0 if draws is None else len(draws.startprob))
-    arrays = {
-        "history": np.array(getattr(estimator, "history_", None) or (), dtype=float),
-        "log_likelihood": np.array([log_likelihood], dtype=float),
-    }
-    for name, own in found._asdict().items():
-        every = own[None][:0] if draws is None else getattr(draws, name)
-        arrays |= {name: own, f"draws_{name}": every[kept]}
-    return document, arrays
 
 
-def from_archive(top: Place, array: Callable[..., np.ndarray]) -> HiddenMarkovModel:
-    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    estimator = HiddenMarkovModel()
-    set_read_settings(estimator, top["settings"].value, SETTINGS)
-    if top["features"].value is not None:
-        estimator.features_ = read_features(top)
-        read_columns(estimator, top, estimator.features_.n_features)
-    elif estimator.emission == "mixed":
-        top["features"].fail("none", "columns")
-    if top["symbols"].value is not None:
-        estimator.symbols_ = symbol_cells(list(top["symbols"].labels()))
-    if estimator.emission == "categorical":
-        estimator.n_features_in_ = 1
-        estimator.unseen_prob_ = top["unseen_prob"].number()
-        if not 0 <= estimator.unseen_prob_ < 1:
-            top["unseen_prob"].fail("another number", "a probability")
-    length = top.get("mean_length")  # older files have none
-    if length is not None and length.value is not None:
-        estimator.mean_length_ = length.number()
-        if not 1 <= estimator.mean_length_ < np.inf:
-            length.fail("another number", "steps of a sequence")
-    transmat = array("transmat", "f", -1, -1)
-    k = len(transmat)
-    emission = array("emission", "f", k, -1)
-    if top["symbols"].value is not None and (
-        len(estimator.symbols_) != emission.shape[1]
-    ):
-        top["symbols"].fail("other symbols", "one per column of emission")
-    n = len(array("draws_startprob", "f", -1, k))
-    draws = StateModel(
-        array("draws_startprob", "f", n, k),
-        array("draws_transmat", "f", n, k, k),
-        array("draws_emission", "f", n, *emission.shape),
+def _make(kind: Any, values: dict[str, Any]) -> HiddenMarkovModel:
+    features, symbols = values["features"], values["symbols_"]
+    if features is None:
+        found = codec.filled(kind(), values | {"feature_names_in_": codec.UNSET})
+    else:
+        found = codec.filled(kind(), values, features.n_features)
+        found.features_ = features
+    is_mixed = found.emission == "mixed"
+    codec.require(features or not is_mixed, "features", "columns", "none")
+    if found.emission == "categorical":
+        found.n_features_in_, found.unseen_prob_ = 1, values["unseen_prob"]
+    own, draws = (
+        StateModel(*(values[f"{of}{name}"] for name in StateModel._fields))
+        for of in ("", "draws_")
     )
-    for draw in map(StateModel, *draws):
-        _set(estimator, draw)
-    _set(estimator, StateModel(array("startprob", "f", k), transmat, emission))
-    estimator.draws_, estimator.chains_ = draws if n else None, None
-    estimator.log_likelihood_ = float(array("log_likelihood", "f", 1)[0])
-    estimator.history_ = array("history", "f", -1).tolist() or None
-    return estimator
+    fits = symbols is codec.UNSET or len(symbols) == own.emission.shape[1]
+    codec.require(fits, "symbols", "one per column of emission")
+    for parameters in (*map(StateModel, *draws), own):
+        found.startprob_, found.transmat_, table = parameters
+        with codec.refusing("parameters"):
+            KINDS[found.emission].set_attributes(found, table)
+            found._model()
+    found.draws_, found.chains_ = draws if len(draws.startprob) else None, None
+    found.log_likelihood_ = float(values["log_likelihood"][0])
+    found.history_ = values["history"].tolist() or None
+    return found
 
 
-def _set(estimator: HiddenMarkovModel, parameters: StateModel) -> None:
-    """Give a model its parameters, if they are such."""
-    estimator.startprob_, estimator.transmat_, table = parameters
-    kind = KINDS[estimator.emission]
-    try:
-        kind.set_attributes(estimator, table)
-        estimator._model()
-    except (InputError, ValueError) as error:
-        raise ModelFormatError(f"parameters: {error}") from None
+SAVED = codec.by_name(codec.Saved(HiddenMarkovModel, PARTS, _make, _take))

@@ -1,39 +1,23 @@
-"""Fitted simplifiers in files, and back: what they say, without their model."""
+"""What files hold of fitted simplifiers: what they say, without their model."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterator
-from numbers import Integral, Real
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
-from clearwood import simplifiers
-from clearwood._estimators import parameter_names, set_read_settings
-from clearwood._features import FeatureSpace
+from clearwood import codec, simplifiers
+from clearwood._estimators import parameter_names
 from clearwood.codec.documents import Place
-from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.exceptions import InputError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
-from clearwood.rules.serialise import (
-    columns_to_dict,
-    condition_to_dict,
-    known_features,
-    read_columns,
-    read_condition,
-    rules_from_json,
-    rules_to_json,
-)
+from clearwood.rules.serialise import RULES, conditions_of
 from clearwood.rules.tree import tree_of_questions
 from clearwood.simplifiers.fab.inference import Iteration
-
-COUNTS = ("n_rules_", "n_iter_", "n_start_components_", "n_nodes_", "selected_")
-NUMBERS = ("single_split_fidelity_", *COUNTS)
-"""Results that are one number each, of those methods that have them."""
 
 SIDES = ("yes", "no")
 
@@ -69,182 +53,17 @@ class ModelNotSaved(BaseEstimator):
         )
 
 
-def to_archive(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is kept of a fitted simplifier: its rules, of all sizes, and its settings.
-
-    Parameters
-    ----------
-    estimator : RuleListClassifier, FABRulesRegressor ...
-
-    Returns
-    -------
-    document : dict
-    arrays : dict of str to ndarray
-    """
-    kind = type(estimator)
-    if getattr(simplifiers, kind.__name__) is not kind:
-        raise InputError(
-            f"Cannot save a {kind.__qualname__} of your own; save its rules_."
-        )
-    check_is_fitted(estimator, "rules_")
-    path = getattr(estimator, "path_", None)
-    document = columns_to_dict(estimator) | {
-        "n_columns": estimator.n_features_in_,
-        "settings": _settings_of(estimator),
-        "model": None,
-        "rules": json.loads(rules_to_json(estimator.rules_)),
-        "path": path and [json.loads(rules_to_json(rules)) for rules in path],
-        "caution": estimator.caution_,
-    }
-    for name in NUMBERS:
-        value = getattr(estimator, name, None)
-        document[name] = None if value is None else float(value)
-    document |= _how_it_was_found(estimator)
-    if estimator.estimator is not None:
-        document["model"] = {
-            "description": str(dict(estimator.rules_.about).get("model", "")),
-            "allows_missing": bool(get_tags(estimator).input_tags.allow_nan),
-        }
-    return document, {}
-
-
-def _how_it_was_found(estimator: Any) -> dict[str, Any]:
-    """What was tried, and what came of it, of those methods that keep it."""
-    found: dict[str, Any] = {}
-    if hasattr(estimator, "trees_"):
-        trees = estimator.trees_
-        found["trees"] = [list(_questions(t.root, t.features)) for t in trees]
-        found["chosen_tree"] = [t is estimator.tree_ for t in trees].index(True)
-    if hasattr(estimator, "settings_"):
-        found["chosen"] = estimator.settings_
-        found["tried"] = _finite(estimator.cv_results_)
-    if hasattr(estimator, "history_"):
-        found["history"] = [_finite(list(step)) for step in estimator.history_]
-        found["restarts"] = _finite(estimator.restarts_)
-    return found
-
-
-def _questions(node: Any, features: FeatureSpace) -> Iterator[Any]:
-    """A tree from its root on, the first side first; null where nothing is asked."""
-    if not isinstance(node, Question):
-        yield None
-        return
-    yield {side: condition_to_dict(getattr(node, side), features) for side in SIDES}
-    yield from _questions(node.if_yes, features)
-    yield from _questions(node.if_no, features)
+# Kinds
 
 
 def _finite(value: Any) -> Any:
     """The same plain data, with null for numbers that JSON has not."""
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _settings_of(estimator: Any) -> dict[str, Any]:
-    """The parameters that JSON can hold; functions and generators stay behind."""
-    settings = estimator.get_params(deep=False)
-    del settings["estimator"]
-    plain = {name: _plain(value) for name, value in settings.items()}
-    return {k: v for k, v in plain.items() if v is not None or settings[k] is None}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bool | str):
-        return value
-    if isinstance(value, Real):
-        return int(value) if isinstance(value, Integral) else float(value)
-    if isinstance(value, tuple | list):
-        parts = [_plain(part) for part in value]
-        return None if None in parts else parts
-    return None
-
-
-def from_archive(top: Place, array: Callable[..., np.ndarray]) -> Any:
-    """Read what :func:`to_archive` kept; anything else is a ModelFormatError."""
-    kind = top["kind"].text()
-    estimator = getattr(simplifiers, kind)()
-    settings = top["settings"].value
-    names = parameter_names(type(estimator)) - {"estimator"}
-    _check_settings(settings)
-    settings = {k: tuple(v) if type(v) is list else v for k, v in settings.items()}
-    set_read_settings(estimator, settings, tuple(names))
-    estimator.rules_ = _read_rules(top["rules"], top, kind)
-    if top["path"].value is not None:
-        sizes = top["path"].entries()
-        estimator.path_ = tuple(_read_rules(place, top, kind) for place in sizes)
-    read_columns(estimator, top, top["n_columns"].integer(1))
-    estimator.caution_ = None
-    if top["caution"].value is not None:
-        caution = top["caution"]
-        estimator.caution_ = {key: caution[key].number() for key in caution.keys()}
-    for name in NUMBERS:
-        place = top.get(name)
-        if place is not None and place.value is not None:
-            number = place.number()
-            setattr(estimator, name, int(number) if name in COUNTS else number)
-    _read_how_it_was_found(estimator, top)
-    model = top["model"]
-    if model.value is not None:
-        estimator.estimator = ModelNotSaved(
-            model["description"].text(), model["allows_missing"].flag()
-        )
-    return estimator
-
-
-def _read_how_it_was_found(estimator: Any, top: Place) -> None:
-    """What files of version 0.1 do not hold, not all of it."""
-    if "trees" in top:
-        path = getattr(estimator, "path_", ())
-        if len(path) != top["trees"].size() or not path:
-            top["trees"].fail("another number of trees", "one per size")
-        pairs = zip(top["trees"].entries(), path, strict=True)
-        estimator.trees_ = tuple(_read_tree(place, rules) for place, rules in pairs)
-        chosen = top["chosen_tree"].integer(0, len(path) - 1)
-        estimator.tree_ = estimator.trees_[chosen]
-    if "chosen" in top:
-        estimator.settings_ = _read_plain(top["chosen"])
-        tried = top["tried"]
-        estimator.cv_results_ = None if tried.value is None else _read_plain(tried)
-    if "history" in top:
-        entries = [place.items() for place in top["history"].entries()]
-        if any(len(parts) != len(Iteration._fields) for parts in entries):
-            top["history"].fail("other numbers", f"{Iteration._fields}")
-        estimator.history_ = tuple(
-            Iteration(_number(bound), size.integer(0), passes.integer(0))
-            for bound, size, passes in entries
-        )
-        estimator.restarts_ = [_read_plain(one) for one in top["restarts"].entries()]
-        estimator.selected_ = getattr(estimator, "selected_", None)
-
-
-def _read_tree(place: Place, rules: RuleSet) -> Tree:
-    """A tree of its questions and of the rules that are its leaves."""
-    known = known_features(rules.features)
-    below: list[Any] = []
-    for node in reversed(place.items()):
-        if node.value is None:
-            below.append(None)
-            continue
-        node.only(*SIDES)
-        yes, no = (read_condition(node[side], known) for side in SIDES)
-        if len(below) < 2 or yes.feature != no.feature:
-            node.fail("half a question", "two sides of one feature")
-        below.append(Question(yes, no, below.pop(), below.pop()))
-    is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1
-    if not is_whole or not isinstance(rules, RuleList):
-        place.fail("no tree of these rules", "one with a leaf per line")
-    try:
-        return tree_of_questions(below[0], rules)
-    except RecursionError:
-        place.fail("a tree that is too deep", "one that can be read")
-
-
-def _number(place: Place) -> float:
-    return math.nan if place.value is None else place.number()
 
 
 def _read_plain(place: Place, depth: int = 0) -> Any:
@@ -263,20 +82,139 @@ def _read_plain(place: Place, depth: int = 0) -> Any:
     return place.value if isinstance(place.value, bool | int) else place.number()
 
 
-def _check_settings(settings: Any) -> None:
-    scalars: tuple[Any, ...] = (str, bool, int, float, type(None))
-    values = settings.values() if isinstance(settings, dict) else [settings]
-    flat = [part for v in values for part in (v if type(v) is list else [v])]
-    if not isinstance(settings, dict) or not {type(v) for v in flat} <= set(scalars):
-        raise ModelFormatError("settings: expected texts, numbers and lists of them.")
-    if type(settings.get("random_state")) not in (int, type(None)):
-        raise ModelFormatError("settings: random_state: expected a whole number.")
+def _read_step(place: Place) -> Iteration:
+    parts = place.items()
+    if len(parts) != len(Iteration._fields):
+        place.fail("other numbers", f"{Iteration._fields}")
+    bound, size, passes = parts
+    known = math.nan if bound.value is None else bound.number()
+    return Iteration(known, size.integer(0), passes.integer(0))
 
 
-def _read_rules(place: Place, top: Place, kind: str) -> RuleSet:
-    rules = rules_from_json(json.dumps(place.value))
-    classes = top["classes"]
-    known = () if classes.value is None else classes.labels()
-    if bool(known) != kind.endswith("Classifier") or tuple(known) != rules.classes:
-        place.fail("rules of other classes", "those of the kind and the classes")
-    return rules
+PLAIN = codec.FieldType(_finite, _read_plain)
+STEP = codec.FieldType(_finite, _read_step)
+SHARE = codec.FieldType(float, Place.number)
+COUNT = codec.FieldType(float, lambda place: int(place.number()))
+NUMBERS = {
+    "single_split_fidelity_": SHARE, "n_rules_": COUNT, "n_iter_": COUNT,
+    "n_start_components_": COUNT, "n_nodes_": COUNT, "selected_": COUNT,
+}  # fmt: skip
+"""Results that are one number each, of those methods that have them."""
+MODEL = codec.record(
+    codec.Field("description", codec.TEXT), codec.Field("allows_missing", codec.FLAG)
+)
+TREE = codec.FieldType(
+    lambda tree: list(_questions(tree.root, conditions_of(tree.features))),
+    lambda place: place,  # It is read when its rules are known.
+)
+
+
+def _questions(node: Any, condition: codec.FieldType) -> Iterator[Any]:
+    """A tree from its root on, the first side first; null where nothing is asked."""
+    if not isinstance(node, Question):
+        yield None
+        return
+    yield {side: condition.write(getattr(node, side)) for side in SIDES}
+    yield from _questions(node.if_yes, condition)
+    yield from _questions(node.if_no, condition)
+
+
+def _read_tree(place: Place, rules: RuleSet) -> Tree:
+    """A tree of its questions and of the rules that are its leaves."""
+    condition = conditions_of(rules.features)
+    sides = codec.record(*(codec.Field(side, condition) for side in SIDES))
+    below: list[Any] = []
+    for node in reversed(place.items()):
+        if node.value is None:
+            below.append(None)
+            continue
+        asked = sides.read(node)
+        if len(below) < 2 or asked["yes"].feature != asked["no"].feature:
+            node.fail("half a question", "two sides of one feature")
+        yes, no = asked.values()
+        below.append(Question(yes, no, below.pop(), below.pop()))
+    is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1
+    if not is_whole or not isinstance(rules, RuleList):
+        place.fail("no tree of these rules", "one with a leaf per line")
+    try:
+        return tree_of_questions(below[0], rules)
+    except RecursionError:
+        place.fail("a tree that is too deep", "one that can be read")
+
+
+# Files. What only some methods have is not set for others; files of version 0.1 do not
+# hold how rules were found, not all of it.
+
+PARTS = (
+    codec.Field("model", codec.optional(MODEL)),
+    codec.Field("rules", RULES, "rules_"),
+    codec.Field("path", codec.tuple_of(RULES), "path_", null=True),
+    codec.Field("caution", codec.optional(codec.mapping_of(codec.NUMBER)), "caution_"),
+    *(
+        codec.Field(name, kind, absent=codec.UNSET, null=True)
+        for name, kind in NUMBERS.items()
+    ),
+    codec.Together(
+        codec.Field("trees", codec.tuple_of(TREE), "trees_"),
+        codec.Field("chosen_tree", codec.integer(0)),
+    ),
+    codec.Together(
+        codec.Field("chosen", PLAIN, "settings_"),
+        codec.Field("tried", codec.optional(PLAIN), "cv_results_"),
+    ),
+    codec.Together(
+        codec.Field("history", codec.tuple_of(STEP), "history_"),
+        codec.Field("restarts", codec.tuple_of(PLAIN), "restarts_"),
+    ),
+)  # fmt: skip
+
+
+def _take(found: Any) -> dict[str, Any]:
+    taken: dict[str, Any] = {"model": None}
+    if hasattr(found, "trees_"):
+        taken["chosen_tree"] = [t is found.tree_ for t in found.trees_].index(True)
+    if found.estimator is not None:
+        taken["model"] = {
+            "description": str(dict(found.rules_.about).get("model", "")),
+            "allows_missing": get_tags(found).input_tags.allow_nan,
+        }
+    return taken
+
+
+def _make(kind: Any, values: dict[str, Any]) -> Any:
+    settings = values["settings"].items()
+    values["settings"] = {k: tuple(v) if type(v) is list else v for k, v in settings}
+    found = codec.filled(kind(), values, values["n_features_in_"])
+    classes = codec.classes_of(found)
+    path = getattr(found, "path_", ())
+    fits = all(rules.classes == classes for rules in (found.rules_, *path))
+    codec.require(fits, "rules, path", "rules of the same classes")
+    if hasattr(found, "trees_"):
+        fits = len(path) == len(found.trees_) > 0
+        codec.require(fits, "trees", "one per size", "another number of trees")
+        pairs = zip(found.trees_, path, strict=True)
+        found.trees_ = tuple(_read_tree(place, rules) for place, rules in pairs)
+        chosen = values["chosen_tree"]
+        codec.require(chosen < len(path), "chosen_tree", "the position of a tree")
+        found.tree_ = found.trees_[chosen]
+    if hasattr(found, "history_"):
+        found.restarts_ = list(found.restarts_)
+        found.selected_ = getattr(found, "selected_", None)
+    if values["model"] is not None:
+        found.estimator = ModelNotSaved(**values["model"])
+    return found
+
+
+class _Saved(dict[str, codec.Saved]):
+    """Of each class when it is asked for, so that one method loads no others."""
+
+    def __missing__(self, name: str) -> codec.Saved:
+        kind = getattr(simplifiers, name)
+        names = sorted(parameter_names(kind) - {"estimator"})
+        n_columns = codec.Field("n_columns", codec.integer(1), "n_features_in_")
+        parts = (*codec.COLUMNS, n_columns, codec.Settings(*names), *PARTS)
+        self[name] = codec.Saved(kind, parts, _make, _take)
+        return self[name]
+
+
+SAVED = _Saved()

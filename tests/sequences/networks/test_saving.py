@@ -50,7 +50,7 @@ def network():
         ({"document": ("settings", "verbose", True)}, "settings"),
         ({"document": ("classes", ["a", "b"])}, "found float64"),
         ({"document": ("classes", list("rtonbe "))}, "in their order"),
-        ({"document": ("classes", [])}, "in their order"),
+        ({"document": ("classes", [])}, "at least one"),
         ({"document": ("n_columns", 0)}, "n_columns"),
         ({"document": ("n_columns", 3)}, "binary|embedding|emission|found"),
         ({"frequency": np.full(7, 0.5)}, "frequency"),

@@ -221,9 +221,9 @@ def _summarize(
 
 def _plain(fitted: Any) -> dict[str, Any]:
     """The network as plain data: what a file for ``clearwood.load`` holds."""
-    from clearwood.circuits.saving import to_archive
+    from clearwood.persistence import saved_of
 
-    document, arrays = to_archive(fitted)
+    document, arrays = saved_of(type(fitted).__name__).write(fitted)
     return document | {name: array.tolist() for name, array in arrays.items()}
 
 
