@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from clearwood import codec
-from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.distributions import (
@@ -25,6 +24,7 @@ from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.codec.documents import Place
+from clearwood.columns.feature_space import FeatureSpace
 
 SUM, PRODUCT = 0, 1
 

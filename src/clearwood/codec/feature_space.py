@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cityhash import category_hash
-from clearwood._features import LOOKUPS, FeatureSpace
-from clearwood._words.column_info import KINDS, ColumnInfo
 from clearwood._words.labels import check_names
 from clearwood.codec import fields
 from clearwood.codec.archive import Arrays
 from clearwood.codec.documents import Place, refuse_repeated, shown
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.feature_space import LOOKUPS, FeatureSpace
+from clearwood.columns.info import KINDS, ColumnInfo
 
 
 def _check_feature(place: Place, told: dict[str, Any]) -> None:

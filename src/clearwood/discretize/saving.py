@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clearwood import codec
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.discretize.binners import BinaryBinner, MDLPDiscretizer
 from clearwood.discretize.cuts import Decision
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from clearwood import codec
-from clearwood._features import FeatureSpace
 from clearwood.codec.documents import Place, shown
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS

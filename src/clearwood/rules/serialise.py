@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from clearwood import codec
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import check_names
 from clearwood.codec.documents import Place, parse_json, refuse_repeated, shown
 from clearwood.codec.fields import plain
 from clearwood.codec.files import read_bytes
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, wrong_statistic

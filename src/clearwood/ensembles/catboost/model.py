@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
 from clearwood.codec.documents import (
     Place,
@@ -24,6 +23,7 @@ from clearwood.codec.documents import (
     refuse_repeated,
     shown,
 )
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.catboost.ctrs import refuse_shared_tables
 from clearwood.ensembles.catboost.features import Questions, read_features
 from clearwood.ensembles.catboost.trees import Forest

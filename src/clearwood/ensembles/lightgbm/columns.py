@@ -12,7 +12,6 @@ from typing import NoReturn
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, Lookup
 from clearwood.codec.documents import (
     Place,
     first_repeated,
@@ -22,6 +21,7 @@ from clearwood.codec.documents import (
     refuse_repeated,
     shown,
 )
+from clearwood.columns.feature_space import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import (
     MOST_UNNAMED_FEATURES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood._features import ZERO
 from clearwood.codec.documents import shown
+from clearwood.columns.feature_space import ZERO
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, Lookup
 from clearwood.codec.documents import Place, refuse_repeated, shown
+from clearwood.columns.feature_space import FeatureSpace, Lookup
 from clearwood.ensembles.nodes import MOST_UNNAMED_FEATURES, fill_category_sets
 from clearwood.ensembles.xgboost.trees import ParsedTree
 

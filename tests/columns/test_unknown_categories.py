@@ -16,8 +16,9 @@ from click.testing import CliRunner
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import clearwood as cw
-from clearwood._features import FeatureSpace, warned_once
 from clearwood.cli import main
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import UnknownCategoriesWarning
 
 
