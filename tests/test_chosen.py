@@ -48,6 +48,24 @@ def test_each_method_each_task_and_each_value_has_its_turn(tmp_path):
     assert len(some) < len(ESTIMATORS) < len(found.items) / 6 + 1
 
 
+def test_each_check_of_sklearn_runs_on_each_family():
+    found, path = Collected(), chosen.ROOT / "tests" / chosen.SKLEARN
+    settings = str(chosen.ROOT / "pyproject.toml")
+    pytest.main([str(path), "--collect-only", "-qq", "-c", settings], [found])
+
+    def where(items):
+        return {(chosen._promise_of(item), chosen._family_of(item)) for item in items}
+
+    some = chosen.by_default(found.items)
+    assert where(some) == where(found.items)
+    assert len(some) <= chosen.OF_A_FAMILY * len(where(some))
+    kinds = [
+        {type(item.callspec.params["estimator"]) for item in items}
+        for items in (some, found.items)
+    ]
+    assert kinds[0] == kinds[1]
+
+
 def test_a_changed_file_stands_for_its_tests():
     tests = chosen.ROOT / "tests"
     changed = frozenset(

@@ -8,7 +8,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -80,9 +80,15 @@ def parsed(house: Path) -> dict[str, ast.Module]:
     return trees
 
 
-def imported(tree: ast.AST, package: str) -> Iterator[str]:
+@cache
+def walked(house: Path) -> dict[str, list[ast.AST]]:
+    """All nodes by the modules' names."""
+    return {module: list(ast.walk(tree)) for module, tree in parsed(house).items()}
+
+
+def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:
     """What is imported of the house, with the names that are taken from it."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -92,18 +98,15 @@ def imported(tree: ast.AST, package: str) -> Iterator[str]:
         yield from (n.partition(".")[2] for n in names if n.startswith(f"{package}."))
 
 
-def at_import_time(tree: ast.Module) -> ast.Module:
-    """The module without what runs only in functions or for type checkers."""
-
-    class Trimmed(ast.NodeTransformer):
-        def visit_FunctionDef(self, node):
-            return None
-
-        def visit_If(self, node):
-            typing = "TYPE_CHECKING" in ast.unparse(node.test)
-            return None if typing else self.generic_visit(node)
-
-    return Trimmed().visit(ast.parse(ast.unparse(tree)))
+def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes but for what runs only in functions or for type checkers."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(
+            child.test
+        )
+        if not (typing or isinstance(child, ast.FunctionDef)):
+            yield from at_import_time(child)
 
 
 # The rules of the house
@@ -117,8 +120,8 @@ def floor_of(room: str) -> int | None:
 
 def imports_upward(house: Path) -> list[str]:
     """Imports, lazy ones too, of rooms that are not on a floor below."""
-    trees = parsed(house)
-    rooms = {module.partition(".")[0] for module in trees} - {""}
+    modules = walked(house)
+    rooms = {module.partition(".")[0] for module in modules} - {""}
     floor = {room: floor_of(room) for room in rooms}
     shared = {0, len(FLOORS) - 1}
     broken = [
@@ -126,11 +129,11 @@ def imports_upward(house: Path) -> list[str]:
         for room in sorted(rooms)
         if floor[room] is None
     ]
-    for module, tree in trees.items():
+    for module, nodes in modules.items():
         room = module.partition(".")[0]
         if floor.get(room) is None:
             continue
-        for name in imported(tree, house.name):
+        for name in imported(nodes, house.name):
             other = name.partition(".")[0]
             # Names that are no rooms are those of the front door itself.
             if other == room or floor.get(other) is None:
@@ -176,8 +179,8 @@ def circles(house: Path) -> list[str]:
 def lines_of_code(text: str) -> int:
     """Lines that are not blank, a comment, or part of a docstring."""
     documented = set()
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(ast.parse(text)):
-        kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
             documented |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
     return sum(
@@ -193,9 +196,13 @@ def crowded(house: Path) -> list[str]:
     broken = []
     for path in house.rglob("*.py"):
         files[path.parent] += 1
-        n_lines = lines_of_code(path.read_text(encoding="utf-8"))
-        name = path.relative_to(house).as_posix()
-        if n_lines > MOST_LINES and name not in LONG_FILES:
+        text, name = (
+            path.read_text(encoding="utf-8"),
+            path.relative_to(house).as_posix(),
+        )
+        if name in LONG_FILES or text.count("\n") <= MOST_LINES:
+            continue
+        if (n_lines := lines_of_code(text)) > MOST_LINES:
             broken.append(f"{name} has {n_lines} lines of code")
     return broken + [
         f"{folder.relative_to(house)}/ has {n} files"
@@ -227,9 +234,9 @@ def names_alike(house: Path) -> list[str]:
 def asks_what_it_is(house: Path) -> list[str]:
     """Where a result is asked what it is, instead of being told what to do."""
     broken = []
-    for module, tree in parsed(house).items():
+    for module, nodes in walked(house).items():
         asking = module.partition(".")[0] in {"cli", "reporting", "persistence"}
-        for node in ast.walk(tree):
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="hasattr"), args=[ast.Name(id=name), _]):
                     if asking and name == "result":
@@ -243,8 +250,8 @@ def made_docstrings(house: Path) -> list[str]:
     """Docstrings that are put together: editors show nothing of them."""
     return [
         f"{module}:{node.lineno}"
-        for module, tree in parsed(house).items()
-        for node in ast.walk(tree)
+        for module, nodes in walked(house).items()
+        for node in nodes
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
         and "__doc__" in ast.unparse(node).partition("=")[0]
     ]
@@ -254,8 +261,8 @@ def opens_files(house: Path) -> list[str]:
     """Files opened past ``_files``, which knows what has no end or is another's."""
     opening = {"open", "read_bytes", "write_bytes", "write_text"}
     broken = []
-    for module, tree in parsed(house).items():
-        for node in ast.walk(tree):
+    for module, nodes in walked(house).items():
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="open")):
                     name = "open"
@@ -271,8 +278,8 @@ def opens_files(house: Path) -> list[str]:
 def waits_for_ever(house: Path) -> list[str]:
     """Waits for a thread, a process or a cluster that have no limit."""
     broken = []
-    for module, tree in parsed(house).items():
-        for node in ast.walk(tree):
+    for module, nodes in walked(house).items():
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Attribute(value=where, attr=name)):
                     pass

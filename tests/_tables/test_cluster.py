@@ -53,7 +53,7 @@ def cluster():
         yield client
 
 
-@pytest.fixture(params=[1, 2], scope="module")
+@pytest.fixture(params=[pytest.param(1, marks=pytest.mark.dear), 2], scope="module")
 def workers(request, cluster):
     await_workers(cluster, request.param)
     return request.param

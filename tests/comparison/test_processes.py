@@ -87,6 +87,7 @@ def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch
     assert are_gone(worker_ids(tmp_path))
 
 
+@pytest.mark.dear
 def test_a_method_that_has_no_time_at_all_has_no_points(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "time.sleep(600)")
     with pytest.raises(
@@ -121,6 +122,7 @@ def test_a_method_that_is_done_is_not_stopped(monkeypatch):
     assert worker.is_killed and list(board.outcome.replies) == [done]
 
 
+@pytest.mark.dear
 def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
     monkeypatch, python_listens
 ):
@@ -232,6 +234,7 @@ def test_a_worker_that_is_lost_in_the_middle_of_an_answer_is_noticed(monkeypatch
         compared(["in-trees"], time_limit=None)
 
 
+@pytest.mark.dear
 def test_workers_start_from_a_daemonic_process(monkeypatch):
     # As of multiprocessing.Pool, which may have no children of multiprocessing's.
     monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
@@ -279,7 +282,9 @@ def started(folder, methods):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("methods", [["in-trees", FIGS], [FIGS]])
+@pytest.mark.parametrize(
+    "methods", [["in-trees", FIGS], pytest.param([FIGS], marks=pytest.mark.dear)]
+)
 def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
     methods, tmp_path, monkeypatch, python_listens
 ):
