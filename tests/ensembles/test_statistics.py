@@ -5,17 +5,20 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
+    AdaBoostRegressor,
     BaggingRegressor,
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
     VotingRegressor,
 )
-from sklearn.linear_model import LinearRegression, QuantileRegressor
+from sklearn.linear_model import HuberRegressor, LinearRegression, QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
@@ -46,6 +49,10 @@ def of_catboost(loss):
 
 def of_hist(loss, **how):
     return HistGradientBoostingRegressor(loss=loss, max_iter=5, **how)
+
+
+def transformed(model, there, back):
+    return TransformedTargetRegressor(model, func=there, inverse_func=back)
 
 
 QUANTILE, MEDIAN, BETWEEN = "the 90 % quantile", "the median", "between median and mean"
@@ -84,6 +91,19 @@ CASES = [
     (GridSearchCV(of_hist(**HIGH), {}, cv=2), QUANTILE),
     (VotingRegressor([("a", of_hist(**HIGH))]), QUANTILE),
     (LinearRegression(), ""),
+    (HuberRegressor(), BETWEEN),
+    *((svr, "near the median") for svr in (SVR(), LinearSVR())),
+    (LinearSVR(loss="squared_epsilon_insensitive"), ""),
+    (AdaBoostRegressor(n_estimators=3), "weighted median of its trees"),
+    (transformed(LinearRegression(), np.log, np.exp), "transformed target"),
+    (transformed(of_hist("absolute_error"), np.log, np.exp), MEDIAN),
+    (transformed(of_hist(**HIGH), np.log, np.exp), QUANTILE),
+    (transformed(LinearRegression(), np.negative, np.negative), ""),
+    (transformed(of_hist(**HIGH), np.negative, np.negative), "transformed target"),
+    (
+        TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler()),
+        "",
+    ),
 ]
 
 
