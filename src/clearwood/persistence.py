@@ -11,43 +11,8 @@ from clearwood._memory import memory_allowed
 from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.families import families, saving_module
 from clearwood.rules import RuleSet
-from clearwood.simplifiers import METHODS
-
-HOMES = {
-    "BinaryBinner": "clearwood.discretize.saving",
-    "Circuit": "clearwood.circuits.saving",
-    "HMMLSTM": "clearwood.sequences.networks.saving",
-    "HiddenMarkovModel": "clearwood.sequences.saving",
-    "HybridSPN": "clearwood.circuits.saving",
-    "LearnSPN": "clearwood.circuits.saving",
-    "MDLPDiscretizer": "clearwood.discretize.saving",
-    "MetaForestClassifier": "clearwood.metatree.saving",
-    "MetaForestRegressor": "clearwood.metatree.saving",
-    "MetaTreeClassifier": "clearwood.metatree.saving",
-    "MetaTreeRegressor": "clearwood.metatree.saving",
-    "MiniSPN": "clearwood.circuits.saving",
-    "ParetoSPN": "clearwood.circuits.saving",
-    "ProjectedLinearRegression": "clearwood.projection.saving",
-    "ProjectedLogisticRegression": "clearwood.projection.saving",
-    "ProjectedRuleListClassifier": "clearwood.projection.saving",
-    "ProjectedRuleListRegressor": "clearwood.projection.saving",
-    "ProjectedTreeClassifier": "clearwood.projection.saving",
-    "ProjectedTreeRegressor": "clearwood.projection.saving",
-    "SPNClassifier": "clearwood.circuits.saving",
-    "SPNImputer": "clearwood.circuits.saving",
-    "SelectiveBayesianForestClassifier": "clearwood.sbfc.saving",
-} | {
-    f"{method}{kind}": "clearwood.simplifiers.saving"
-    for method in METHODS.values()
-    for kind in ("Classifier", "Regressor")
-}
-"""Per class that an archive may hold, the module that knows its parts.
-
-It has ``to_archive(result) -> (document, arrays)`` and ``from_archive(top, array) ->
-result``, which trusts nothing; reading and writing of files is done here. A family that
-can be saved adds a line.
-"""
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 """How archives begin; what stands at the start of rules, and of our archives."""
@@ -81,10 +46,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
-    elif (kind := type(result).__name__) in HOMES:
+    elif module := saving_module(kind := type(result).__name__):
         from clearwood._archive import write_archive
 
-        document, arrays = import_module(HOMES[kind]).to_archive(result)
+        document, arrays = import_module(module).to_archive(result)
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
@@ -125,9 +90,11 @@ def _load(path: str | Path) -> Any:
     try:
         top, array = read_archive(path)
         kind = top["kind"].text()
-        if kind not in HOMES:
-            raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
-        return import_module(HOMES[kind]).from_archive(top, array)
+        module = saving_module(kind)
+        if module is None:
+            kinds = [name for family in families() for name in family.saved]
+            raise ModelFormatError(f"kind: expected one of {sorted(kinds)}.")
+        return import_module(module).from_archive(top, array)
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from None
 

@@ -13,9 +13,9 @@ from clearwood._words.labels import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
+from clearwood.families import PageSection, section_of
 from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.failures import summarize_failures
-from clearwood.reporting.families import FAMILIES, Family, family_of
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
@@ -80,11 +80,12 @@ def summarize(
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
         ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, and the name of every family's
-        section; ``as_found`` (the rules with the numbers that they came with),
-        ``scores``, ``decisions`` and ``failures`` are None where no rows (or no labels,
-        or no teacher) were given, the others where ``result`` holds none. Without
-        rules: ``title``, ``version``, ``settings`` and the section.
+        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the
+        result's family, also under its own name); ``as_found`` (the rules with the
+        numbers that they came with), ``scores``, ``decisions`` and ``failures`` are
+        None where no rows (or no labels, or no teacher) were given, the others where
+        ``result`` holds none. Without rules: ``title``, ``version``,
+        ``settings`` and the section.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def summarize(
         raise InputError("y was given without X; give the rows that it belongs to.")
     if new_to not in NEW_TO:
         raise InputError(f"new_to must be one of {NEW_TO}, found {new_to!r}.")
-    family = family_of(result)
+    family = section_of(result)
     if (y is None or family is not None and not family.has_rules) and not (
         positive is None and threshold is None
     ):
@@ -118,7 +119,7 @@ def summarize(
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
     if teacher is None and family is not None:
-        teacher = import_module(family.home).teacher_of(result, X)
+        teacher = import_module(family.module).teacher_of(result, X)
     elif teacher is None:
         teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
@@ -131,6 +132,9 @@ def summarize(
     if table is not None:
         shown = rules.described_on(table.X, table.y, teacher=table.taught)
     counted = TRAINING if table is None else HANDED_IN
+    section = None
+    if family is not None:
+        section = import_module(family.module).section(result, X, y)
     page = {
         # As text, even where it claims to be HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
@@ -145,7 +149,7 @@ def summarize(
         "new_to": new_to,
         "last_line": LAST_LINE[type(rules)],
         "family": family,
-        **_family_section(family, result, X, y),
+        "section": section,
         "scores": None if table is None else _scores(rules, table, ensemble),
         "decisions": summarize_decisions(rules, table, positive, threshold),
         "failures": failures,
@@ -160,11 +164,13 @@ def summarize(
         else _importances(rules, table, teacher),
         "settings": _settings(result),
     }
+    if family is not None:
+        page[family.name] = section
     return page | {"words": words_of(page)}
 
 
 def _summarize_alone(
-    family: Family, result: Any, X: Any, y: Any, teacher: Any, title: str | None
+    family: PageSection, result: Any, X: Any, y: Any, teacher: Any, title: str | None
 ) -> dict[str, Any]:
     """What a page shows of a result without rules."""
     from clearwood import __version__
@@ -173,11 +179,12 @@ def _summarize_alone(
         raise InputError(
             f"A {type(result).__name__} speaks for itself alone; leave teacher out."
         )
-    shown = import_module(family.home).section(result, X, y)
+    shown = import_module(family.module).section(result, X, y)
     return {
         "title": printable(str(title or shown.get("title", family.title))),
         "version": __version__,
         "family": family,
+        "section": shown,
         family.name: shown,
         "settings": _settings(result),
     }
@@ -185,17 +192,6 @@ def _summarize_alone(
 
 def _no_params(deep: bool) -> dict[str, Any]:
     return {}
-
-
-def _family_section(
-    family: Family | None, result: Any, X: Any, y: Any
-) -> dict[str, Any]:
-    """What the templates of all families read: None but for the one of this result."""
-    with_rules = [known for known in FAMILIES.values() if known.has_rules]
-    sections: dict[str, Any] = dict.fromkeys(known.name for known in with_rules)
-    if family is not None:
-        sections[family.name] = import_module(family.home).section(result, X, y)
-    return sections
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:

@@ -1,16 +1,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import log_loss
 from tests._html.hostile import HOSTILE, tags_of
 from tests.metatree.reading.cases import Reader, cart
 
-from clearwood import MetaForestClassifier, report
+import clearwood as cw
+from clearwood import MetaForestClassifier, MetaForestRegressor, report
 from clearwood.exceptions import InputError
 from clearwood.metatree import LinearRegressionNormalGamma
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.reading.compare_scores import compare_scores
+from clearwood.metatree.reading.forest_section import section as forest_section
 from clearwood.metatree.reading.section import section
 from clearwood.reporting import summarize
 
@@ -82,7 +84,7 @@ def test_the_section_shows_what_the_posterior_says(fitted, rows):
         == compare_scores(fitted, X[200:], y[200:])["average"]["error"]
     )
     assert section(fitted)["scores"] is None
-    assert summarize(fitted.rules_)["trees"] is None
+    assert summarize(fitted.rules_)["section"] is None
 
 
 def test_the_average_is_the_model_that_the_rules_speak_for(fitted, rows):
@@ -146,12 +148,44 @@ def test_reading_leaves_the_estimator_as_it_was(fitted, rows):
     assert np.array_equal(fitted.predict_proba(rows[0]), before)
 
 
-def test_a_forest_has_no_rules_to_report(rows, tmp_path):
-    forest = MetaForestClassifier(
-        RandomForestClassifier(3, max_depth=3, random_state=0)
-    )
-    with pytest.raises(InputError, match=r"expected .* with rules_"):
-        report(forest.fit(*rows), tmp_path / "page.html")
+def test_a_forest_has_a_page_of_sizes_features_and_scores(rows, tmp_path):
+    X, y = rows
+    trees = RandomForestClassifier(3, max_depth=3, random_state=0)
+    forest = MetaForestClassifier(trees).fit(X[:200], y[:200])
+    found = forest_section(forest, X[200:], y[200:])
+    facts = dict(found["facts"])
+    leaves = sum(tree.structure.is_leaf.sum() for tree in forest.meta_trees_)
+    assert facts["Leaves of all trees, unpruned"] == str(leaves)
+    expected = sum(tree.posterior().leaf.sum() for tree in forest.meta_trees_)
+    assert facts["Expected number of leaves"] == f"{expected:.0f}" != str(leaves)
+    assert facts["Effective number of trees"] == "3"
+    assert found["used"][0]["share"] == forest.feature_used_.max()
+    scores = {line["name"]: line["values"] for line in found["scores"]}
+    p = forest.predict_proba(X[200:])
+    assert scores["Log loss"] == [pytest.approx(log_loss(y[200:], p))]
+    assert scores["Wrong class (error)"] == [
+        pytest.approx(1 - forest.score(X[200:], y[200:]))
+    ]
+    report(forest, tmp_path / "page.html", X=X, y=y)
+    cw.save(forest, tmp_path / "forest.zip")
+    loaded = cw.load(tmp_path / "forest.zip")
+    assert forest_section(loaded, X[200:], y[200:]) == found
+
+
+def test_scores_of_a_forest_of_values_are_those_of_its_methods(rows):
+    X, y = rows[0], rows[0]["a"].to_numpy()
+    forest = RandomForestRegressor(3, max_depth=3, random_state=0)
+    forest = MetaForestRegressor(forest).fit(X, y)
+    found = forest_section(forest, X, y)["scores"]
+    scores = {line["name"]: line["values"][0] for line in found}
+    low, high = forest.predict_interval(X, coverage=0.9).T
+    expected = {
+        "Root mean squared error": np.sqrt(((forest.predict(X) - y) ** 2).mean()),
+        "Log loss": -forest.log_density(X, y).mean(),
+        "Rows inside their 90 % interval": ((low <= y) & (y <= high)).mean(),
+        "Mean width of the intervals": (high - low).mean(),
+    }
+    assert scores == pytest.approx(expected)
 
 
 def test_unfitted_there_is_nothing_to_read():
