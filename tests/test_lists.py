@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from tests.estimators import DENSITIES, ESTIMATORS, TRANSFORMERS
 
-from clearwood._validation import check_table
+from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError
 
 RNG = np.random.default_rng(0)

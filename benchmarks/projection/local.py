@@ -19,7 +19,7 @@ from sklearn.linear_model import BayesianRidge
 import clearwood as cw
 from benchmarks._data import SHARED
 from benchmarks._study import Study, arguments, markdown_table
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.local.neighbours import Neighbourhood
 
 SETS = ("boston", "autorisk")

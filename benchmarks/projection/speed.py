@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import clearwood as cw
 from benchmarks._study import Study, arguments, markdown_table
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import Answers
 from clearwood.projection.trees import (
     GROWN,

@@ -17,7 +17,7 @@ import clearwood as cw
 from benchmarks._data import table_of
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood import projection
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Question, Rule, Tree
 
 SETS = ("bodyfat", "baseball", "autorisk", "autompg")

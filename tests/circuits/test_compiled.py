@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.circuits import made, naive
 
-from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import _at_root, compile_circuit
 from clearwood.circuits.distributions import Categorical, ChowLiuTree, Histogram
+from clearwood.columns.feature_space import FeatureSpace
 
 
 def as_float(numbers):

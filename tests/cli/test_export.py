@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from clearwood._features import FeatureSpace
 from clearwood.cli import main
 from clearwood.cli.verbs.saved.export import DIALECTS
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.exports import sql
 

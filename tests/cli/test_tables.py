@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from tests.cli.test_cli import failed, run
 
-from clearwood._columns import features_of
-from clearwood._words.column_info import ColumnInfo
 from clearwood.cli.tables.csv_file import CsvFile, CsvForm
 from clearwood.cli.tables.reading import read_table, read_table_of
+from clearwood.columns.info import ColumnInfo
+from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, FeatureSpace, Interval, Rule, RuleList
 

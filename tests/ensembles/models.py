@@ -6,7 +6,7 @@ import numpy as np
 from sklearn import ensemble as se
 from sklearn import tree as st
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 

@@ -8,7 +8,7 @@ import pytest
 from tests.ensembles.test_tree_ensemble import stump
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelError
 
 

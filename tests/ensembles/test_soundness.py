@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import ModelFormatError

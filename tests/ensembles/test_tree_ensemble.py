@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models, naive
 from tests.waiting import SECONDS
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import TreeEnsemble, read_ensemble, tree_ensemble
 from clearwood.ensembles.links import response
 from clearwood.ensembles.nodes import TreeNodes, join_trees

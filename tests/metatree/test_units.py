@@ -13,7 +13,7 @@ from clearwood import (
     MetaTreeClassifier,
     MetaTreeRegressor,
 )
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree import (
     ExponentialGamma,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.projection.naive import weakest_links
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import Answers
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath

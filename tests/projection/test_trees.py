@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import Answers
 from clearwood.projection.trees import project_trees, projection_problem, value_bins
 from clearwood.references import Reference

@@ -3,7 +3,7 @@
 import numpy as np
 from tests.reporting.results import classes_rules
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.comparison import Frontier, FrontierPoint
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 

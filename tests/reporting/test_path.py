@@ -8,7 +8,7 @@ from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import Result, Teacher
 from tests.rules.displays.samples import scores_sum, values_sum
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.reporting import report, summarize
 from clearwood.rules import Interval, Rule, RuleList
 from clearwood.simplifiers import RuleListClassifier, RuleListRegressor

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from clearwood._features import UNSEEN, FeatureSpace
-from clearwood._words.column_info import ColumnInfo
 from clearwood._words.numbers import (
     TINY,
     measured_text,
@@ -16,6 +14,8 @@ from clearwood._words.numbers import (
     share_text,
     short_text,
 )
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.rules import CategorySet, Interval
 from clearwood.rules.conditions import combine_literals, matches_all, shortest_between
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests._html.hostile import HOSTILE, tags_of
 
 import clearwood
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
 from clearwood.rules.changes import _plain_number

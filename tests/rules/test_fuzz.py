@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearwood import report
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 from clearwood.rules import (
     CategorySet,

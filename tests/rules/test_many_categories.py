@@ -7,7 +7,7 @@ them, one after the other, from a look at each.
 import numpy as np
 import pytest
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 
 FEW, MANY = 200, 1600

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from tests.records import changeable
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import (
     CategorySet,

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearwood import load, save
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import KINDS, ColumnInfo
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import KINDS, ColumnInfo
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
 from clearwood.rules import (
     CategorySet,

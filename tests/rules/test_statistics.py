@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from tests._html.hostile import tags_of
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList, RuleSet
 from clearwood.rules.displays.rule_lines import lines_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import read_ensemble
 from clearwood.rules import FeatureBins, Interval, Training
 from clearwood.search import Grid

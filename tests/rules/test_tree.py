@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.rules import (
     BinSplit,
     CategorySet,

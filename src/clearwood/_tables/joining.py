@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import shown
+from clearwood.columns.cells import shown
 from clearwood.exceptions import InputError
 
 KINDS = {"i": "numbers", "u": "numbers", "f": "numbers", "b": "booleans",

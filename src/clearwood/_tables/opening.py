@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import unmasked
 from clearwood._numeric import BLOCK_ROWS
 from clearwood._tables.parquet import open_parquet
 from clearwood._tables.rows import (
@@ -19,6 +18,7 @@ from clearwood._tables.rows import (
     RowStream,
     told_where,
 )
+from clearwood.columns.cells import unmasked
 from clearwood.exceptions import InputError
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds, joined, kinds_of
 from clearwood._tables.kept import kept_in_file
-from clearwood._validation import check_weight
+from clearwood.columns.validation import check_weight
 from clearwood.exceptions import ClearwoodError, InputError
 
 SAMPLE_ROWS = 200_000

@@ -15,12 +15,10 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, users_level, warned_once
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import only_read, sample_of, says_of_tables
-from clearwood._validation import check_table
 from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
 from clearwood.circuits.distributions import LEAST_SHARE
 from clearwood.circuits.learning.all_rows import AllRows, check_far
@@ -41,6 +39,8 @@ from clearwood.circuits.queries import (
     most_probable,
     sample,
 )
+from clearwood.columns.feature_space import FeatureSpace, users_level, warned_once
+from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 HEAP, FEWEST = 0.01, 5

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood.circuits.distributions import Leaf
+from clearwood.columns.feature_space import FeatureSpace
 
 if TYPE_CHECKING:
     from clearwood.circuits.compiled import Compiled

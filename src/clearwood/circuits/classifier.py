@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, warned_once
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import (
     labels_of,
@@ -21,8 +20,6 @@ from clearwood._tables.learning import (
     sample_of,
     says_of_tables,
 )
-from clearwood._validation import check_apart, check_table, check_target
-from clearwood._words.column_info import ColumnInfo
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded
@@ -36,6 +33,9 @@ from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
+from clearwood.columns.feature_space import FeatureSpace, warned_once
+from clearwood.columns.info import ColumnInfo
+from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import prediction_text

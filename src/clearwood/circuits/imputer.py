@@ -11,11 +11,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, fit_context
-from clearwood._features import FeatureSpace, is_frame, warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import rewrites_table
-from clearwood._validation import check_table
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
@@ -23,6 +21,8 @@ from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares, conditionals
+from clearwood.columns.feature_space import FeatureSpace, is_frame, warned_once
+from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError
 
 

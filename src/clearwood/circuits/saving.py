@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._archive import split_parts
 from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
-from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.distributions import (
@@ -28,6 +27,7 @@ from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.serialise import (
     columns_to_dict,

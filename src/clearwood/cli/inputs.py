@@ -154,8 +154,8 @@ def read_model_of(rules: Any, path: str, classes: str | None, say: Any) -> Any:
 def with_said(frame: Any, path: str | None) -> Any:
     """The same table, with what a file says of its columns."""
     if path is not None:
-        from clearwood._features import FeatureSpace
         from clearwood.cli.tables.columns_file import read_columns_file
+        from clearwood.columns.feature_space import FeatureSpace
 
         said = read_columns_file(path)
         # Refused here if it is wrong, before anything that takes long.

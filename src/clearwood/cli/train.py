@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn import ensemble, tree
 from sklearn.model_selection import train_test_split
 
-from clearwood._cells import are_flags
+from clearwood.columns.cells import are_flags
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
 

@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearwood._features import warned_once
 from clearwood._numeric import as_generator
-from clearwood._validation import check_apart, check_table, check_target, check_weight
 from clearwood._words.labels import target_name
+from clearwood.columns.feature_space import warned_once
+from clearwood.columns.validation import (
+    check_apart,
+    check_table,
+    check_target,
+    check_weight,
+)
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,

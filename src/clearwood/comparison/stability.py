@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
-from clearwood._validation import check_weight
+from clearwood.columns.feature_space import warned_once
+from clearwood.columns.validation import check_weight
 from clearwood.comparison.folds import bootstrap_weight
 from clearwood.comparison.scores import pairwise_agreement
 from clearwood.ensembles.read import needs_fit

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from clearwood._features import users_level
 from clearwood._numeric import kernel
+from clearwood.columns.feature_space import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 SLACK = 1e-9

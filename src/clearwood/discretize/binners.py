@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._cells import frame_cells, numbers
-from clearwood._columns import features_of
 from clearwood._estimators import fit_context
-from clearwood._features import is_frame
 from clearwood._tables import is_read_in_blocks
 from clearwood._tables.learning import rewrites_table, sample_of
-from clearwood._validation import check_table, check_target, check_weight
+from clearwood.columns.cells import frame_cells, numbers
+from clearwood.columns.feature_space import is_frame
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import check_table, check_target, check_weight
 from clearwood.discretize.cuts import (
     Decision,
     accepted,

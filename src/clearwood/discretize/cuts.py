@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import ColumnInfo
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.discretize import _kernels
 from clearwood.rules.conditions import Interval
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing
-from clearwood._columns import features_of, in_order
-from clearwood._features import FeatureSpace, is_frame
 from clearwood._tables import RowBlocks, RowsOfTable
+from clearwood.columns.cells import is_missing
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.schema import features_of, in_order
 from clearwood.discretize.cuts import (
     accepted,
     between,

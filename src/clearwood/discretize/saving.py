@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._archive import split_parts
 from clearwood._documents import Place
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.discretize.binners import BinaryBinner, MDLPDiscretizer
 from clearwood.discretize.cuts import Decision
 from clearwood.exceptions import InputError, ModelFormatError

@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._cells import unmasked
-from clearwood._columns import features_of
-from clearwood._features import UNSEEN, FeatureSpace, is_frame
-from clearwood._words.column_info import ColumnInfo
-from clearwood._words.dates import as_times
+from clearwood.columns.cells import unmasked
+from clearwood.columns.dates import as_times
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
+from clearwood.columns.info import ColumnInfo
+from clearwood.columns.schema import features_of
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.statistics import objective_of, statistic_of

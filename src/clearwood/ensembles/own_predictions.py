@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import UNSEEN
-from clearwood._features import FeatureSpace
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, UnknownCategoriesWarning
 

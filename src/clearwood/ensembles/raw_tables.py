@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace, is_frame
 from clearwood._numeric import category_ranks
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.schema import features_of
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble

@@ -11,17 +11,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
-from clearwood._features import FeatureSpace, is_frame, users_level, warned_once
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import says_of_tables
-from clearwood._validation import (
+from clearwood._words.labels import target_name
+from clearwood.columns.feature_space import (
+    FeatureSpace,
+    is_frame,
+    users_level,
+    warned_once,
+)
+from clearwood.columns.validation import (
     check_apart,
     check_table,
     check_target,
     check_weight,
     interval_ends,
 )
-from clearwood._words.labels import target_name
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.in_blocks import fit_table, learn_table

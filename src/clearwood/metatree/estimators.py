@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions
-from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
 from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError

@@ -14,10 +14,10 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._columns import features_of
 from clearwood._estimators import StrOptions
-from clearwood._features import is_frame, users_level
 from clearwood._numeric import as_generator, product
+from clearwood.columns.feature_space import is_frame, users_level
+from clearwood.columns.schema import features_of
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning

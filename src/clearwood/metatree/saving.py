@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import Place, shown
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS

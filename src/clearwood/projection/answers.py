@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._estimators import take_rows
 from clearwood._numeric import bisect, bisect_whole
-from clearwood._validation import (
+from clearwood.columns.validation import (
     check_range,
     check_table,
     check_target,

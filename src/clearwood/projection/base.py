@@ -11,17 +11,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, product, weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of, says_of_tables
-from clearwood._validation import (
+from clearwood._words.labels import target_name
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import (
     check_forbidden,
     check_table,
     interval_ends,
 )
-from clearwood._words.labels import target_name
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,

@@ -16,14 +16,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._columns import features_of
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of, says_of_tables
-from clearwood._validation import check_table, interval_ends, label_positions
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import (
     Answers,

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._tables.learning import says_of_tables
-from clearwood._validation import check_table, label_positions
+from clearwood.columns.validation import check_table, label_positions
 from clearwood.references import Reference
 from clearwood.rules import RuleList
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import product, rounded
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
 from clearwood.rules import FeatureBins
 from clearwood.search import BoxList, Grid

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, fixed_seed
 from clearwood.references.checks import check_draws

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood._columns import features_of
 from clearwood._estimators import take_rows
-from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
-from clearwood._validation import check_target
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.references.tabular import (
     FLOAT32,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import unmasked
 from clearwood._estimators import take_rows
-from clearwood._features import users_level
+from clearwood.columns.cells import unmasked
+from clearwood.columns.feature_space import users_level
 from clearwood.ensembles.own_predictions import overriding
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.references.base import Reference, check_noise

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from clearwood._columns import features_of
 from clearwood._estimators import take_rows
-from clearwood._features import FeatureSpace
 from clearwood._numeric import spawn_generators
-from clearwood._validation import check_target, check_weight
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import check_target, check_weight
 from clearwood.exceptions import InputError
 from clearwood.references.base import (
     ModelReference,

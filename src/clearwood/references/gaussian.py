@@ -9,7 +9,7 @@ from scipy import linalg
 from scipy.stats import qmc
 
 from clearwood._estimators import target_scale
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.references.base import ModelReference, centred_normals, fixed_seed
 

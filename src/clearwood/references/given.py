@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing, unmasked
+from clearwood.columns.cells import is_missing, unmasked
 from clearwood.exceptions import InputError
 from clearwood.references.base import Reference, check_noise
 from clearwood.references.checks import check_draws

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from clearwood._validation import check_target
+from clearwood.columns.validation import check_target
 from clearwood.ensembles.statistics import objective_of, statistic_of
 from clearwood.exceptions import InputError
 from clearwood.references.base import ModelReference, out_of_fold_noise

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, is_frame
-from clearwood._validation import FEW_CLASSES, check_target
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.validation import FEW_CLASSES, check_target
 from clearwood.exceptions import InputError
 
 FLOAT32 = float(np.finfo(np.float32).max)
@@ -88,7 +88,7 @@ def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
     Examples
     --------
     >>> import pandas as pd
-    >>> from clearwood._columns import features_of
+    >>> from clearwood.columns.schema import features_of
     >>> frame = pd.DataFrame({"size": [1.5, 2.0], "hue": ["red", "blue"]})
     >>> as_numbers(frame, features_of(frame))
     array([[1.5, 0. , 1. ],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from clearwood._features import warned_once
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
 from clearwood._words.labels import check_text
+from clearwood.columns.feature_space import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.families import section_of

@@ -1,6 +1,6 @@
 """Rules that a person can read, the bins they stand on, and how good they are."""
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
 from clearwood.rules.building.lists import (
     build_rule_list,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import _kernels
 

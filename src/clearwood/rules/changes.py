@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
-from clearwood._words.dates import DATES, TIMED, date_text, value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
+from clearwood.columns.dates import DATES, TIMED, date_text, value_text
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
     LARGEST,
     Condition,

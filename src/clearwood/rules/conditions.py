@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
-from clearwood._words.column_info import LARGEST_WHOLE, ColumnInfo
-from clearwood._words.dates import value_text
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
+from clearwood.columns.dates import value_text
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.info import LARGEST_WHOLE, ColumnInfo
 
 if TYPE_CHECKING:
     from clearwood.rules.bins import FeatureBins

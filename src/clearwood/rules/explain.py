@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace, is_frame
-from clearwood._words.dates import WORDED, value_text
 from clearwood._words.labels import label_text, printable
 from clearwood._words.numbers import number_text, short_text
+from clearwood.columns.dates import WORDED, value_text
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
 from clearwood.rules.conditions import (

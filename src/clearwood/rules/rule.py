@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
 from clearwood._words.numbers import (
     measured_text,
@@ -18,6 +17,7 @@ from clearwood._words.numbers import (
     share_text,
     short_text,
 )
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, Interval, matches_all
 

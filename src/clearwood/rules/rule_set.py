@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from clearwood._features import FeatureSpace, warned_once
 from clearwood._tables import is_read_in_blocks
-from clearwood._validation import check_target
 from clearwood._words.labels import check_text, printable
+from clearwood.columns.feature_space import FeatureSpace, warned_once
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable

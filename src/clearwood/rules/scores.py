@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._validation import check_target
 from clearwood._words.numbers import percent_text, short_text
+from clearwood.columns.validation import check_target
 from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5

@@ -14,13 +14,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from clearwood._cityhash import category_hash
 from clearwood._documents import Place, parse_json, refuse_repeated, shown
-from clearwood._features import LOOKUPS, FeatureSpace
 from clearwood._files import read_bytes
-from clearwood._words.column_info import KINDS as COLUMN_KINDS
-from clearwood._words.column_info import ColumnInfo, Kind
 from clearwood._words.labels import check_names
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.feature_space import LOOKUPS, FeatureSpace
+from clearwood.columns.info import KINDS as COLUMN_KINDS
+from clearwood.columns.info import ColumnInfo, Kind
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, wrong_statistic

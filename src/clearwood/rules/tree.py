@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (

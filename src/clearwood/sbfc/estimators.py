@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
-from clearwood._features import warned_once
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
     labels_of,
@@ -19,7 +18,13 @@ from clearwood._tables.learning import (
     sample_of,
     says_of_tables,
 )
-from clearwood._validation import check_apart, check_table, check_target, check_weight
+from clearwood.columns.feature_space import warned_once
+from clearwood.columns.validation import (
+    check_apart,
+    check_table,
+    check_target,
+    check_weight,
+)
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._archive import split_parts
 from clearwood._documents import Place
 from clearwood._estimators import set_read_settings
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.serialise import (

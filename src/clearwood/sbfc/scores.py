@@ -19,7 +19,7 @@ import numpy as np
 from clearwood._numeric import product
 from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood._tables.merging import merged_rows
-from clearwood._validation import check_target
+from clearwood.columns.validation import check_target
 from clearwood.conjugate import CategoricalDirichlet
 from clearwood.conjugate.leaf_model import log_gamma_rise
 from clearwood.discretize import LevelCoder

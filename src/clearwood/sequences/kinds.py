@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace
-from clearwood._validation import LARGEST_VALUE, check_table
-from clearwood._words.column_info import said_with
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import said_with
+from clearwood.columns.schema import features_of
+from clearwood.columns.validation import LARGEST_VALUE, check_table
 from clearwood.conjugate.normal_wishart import NormalInverseWishart
 from clearwood.exceptions import InputError
 from clearwood.sequences.emissions import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing, unmasked
-from clearwood._features import users_level
+from clearwood.columns.cells import is_missing, unmasked
+from clearwood.columns.feature_space import users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.sequences.emissions import UNSEEN
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._validation import check_weight
+from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules import Rule, RuleList, RuleSet
 from clearwood.simplifiers._common.asking import Teacher

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._estimators import StrOptions
-from clearwood._validation import check_signs
+from clearwood.columns.validation import check_signs
 from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
 from clearwood.search import (

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood import simplifiers
 from clearwood._documents import Place
 from clearwood._estimators import parameter_names, set_read_settings
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules import Question, RuleList, RuleSet, Tree
 from clearwood.rules.serialise import (

@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 catboost = pytest.importorskip("catboost")
 from tests.ensembles.catboost import models as catboost_models  # noqa: E402
 
-from clearwood._features import UNSEEN  # noqa: E402
+from clearwood.columns.feature_space import UNSEEN  # noqa: E402
 from clearwood.ensembles import TreeEnsemble, nodes, read_ensemble  # noqa: E402
 from clearwood.ensembles.catboost.model import LINKS, REFUSED_LOSSES  # noqa: E402
 from clearwood.exceptions import (  # noqa: E402

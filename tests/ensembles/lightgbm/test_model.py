@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from clearwood._features import ZERO
+from clearwood.columns.feature_space import ZERO
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.lightgbm.model import read_text
 from clearwood.exceptions import ClearwoodError, InputError, ModelError

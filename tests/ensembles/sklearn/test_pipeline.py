@@ -233,7 +233,7 @@ def test_what_is_not_followed_says_why(step, reason):
     ],
 )
 def test_rows_that_no_question_inside_tells_apart_get_one_answer(model):
-    from clearwood._columns import features_of
+    from clearwood.columns.schema import features_of
     from clearwood.ensembles.any_model import ask_model
     from clearwood.rules import FeatureBins
 
@@ -252,7 +252,7 @@ def test_rows_that_no_question_inside_tells_apart_get_one_answer(model):
 
 
 def test_questions_inside_keep_the_sides_of_gaps_and_of_what_was_never_seen():
-    from clearwood._columns import features_of
+    from clearwood.columns.schema import features_of
 
     known = X[X.ward != "s"]
     model = VotingClassifier([("a", behind("passthrough", filled_one_hot()))])

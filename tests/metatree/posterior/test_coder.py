@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import clearwood as cw
-from clearwood._columns import features_of
+from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
 
 DAY = datetime.date(2020, 1, 2)

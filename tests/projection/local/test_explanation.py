@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.projection.local.neighbours import Neighbourhood
 from clearwood.references import Reference

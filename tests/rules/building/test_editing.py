@@ -5,8 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import ColumnInfo
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleAverage, RuleList, RuleSum
 

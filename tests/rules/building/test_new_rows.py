@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.rules.naive import rows_and_usual
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Interval, Rule, RuleList, RuleSum, Training
 from clearwood.rules.building.new_rows import (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._features import UNSEEN, FeatureSpace
-from clearwood._words.column_info import ColumnInfo
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval
 from clearwood.rules.building.rule_text import read_conditions

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleList, RuleSum
 
 LONG = "height of the building in metres above the lowest ground beside it"

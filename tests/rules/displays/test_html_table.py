@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.rules.displays.samples import boxes_list, scores_sum, values_sum
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleList
 from clearwood.rules.displays.html_table import line_bars, summarize_rules
 

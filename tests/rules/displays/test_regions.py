@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.rules.displays.samples import boxes_list, values_sum
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.displays import RegionsDisplay

@@ -14,7 +14,7 @@ from tests.rules.displays.samples import (
     values_sum,
 )
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import wrapped
 from clearwood.rules import Interval, Rule, RuleAverage, RuleList

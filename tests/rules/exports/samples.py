@@ -6,9 +6,9 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import ColumnInfo
-from clearwood._words.dates import DATES, as_times, date_number
+from clearwood.columns.dates import DATES, as_times, date_number
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.rules import CategorySet, Interval, Rule, RuleList
 from clearwood.rules.serialise import KIND_OF
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._words.column_info import ColumnInfo
-from clearwood._words.dates import MICROSECONDS
+from clearwood.columns.dates import MICROSECONDS
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
 from clearwood.rules.exports.sql_dates import _microsecond

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.exports import engines, samples
 
-from clearwood._words.column_info import ColumnInfo
+from clearwood.columns.info import ColumnInfo
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
 from clearwood.rules.exports.dialects import BASES
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.exports.latex import latex_text
 

@@ -13,9 +13,9 @@ from tests._html.hostile import tags_of
 from tests.rules.exports import engines
 from tests.rules.exports.test_latex import WRITTEN
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import ColumnInfo
 from clearwood._words.labels import CONTROL
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.reporting import report
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet

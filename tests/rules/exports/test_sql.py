@@ -12,7 +12,7 @@ from tests.rules.exports import samples
 from tests.rules.exports.engines import TABLE, open_sqlite, quoted
 from tests.rules.exports.samples import example
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.exports.dialects import DIALECTS

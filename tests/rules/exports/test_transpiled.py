@@ -3,7 +3,7 @@
 import pytest
 from tests.rules.exports.samples import example
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleSum
 from clearwood.rules.exports.dialects import BASES
 

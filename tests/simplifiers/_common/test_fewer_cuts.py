@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import FeatureBins
 from clearwood.simplifiers._common import fewer_cuts
 from clearwood.simplifiers._common.fewer_cuts import MOST_CUTS, with_fewer_cuts

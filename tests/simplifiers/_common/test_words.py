@@ -6,8 +6,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import ColumnInfo
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 
 INFO = {

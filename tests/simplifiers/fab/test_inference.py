@@ -7,7 +7,7 @@ from tests.rules.naive import truth as truth_of
 from tests.simplifiers.fab import naive
 from tests.simplifiers.fab import reference as fab_reference
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.datasets import make_synthetic1, make_xor_regression
 from clearwood.ensembles import read_ensemble
 from clearwood.rules import FeatureBins

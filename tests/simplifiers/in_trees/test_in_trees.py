@@ -20,7 +20,7 @@ from tests.ensembles.models import random_ensemble, random_rows
 from tests.simplifiers.in_trees import naive
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.rules import FeatureBins, Training
 from clearwood.rules.conditions import matches_all

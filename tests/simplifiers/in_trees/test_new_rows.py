@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import FeatureBins, Training
 from clearwood.rules.conditions import matches_all
 from clearwood.search import candidate_boxes

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood._validation import LARGEST_VALUE
 from clearwood.circuits.compiled import Compiled
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.validation import LARGEST_VALUE
 from clearwood.exceptions import InputError
 
 Step = Callable[..., Any]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Node
 from clearwood.circuits.compiled import Compiled, compile_circuit
 from clearwood.circuits.expectation import climb, refine, variances
@@ -30,6 +29,7 @@ from clearwood.circuits.learning.recursion import (
 )
 from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.learning.trimming import judge
+from clearwood.columns.feature_space import FeatureSpace
 
 
 class LearningTable(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 
 LEAST_ROWS = 20
 """Fewer say nothing, neither that columns depend nor that there are kinds of rows."""

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import product
-from clearwood._validation import check_range
 from clearwood.circuits.circuit import Node, fold, with_children
 from clearwood.circuits.distributions import (
     Gaussian,
@@ -16,6 +14,8 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
 )
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.validation import check_range
 
 
 class Units(NamedTuple):

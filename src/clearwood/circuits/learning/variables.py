@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import UNSEEN, checked, is_missing, shown
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace, is_frame
-from clearwood._words.column_info import flag_columns
+from clearwood.columns.cells import UNSEEN, checked, is_missing, shown
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.info import flag_columns
+from clearwood.columns.schema import features_of
 from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
 

@@ -72,7 +72,7 @@ def most_probable(
 
     Examples
     --------
-    >>> from clearwood._features import FeatureSpace
+    >>> from clearwood.columns.feature_space import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
     >>> from clearwood.circuits.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.9, 0.2, 0.1)]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import product
 from clearwood.circuits.circuit import (
     Circuit,
@@ -29,6 +28,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.messages import known_levels, upward
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import partial_normal
 from clearwood.exceptions import InputError
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import Facts, label_words
 from clearwood.circuits.reading.strengths import strengths
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, wrapped
 from clearwood.plotting.table import (

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit, Heap
@@ -22,6 +21,7 @@ from clearwood.circuits.reading.profiles import (
     Spread,
     label_words,
 )
+from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
 """Rows drawn from a circuit to see what is usual."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
@@ -23,6 +22,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.covariances import mean_and_variance
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import name_text
 
 TINY = 1e-12

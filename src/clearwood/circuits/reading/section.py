@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import shown_names
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
@@ -23,6 +21,8 @@ from clearwood.circuits.reading.words import (
     names_text,
     strongest_pairs,
 )
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import shown_names
 
 DEPTH = 2
 """Kinds within kinds that a page tells of."""

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from clearwood._documents import plain_integer, plain_number
-from clearwood._words.dates import as_times, date_number, has_zone
 from clearwood._words.labels import printable
 from clearwood._words.numbers import FEW_CODES, written_numbers
 from clearwood.cli.tables.csv_file import MOST_SHOWN, CsvFile, listed
+from clearwood.columns.dates import as_times, date_number, has_zone
 from clearwood.exceptions import InputError
 
 LONGEST = 60

@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from clearwood._cells import EXACT
-from clearwood._features import FeatureSpace
 from clearwood.cli.tables.cells import (
     as_it_reads,
     numbers_of,
@@ -17,6 +15,8 @@ from clearwood.cli.tables.cells import (
     warn_of_words,
 )
 from clearwood.cli.tables.csv_file import CsvFile, CsvForm, is_parquet, read_parquet
+from clearwood.columns.cells import EXACT
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 
 

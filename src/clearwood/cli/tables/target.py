@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from clearwood._validation import FEW_CLASSES
 from clearwood.cli.tables.csv_file import MOST_SHOWN
+from clearwood.columns.validation import FEW_CLASSES
 from clearwood.exceptions import InputError
 
 

@@ -178,7 +178,7 @@ def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str
 
 def _emission_of(frame: Any) -> str:
     """What steps are: a label, flags, numbers, or both."""
-    from clearwood._columns import features_of
+    from clearwood.columns.schema import features_of
 
     is_label = [labels is not None for labels in features_of(frame).categories]
     if not any(is_label):

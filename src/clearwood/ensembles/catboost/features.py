@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cityhash import category_hash
 from clearwood._documents import Place, refuse_repeated, shown
-from clearwood._features import FeatureSpace
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.casts import FLOAT32_LIMIT, float64_cut_of_float32_test
 from clearwood.ensembles.catboost.ctrs import (
     MOST_CATEGORIES,

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._documents import Place, parse_json, plain_number, refuse_repeated, shown
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import printable
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.catboost.ctrs import refuse_shared_tables
 from clearwood.ensembles.catboost.features import Questions, read_features
 from clearwood.ensembles.catboost.trees import Forest

@@ -21,7 +21,7 @@ from clearwood._documents import (
     refuse_repeated,
     shown,
 )
-from clearwood._features import FeatureSpace, Lookup
+from clearwood.columns.feature_space import FeatureSpace, Lookup
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import (
     MOST_UNNAMED_FEATURES,

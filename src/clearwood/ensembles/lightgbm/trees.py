@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearwood._documents import shown
-from clearwood._features import ZERO
+from clearwood.columns.feature_space import ZERO
 from clearwood.ensembles.lightgbm.columns import Columns
 from clearwood.ensembles.lightgbm.text import Section
 from clearwood.ensembles.nodes import TreeNodes

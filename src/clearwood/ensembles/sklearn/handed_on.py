@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import is_missing
 from clearwood._estimators import columns_made_of, columns_of_parts
+from clearwood.columns.cells import is_missing
 from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.exceptions import ModelError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import ModelError
 

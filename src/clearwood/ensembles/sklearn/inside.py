@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
 from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.sklearn.pipeline import carry_back

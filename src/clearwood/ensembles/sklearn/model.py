@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.read import read_trees

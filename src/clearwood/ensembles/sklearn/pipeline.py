@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN, FeatureSpace
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.sklearn.handed_on import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from clearwood._documents import Place, refuse_repeated, shown
-from clearwood._features import FeatureSpace, Lookup
+from clearwood.columns.feature_space import FeatureSpace, Lookup
 from clearwood.ensembles.nodes import MOST_UNNAMED_FEATURES, fill_category_sets
 from clearwood.ensembles.xgboost.trees import ParsedTree
 

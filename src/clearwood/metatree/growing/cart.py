@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace
 from clearwood._numeric import category_ranks, kernel
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.schema import features_of
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.read import read_trees

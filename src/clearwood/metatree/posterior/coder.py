@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.bins import FeatureBins
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
-from clearwood._words.column_info import info_of_both, info_of_more
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.info import info_of_both, info_of_more
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder

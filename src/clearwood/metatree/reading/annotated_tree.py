@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._words.numbers import probability_text
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import (
     Rule,

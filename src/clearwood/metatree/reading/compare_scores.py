@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._validation import check_target
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 
 COVERAGE = 0.9

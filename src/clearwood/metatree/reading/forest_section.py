@@ -6,9 +6,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._validation import check_target
-from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import short_text
+from clearwood.columns.info import shown_names
+from clearwood.columns.validation import check_target
 from clearwood.metatree.reading.compare_scores import (
     COVERAGE,
     class_scores,

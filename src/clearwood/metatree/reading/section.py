@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text, short_text
+from clearwood.columns.info import shown_names
 from clearwood.metatree.reading.annotated_tree import (
     leaves_text,
     small_text,

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._columns import features_of
-from clearwood._features import FeatureSpace, is_frame
 from clearwood._numeric import product, rounded
 from clearwood._words.numbers import share_text, short_text
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.local.neighbours import Neighbourhood, decoded

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import UNSEEN
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, percent_text, short_text
+from clearwood.columns.feature_space import UNSEEN
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from clearwood._validation import check_target
 from clearwood._words.numbers import short_text
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.references import Reference

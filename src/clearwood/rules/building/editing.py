@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from clearwood._words.column_info import glossary
+from clearwood.columns.info import glossary
 from clearwood.exceptions import InputError
 from clearwood.rules.rule import Rule, prediction_text
 
 if TYPE_CHECKING:
-    from clearwood._features import FeatureSpace
+    from clearwood.columns.feature_space import FeatureSpace
     from clearwood.rules.rule_set import RuleSet
 
 BY_HAND = "edited by hand"

@@ -6,10 +6,10 @@ import math
 import re
 from typing import NoReturn
 
-from clearwood._cells import refuse_zone
-from clearwood._features import FeatureSpace
-from clearwood._words.dates import DATES, date_number, has_zone
 from clearwood._words.labels import label_text
+from clearwood.columns.cells import refuse_zone
+from clearwood.columns.dates import DATES, date_number, has_zone
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import (
     CategorySet,

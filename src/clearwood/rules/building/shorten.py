@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
-from clearwood._words.dates import DATES, plain_date
+from clearwood.columns.dates import DATES, plain_date
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
     Condition,
     Interval,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted
-from clearwood._validation import check_weight
 from clearwood._words.numbers import short_text
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
 from clearwood.rules.counting.score_sums import ScoreSums, sums_of_scores

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._features import FeatureSpace
 from clearwood._html import count_text
 from clearwood._words.numbers import percent_text, share_text
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip

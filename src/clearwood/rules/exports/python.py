@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import comment
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 from clearwood.rules.exports.questions import (

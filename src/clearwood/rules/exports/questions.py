@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import ZERO, FeatureSpace
+from clearwood.columns.feature_space import ZERO, FeatureSpace
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Condition, Interval

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from clearwood._cells import EXACT
-from clearwood._features import FeatureSpace
 from clearwood._words.labels import check_text, comment
+from clearwood.columns.cells import EXACT
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.dialects import BASES, DIALECT_NAMES, DIALECTS
 from clearwood.rules.exports.questions import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from clearwood._words.column_info import ColumnInfo
-from clearwood._words.dates import MICROSECONDS, date_text
+from clearwood.columns.dates import MICROSECONDS, date_text
+from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.rules.exports.questions import NumberQuestion, Piece
 

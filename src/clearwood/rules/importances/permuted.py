@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._features import is_frame
+from clearwood.columns.feature_space import is_frame
 from clearwood.exceptions import InputError
 from clearwood.rules.rule_set import RuleSet, rules_of
 from clearwood.rules.scores import fidelity

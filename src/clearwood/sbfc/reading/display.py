@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearwood._words.column_info import shown_names
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET, plain, text_width, wrapped
 from clearwood.plotting.table import Text, closed, draw_texts, measures, opened

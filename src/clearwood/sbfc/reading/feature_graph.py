@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._words.column_info import shown_names
 from clearwood._words.numbers import probability_text
+from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest

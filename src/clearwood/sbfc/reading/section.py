@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._words.column_info import shown_names
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.columns.info import shown_names
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
 from clearwood.sampling.diagnostics import Diagnosis

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._words.column_info import shown_names
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, share_text, short_text
+from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.reading.state_words import visible

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._cells import is_missing
 from clearwood._words.labels import printable
+from clearwood.columns.cells import is_missing
 
 LONGEST = 3
 """Symbols of a context."""

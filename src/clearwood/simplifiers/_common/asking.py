@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood._validation import label_positions
+from clearwood.columns.validation import label_positions
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.any_model import AnyModel
 

@@ -18,10 +18,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
-from clearwood._features import FeatureSpace
 from clearwood._numeric import as_generator
 from clearwood._tables import RowBlocks
-from clearwood._validation import (
+from clearwood._words.labels import target_name
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.validation import (
     check_apart,
     check_forbidden,
     check_range,
@@ -29,7 +30,6 @@ from clearwood._validation import (
     check_target,
     check_weight,
 )
-from clearwood._words.labels import target_name
 from clearwood.exceptions import (
     ClassOrderWarning,
     InputError,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood._validation import check_table, check_target
+from clearwood.columns.validation import check_table, check_target
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set

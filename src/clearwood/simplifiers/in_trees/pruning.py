@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from clearwood._features import FeatureSpace
 from clearwood._numeric.progress import progress
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Condition, FeatureBins, Training
 from clearwood.simplifiers.in_trees import _kernels
 from clearwood.simplifiers.in_trees.paths import Paths

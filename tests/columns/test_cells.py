@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._cells import EXACT, UNSEEN, category_codes, is_missing
-from clearwood._features import FeatureSpace
+from clearwood.columns.cells import EXACT, UNSEEN, category_codes, is_missing
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 
 NAME = "c"

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from clearwood._columns import MOST_TEXTS, features_of
+from clearwood.columns.schema import MOST_TEXTS, features_of
 from clearwood.exceptions import InputError
 
 

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from clearwood import report
-from clearwood._cityhash import category_hash
-from clearwood._features import UNSEEN, FeatureSpace, check_text
 from clearwood._files import write_text
-from clearwood._validation import check_target
-from clearwood._words.column_info import ColumnInfo
-from clearwood._words.dates import date_number, date_text, plain_date
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.dates import date_number, date_text, plain_date
+from clearwood.columns.feature_space import UNSEEN, FeatureSpace, check_text
+from clearwood.columns.info import ColumnInfo
+from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList
 from clearwood.rules.building.rule_text import read_conditions

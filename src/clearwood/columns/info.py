@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from clearwood._cells import is_flag
-from clearwood._words.dates import DATES, TIMED, UTC
 from clearwood._words.labels import check_names, check_text, printable
+from clearwood.columns.cells import is_flag
+from clearwood.columns.dates import DATES, TIMED, UTC
 from clearwood.exceptions import InputError
 
 Kind = Literal["number", "integer", "binary", "boolean", "date", "datetime", "duration"]

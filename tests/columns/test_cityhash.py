@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from clearwood._cityhash import category_hash
+from clearwood.columns.cityhash import category_hash
 
 
 def test_known_hashes():

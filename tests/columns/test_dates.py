@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._words.dates import (
+from clearwood.columns.dates import (
     MICROSECONDS,
     as_times,
     date_number,

@@ -19,17 +19,17 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from clearwood import _cells
-from clearwood._cells import UNSEEN
-from clearwood._cityhash import category_hash
-from clearwood._words.column_info import (
+from clearwood._words.labels import check_text, label_text
+from clearwood.columns import cells
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.info import (
     ColumnInfo,
     flag_columns,
     kinds_of,
     read_column_info,
     said_with,
 )
-from clearwood._words.labels import check_text, label_text
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))
@@ -179,7 +179,7 @@ class FeatureSpace:
         hashed = [d for d, lookup in enumerate(self.lookup) if lookup == "hash"]
         columns = self.columns(X, asked) if hashed else []
         for d in hashed:
-            texts = {_cells.cell_text(cell) for cell in columns[d].tolist()}
+            texts = {cells.cell_text(cell) for cell in columns[d].tolist()}
             # In order, as two texts can have the same hash.
             known: dict[Any, str] = {
                 category_hash(text): text
@@ -253,11 +253,11 @@ class FeatureSpace:
             A column is missing, there are too many or too few columns, or a
             numeric feature holds something that is not a number.
         """
-        X = _cells.unmasked(X)
+        X = cells.unmasked(X)
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
             if not self._reads_specially():
-                return _cells.as_float64(X, self.float32)
+                return cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
             columns = self.columns(X, asked, whole=whole)
@@ -288,28 +288,28 @@ class FeatureSpace:
         name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
         missing_at = self.missing_at[d]
         if labels is not None and lookup == "hash":
-            return _cells.hash_codes(column, labels)
+            return cells.hash_codes(column, labels)
         if labels is not None and lookup != "integer":
-            return _cells.category_codes(column, labels)
+            return cells.category_codes(column, labels)
         if labels is not None:
-            _cells.refuse_text(column, name)
+            cells.refuse_text(column, name)
         if self.info[d].is_time:
             info = self.info[d]
-            return _cells.days(column, name, info.kind, info.is_zoned)
-        values = _cells.numbers(column, name, self.float32)
+            return cells.days(column, name, info.kind, info.is_zoned)
+        values = cells.numbers(column, name, self.float32)
         if missing_at is not None:
             values = np.where(self._is_at(values, missing_at), np.nan, values)
         if labels is None:
             return values
         if self.float32:
             # To XGBoost -0.5 is no code, to LightGBM it is 0.
-            column = values = _cells.single(values)
+            column = values = cells.single(values)
             values = np.where(values < 0, UNSEEN, values)
-        return _cells.integer_codes(values, labels, column)
+        return cells.integer_codes(values, labels, column)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
         if self.float32:
-            return _cells.single(values) == _cells.single(np.array(missing_at))
+            return cells.single(values) == cells.single(np.array(missing_at))
         with np.errstate(over="ignore"):
             return np.abs(values - missing_at) <= ZERO
 
@@ -329,7 +329,7 @@ class FeatureSpace:
                 "X holds dates or durations; turn them into numbers (days since a day)."
             )
         try:
-            table = np.asarray(_cells.unmasked(X), dtype=object)
+            table = np.asarray(cells.unmasked(X), dtype=object)
         except ValueError:  # rows of different lengths, with arrays in them
             table = np.empty(0, dtype=object)
         if table.ndim != 2:
@@ -339,7 +339,7 @@ class FeatureSpace:
             )
         self._check_width(table.shape[1])
         return [
-            _cells.checked(column, self.names[d])
+            cells.checked(column, self.names[d])
             if d in read
             else np.full(len(table), np.nan)
             for d, column in enumerate(table.T)
@@ -360,11 +360,11 @@ class FeatureSpace:
                 continue
             series = frame.get_column(position[name])
             if self.info[d].is_time:
-                _cells.check_zone(series, self.names[d], self.info[d].is_zoned)
+                cells.check_zone(series, self.names[d], self.info[d].is_zoned)
             if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
                 # Which number a label had in the training data, the model does not say.
-                _cells.refuse_labels(next(iter(series.to_list()), None), name)
-            columns.append(_cells.frame_cells(series))
+                cells.refuse_labels(next(iter(series.to_list()), None), name)
+            columns.append(cells.frame_cells(series))
         return columns
 
     def _warn_of_unknown(self, column: np.ndarray, codes: np.ndarray, d: int) -> None:
@@ -375,7 +375,7 @@ class FeatureSpace:
                 return
             told.add(name)
         unknown, n_cells = codes == UNSEEN, np.count_nonzero(~np.isnan(codes))
-        found = [_cells.shown(cell) for cell in dict.fromkeys(column[unknown].tolist())]
+        found = [cells.shown(cell) for cell in dict.fromkeys(column[unknown].tolist())]
         known = [label_text(x, self.lookup[d]) for x in self.categories[d] or ()]
         rows = f"{np.count_nonzero(unknown)} of {n_cells} rows of {name!r} hold "
         warnings.warn(

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import clearwood as cw
-from clearwood._features import FeatureSpace, warned_once
 from clearwood.cli import main
+from clearwood.columns.feature_space import FeatureSpace, warned_once
 from clearwood.exceptions import UnknownCategoriesWarning
 
 

@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clearwood._cityhash import category_hash
-from clearwood._words.dates import day_numbers
+from clearwood.columns.cityhash import category_hash
+from clearwood.columns.dates import day_numbers
 from clearwood.exceptions import InputError
 
 UNSEEN = -1.0

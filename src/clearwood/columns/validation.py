@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import EXACT, frame_cells, is_missing, shown, unmasked
-from clearwood._columns import TIMES
-from clearwood._features import FeatureSpace, check_distinct, is_frame
 from clearwood._words.labels import check_text, target_name
+from clearwood.columns.cells import EXACT, frame_cells, is_missing, shown, unmasked
+from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
+from clearwood.columns.schema import TIMES
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20

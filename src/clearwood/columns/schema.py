@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._cells import EXACT, days, frame_cells, is_flag, is_missing, shown
-from clearwood._features import FeatureSpace, is_frame
-from clearwood._words.column_info import ColumnInfo, said_with
-from clearwood._words.dates import UTC
 from clearwood._words.numbers import written_numbers
+from clearwood.columns.cells import EXACT, days, frame_cells, is_flag, is_missing, shown
+from clearwood.columns.dates import UTC
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.info import ColumnInfo, said_with
 from clearwood.exceptions import InputError
 
 DATES = (datetime.date, np.datetime64)

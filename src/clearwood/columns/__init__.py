@@ -1,0 +1,1 @@
+"""The columns of a table: read, checked, encoded as numbers, and described."""
