@@ -13,6 +13,7 @@ from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli, Gaussian
+from clearwood.circuits.reading import curves
 from clearwood.circuits.reading.display import cells_of, colour_of, together
 from clearwood.circuits.reading.outline import outline
 from clearwood.exceptions import InputError
@@ -297,3 +298,8 @@ def test_the_chosen_network_is_marked():
     assert display.ax_.get_xscale() == "log"
     with pytest.raises(InputError, match="has no front_"):
         cw.NetworkSizesDisplay.from_estimator(stand_in(clinic()))
+
+
+def test_lines_of_many_conditions_differ_in_colour_or_kind():
+    looks = [curves.look_of(i) for i in range(28)]
+    assert len({tuple(map(str, look.values())) for look in looks}) == 28

@@ -134,6 +134,16 @@ def test_codes_out_of_range_stop(code):
     assert structure.route([[code], [1]]).tolist() == [0, 2]
 
 
+def test_codes_out_of_range_stop_at_cuts_too():
+    X, y = table()
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    structure = from_sklearn_tree(tree)
+    assert (structure.table_start < 0).any()
+    codes = structure.encode(X)[:50].astype(np.int64)
+    codes[:, structure.feature[0]] = -1
+    assert structure.route(codes).tolist() == [0] * 50
+
+
 def test_features_with_many_values():
     """More codes than 16 bits hold go down as they are."""
     structure = given([0], n_values=70_000, n_features=1)

@@ -71,6 +71,23 @@ def test_every_node_is_drawn_and_nothing_lies_outside(display):
         assert box.y1 <= figure.y1
 
 
+def test_every_node_is_linked_to_its_parent(display):
+    ends = [
+        (line.get_xdata(), line.get_ydata())
+        for line in display.ax_.lines
+        if len(line.get_xdata()) == 3
+    ]
+    assert len(ends) == len(shown_nodes(display.tree)) - 1
+    marks = {
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+        for line in display.ax_.lines
+        if line.get_marker() in ("o", "s")
+    }
+    for x, y in ends:
+        assert (float(x[0]), float(y[0])) in marks
+        assert (float(x[-1]), float(y[-1])) in marks
+
+
 def test_every_node_tells_how_probable_it_is_as_a_leaf(display):
     told = Counter(texts(display.ax_))
     nodes = [node for node, _ in shown_nodes(display.tree) if not node.stopped]

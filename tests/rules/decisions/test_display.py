@@ -34,7 +34,12 @@ def test_several_classes_have_a_table_and_two_shares_each():
     display = DecisionsDisplay.from_estimator(three_classes(), X, y).plot()
     left, right = display.axes_
     shown = [float(text.get_text()) for text in left.texts]
-    assert shown == display.found.rules.confusion.ravel().tolist()
+    table = display.found.rules.confusion
+    assert shown == table.ravel().tolist()
+    (image,) = left.images
+    np.testing.assert_allclose(
+        image.get_array(), table / table.sum(axis=1, keepdims=True)
+    )
     assert len([line for line in right.lines if line.get_marker() != "None"]) == 6
     told = [text.get_text() for text in right.get_legend().get_texts()]
     assert told == ["sensitivity, rules", "PPV, rules"]
