@@ -12,7 +12,12 @@ from clearwood import report
 from clearwood._files import write_text
 from clearwood.columns.cityhash import category_hash
 from clearwood.columns.dates import date_number, date_text, plain_date
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace, check_text
+from clearwood.columns.feature_space import (
+    UNSEEN,
+    EncodedRows,
+    FeatureSpace,
+    check_text,
+)
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
@@ -284,3 +289,22 @@ def test_bounds_between_dates_are_starts_of_something():
             cut = plain_date(low, high, (low + high) / 2, kind)
             assert low <= cut < high
             assert kind == "date" or date_number(date_text(cut)) == cut
+
+
+def test_encoded_rows_are_not_encoded_again():
+    space = FeatureSpace(("age", "hue"), (None, ("red", "blue")))
+    frame = pd.DataFrame({"age": [30, 40, 50], "hue": ["blue", "red", "blue"]})
+    rows = space.encoded_rows(frame, {1})
+    called = space.with_info({"age": {"name": "Age"}})
+    for reader in (space, called):
+        found = reader.encode(rows[1:])
+        assert type(found) is np.ndarray
+        assert found[:, 1].tolist() == [0.0, 1.0] and np.isnan(found[:, 0]).all()
+    for other in (
+        FeatureSpace(("age", "hue"), (None, ("blue", "red"))),
+        FeatureSpace.numeric(2),
+    ):
+        with pytest.raises(TypeError, match="other features"):
+            other.encode(rows)
+    with pytest.raises(TypeError, match="other features"):
+        space.encode(np.zeros((2, 2)).view(EncodedRows))

@@ -23,10 +23,15 @@ from clearwood.exceptions import InputError
 from clearwood.metatree import MetaTreeClassifier
 from clearwood.reporting import report, summarize
 from clearwood.reporting.history import summarize_history
+from clearwood.reporting.summary import MOST_SHUFFLED
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.decisions import decisions
 from clearwood.rules.explain import explain
-from clearwood.simplifiers import FABRulesClassifier, FABRulesRegressor
+from clearwood.simplifiers import (
+    FABRulesClassifier,
+    FABRulesRegressor,
+    RuleListClassifier,
+)
 
 PROBABILITIES = [[0.1, 0.9], [0.7, 0.3], [0.05, 0.95], [0.4, 0.6]]
 SAID = ["ill", "well", "ill", "ill"]
@@ -446,3 +451,25 @@ def test_a_failure_names_the_rule_that_decided_and_no_other_that_holds():
     assert [line["rule"] for line in lines] == ["1", "2", "3"]
     assert lines[0]["values"] == ["x0 = 1"]
     assert lines[2]["values"] == ["no other rule fits"]
+
+
+def test_a_page_encodes_its_rows_once_for_the_rules_and_twice_for_the_model(
+    tmp_path, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    # Of more rows than these, a sample is shuffled.
+    n = MOST_SHUFFLED + 1
+    X = pd.DataFrame({"a": rng.random(n), "b": rng.random(n)})
+    y = np.where(X["a"] > 0.5, "yes", "no")
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    result = RuleListClassifier(forest, random_state=0).fit(X, y)
+    encode, seen = FeatureSpace.encode, []
+
+    def counted(space, table, *args, **how):
+        seen.append(table is X)
+        return encode(space, table, *args, **how)
+
+    monkeypatch.setattr(FeatureSpace, "encode", counted)
+    report(result, tmp_path / "page.html", X=X, y=y)
+    # Once more for the sample.
+    assert sum(seen) <= 1 + 2 + 1

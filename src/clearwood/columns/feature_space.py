@@ -40,6 +40,18 @@ LOOKUPS: tuple[str, ...] = get_args(Lookup)
 PER_FEATURE = ("lookup", "missing_at", "info")
 
 
+class EncodedRows(np.ndarray):
+    """Rows that are encoded once, to be given in place of their table.
+
+    Made by :meth:`FeatureSpace.encoded_rows`; rows of it are encoded rows too.
+    """
+
+    features: FeatureSpace | None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.features = getattr(source, "features", None)
+
+
 @dataclass(frozen=True)
 class FeatureSpace:
     """Names and categories of the features of one model.
@@ -253,6 +265,8 @@ class FeatureSpace:
             A column is missing, there are too many or too few columns, or a
             numeric feature holds something that is not a number.
         """
+        if isinstance(X, EncodedRows):
+            return self._from_encoded(X)
         X = cells.unmasked(X)
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
@@ -276,6 +290,26 @@ class FeatureSpace:
         for d in strange:
             self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
+
+    def encoded_rows(self, X: Any, asked: Collection[int]) -> EncodedRows:
+        """A table that all who read it by these features need not encode again.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        asked : set of int
+            Every feature that any of them reads.
+        """
+        rows = self.encode(X, asked).view(EncodedRows)
+        rows.features = self
+        return rows
+
+    def _from_encoded(self, rows: EncodedRows) -> np.ndarray:
+        other = rows.features
+        # Names for people, units and descriptions change no number.
+        if other is None or replace(other, info=self.info) != self:
+            raise TypeError("The rows were encoded for other features.")
+        return rows.view(np.ndarray)
 
     def _reads_specially(self) -> bool:
         """Whether any column is more than its values."""

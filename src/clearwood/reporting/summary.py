@@ -124,13 +124,13 @@ def summarize(
         teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
-    table = None if X is None else table_of(rules, X, y, teacher)
+    table = None if X is None else table_of(rules, X, y, teacher, _path_of(result))
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
     shown = rules
     if table is not None:
-        shown = rules.described_on(table.X, table.y, teacher=table.taught)
+        shown = rules.described_on(table.rows, table.y, teacher=table.taught)
     counted = TRAINING if table is None else HANDED_IN
     section = None
     if family is not None:
@@ -167,6 +167,11 @@ def summarize(
     if family is not None:
         page[family.name] = section
     return page | {"words": words_of(page)}
+
+
+def _path_of(result: Any) -> tuple[RuleSet, ...]:
+    """Rules of all sizes among which those of a result were chosen."""
+    return tuple(getattr(result, "path_", None) or ())
 
 
 def _summarize_alone(
@@ -268,7 +273,7 @@ def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
     if table is None:
         return summarize_tree(draw_tree(result, row=way))
     known = table.taught if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.X, known, row=way))
+    return summarize_tree(draw_tree(result, table.rows, known, row=way))
 
 
 def _importances(
@@ -291,7 +296,7 @@ def _scores(
     rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
     """The rules beside the model; ``unit`` says how a template shows the numbers."""
-    scores = rules.evaluate(table.X, table.y, teacher=table.taught)
+    scores = rules.evaluate(table.rows, table.y, teacher=table.taught)
     lines = []
     if table.y is not None:
         lines += _error_lines(rules, table)
@@ -313,7 +318,7 @@ def _scores(
         ),
     ]
     return {
-        "n_rows": len(rules.predict(table.X)),
+        "n_rows": len(table.rows),
         "lines": lines,
         "has_model": any(line["model"] is not None for line in lines),
         # Those that need no explanation.
@@ -343,7 +348,7 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
 def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
-    said = rules.predict(table.X)
+    said = rules.predict(table.rows)
     error = prediction_error(table.y, said, rules.task)
     of_model = model_error(rules, table)
     if rules.task == "classification":
