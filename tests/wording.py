@@ -34,6 +34,7 @@ STABLE_WORDS = (
     (r"\b0x[0-9a-f]{6,}", "<address>"),
     (r"\b127\.0\.0\.1:\d+", "<host>"),
     (r"\binproc://[\w./]+\w", "<address>"),
+    (r"(\S)\1{50,}", r"\1...\1"),
 )
 
 INLINE = "a|abbr|b|code|em|i|kbd|mark|q|small|span|strong|sub|sup|tspan|var"
