@@ -51,7 +51,7 @@ def section(toy, X=None, y=None):
 
 @click.command("toy")
 def command():
-    "Say that this is a toy."
+    "Say toy."
     click.echo("a toy")
 
 
@@ -135,7 +135,7 @@ def test_a_family_of_another_package_is_saved_reported_and_has_a_command(
         page = (tmp_path / "page.html").read_text(encoding="utf-8")
         assert "<p>&lt;b&gt; has the mean 1.5.</p>" in page and "<h1>A toy" in page
     assert CliRunner().invoke(main, ["toy"]).output == "a toy\n"
-    assert "Say that this is a toy." in CliRunner().invoke(main, ["--help"]).output
+    assert "Say toy." in CliRunner().invoke(main, ["--help"]).output
 
 
 def test_without_its_package_a_file_is_refused(installed, tmp_path):

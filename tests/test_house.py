@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests import wording
 from tests.estimators import DENSITIES, ESTIMATORS
 
 import clearwood
@@ -47,6 +48,19 @@ LONG_FILES = {
     "search/trees/_kernels.py": "kernels that call each other",
 }
 """Files with more lines of code than that, and what each holds."""
+
+ENGLISH, MOST_WORDS = re.compile(r"(?<!\S)[a-z]{2,}[,;:.]?(?!\S)"), 4
+"""A word of a sentence; a text with as many words is wording."""
+
+TEST_NAME = r"\w+(?=\[| |$)"
+"""The function in the name of a text on file."""
+
+OWN_WORDS = {
+    "_numeric.test_kernel": "programs that it runs",
+    "test_house": "what its own rules say",
+    "test_wording": "texts that it makes up",
+}
+"""Tests that expect sentences, and whose."""
 
 OPEN_THEMSELVES = {
     "_tables.kept": "a file that it has written itself",
@@ -297,6 +311,42 @@ def waits_for_ever(house: Path) -> list[str]:
     return broken
 
 
+def expected_sentences(tests: Path) -> list[str]:
+    """Sentences that tests expect, beside those on file: see ``tests/wording.py``."""
+    broken = []
+    for module, tree in parsed(tests).items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assert(test=expected):
+                    pass
+                case ast.keyword(arg="match", value=expected):
+                    pass
+                case _:
+                    continue
+            broken += [
+                f"{module}:{text.lineno} {text.value!r}"
+                for text in ast.walk(expected)
+                if isinstance(text, ast.Constant)
+                and len(ENGLISH.findall(str(text.value))) >= MOST_WORDS
+                and module not in OWN_WORDS
+            ]
+    return broken
+
+
+def texts_of_no_test(tests: Path) -> list[str]:
+    """Texts on file of tests that are gone."""
+    broken = []
+    for path in tests.rglob("texts/*.txt"):
+        files = (path.parents[1] / f"{name}{path.stem}.py" for name in ("test_", ""))
+        source = "".join(file.read_text() for file in files if file.exists())
+        broken += [
+            f"{path.relative_to(tests)}: {name}"
+            for name in wording.read(path)
+            if f"def {re.search(TEST_NAME, name)[0]}(" not in source
+        ]
+    return broken
+
+
 RULES = (
     imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
     opens_files, waits_for_ever,
@@ -311,6 +361,12 @@ def test_the_house_keeps(rule):
 
 def test_no_test_waits_for_ever():
     assert waits_for_ever(ROOT / "tests") == []
+
+
+@pytest.mark.parametrize("rule", [expected_sentences, texts_of_no_test])
+def test_wording_that_tests_expect_is_on_file(rule):
+    broken = rule(ROOT / "tests")
+    assert not broken, "\n".join(broken)
 
 
 # Each rule sees what breaks it
@@ -428,6 +484,23 @@ def test_made_docstrings_are_seen(tmp_path):
     made = 'class A:\n    __doc__ = f"{1}"\n'
     files = {"rules/x": made, "rules/y": 'class B:\n    """Written."""\n'}
     assert made_docstrings(build(tmp_path, files)) == ["rules.x:2"]
+
+
+def test_wording_beside_that_on_file_is_seen(tmp_path):
+    files = {
+        "a/x": "assert 'no such column here' in said and f'{x} of all rows' != a",
+        "test_y": "with raises(E, match='must be one of'): run('it must be one of')",
+        "test_z": "def test_a(): same_text('it must be one of')",
+    }
+    tests = build(tmp_path, files)
+    assert expected_sentences(tests) == [
+        "a.x:1 'no such column here'",
+        "test_y:1 'must be one of'",
+    ]
+    (tests / "texts").mkdir()
+    filed = {"test_a": "b", "test_a[c] 2": "d", "test_b 2": "e"}
+    wording.write(tests / "texts" / "z.txt", filed)
+    assert texts_of_no_test(tests) == ["texts/z.txt: test_b 2"]
 
 
 def test_files_opened_elsewhere_are_seen(tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import given
 from sklearn.exceptions import NotFittedError
 from tests.circuits import made
 from tests.circuits.reading.cases import heaped
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood._archive import read_archive, write_archive
@@ -178,7 +179,7 @@ def test_other_doors_come_back(make, fitted, tmp_path):
             assert mine.tolist() == other.tolist()
     assert getattr(again, "joint", True) and getattr(again, "per_class", True)
     if hasattr(found, "at_most"):
-        with pytest.raises(NotFittedError, match=r"only circuit_ is kept"):
+        with refuses(NotFittedError, match="circuit_"):
             again.at_most(100)
 
 
@@ -204,7 +205,7 @@ def test_only_known_densities_are_saved(fitted, tmp_path):
     class Own(cw.MiniSPN):
         pass
 
-    with pytest.raises(InputError, match="Cannot save a Own"):
+    with refuses(InputError):
         to_archive(Own())
     document, arrays = to_archive(fitted[1])
     for name, value in (

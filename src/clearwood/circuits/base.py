@@ -39,8 +39,9 @@ from clearwood.circuits.queries import (
     most_probable,
     sample,
 )
-from clearwood.columns.feature_space import FeatureSpace, users_level, warned_once
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_table
+from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 HEAP, FEWEST = 0.01, 5

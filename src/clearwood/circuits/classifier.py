@@ -33,9 +33,10 @@ from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
-from clearwood.columns.feature_space import FeatureSpace, warned_once
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import prediction_text

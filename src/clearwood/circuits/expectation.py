@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled, compile_circuit
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 Expected = tuple[float, np.ndarray, list[np.ndarray]]

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._words.labels import target_name
-from clearwood.columns.feature_space import warned_once
 from clearwood.columns.validation import (
     check_apart,
     check_table,
     check_target,
     check_weight,
 )
+from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.fits import groups_of
 from clearwood.comparison.folds import (
     Job,

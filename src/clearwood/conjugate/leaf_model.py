@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._numeric import kernel
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 SLACK = 1e-9

@@ -14,12 +14,7 @@ from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
 from clearwood._tables.learning import says_of_tables
 from clearwood._words.labels import target_name
-from clearwood.columns.feature_space import (
-    FeatureSpace,
-    is_frame,
-    users_level,
-    warned_once,
-)
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import (
     check_apart,
     check_table,
@@ -27,6 +22,7 @@ from clearwood.columns.validation import (
     check_weight,
     interval_ends,
 )
+from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.in_blocks import fit_table, learn_table

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.numbers import share_text
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.conjugate import (
     CategoricalDirichlet,
     LeafModel,

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._estimators import take_rows
 from clearwood.columns.cells import unmasked
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.own_predictions import overriding
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.references.base import Reference, check_noise

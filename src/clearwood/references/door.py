@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.references.bart import BartReference

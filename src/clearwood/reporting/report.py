@@ -8,7 +8,7 @@ from typing import Any
 from clearwood._files import check_writable, write_text
 from clearwood._html import render
 from clearwood._words.labels import check_text
-from clearwood.columns.feature_space import warned_once
+from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
 from clearwood.families import section_of

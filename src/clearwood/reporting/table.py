@@ -27,7 +27,7 @@ def table_of(
 ) -> Table:
     """Check the rows given, and read them once for rules of all sizes."""
     asked = rules.asked.union(*(shorter.asked for shorter in path))
-    rows = rules.features.encoded_rows(X, asked)
+    rows = rules.features.encoded_table(X, asked)
     if len(rows) == 0:
         raise InputError("X has no rows; give some, or leave X out.")
     taught, probabilities = answers_of(rules, teacher, X, len(rows))

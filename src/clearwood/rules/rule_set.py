@@ -10,8 +10,9 @@ import numpy as np
 
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, printable
-from clearwood.columns.feature_space import FeatureSpace, warned_once
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_target
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable

@@ -18,13 +18,13 @@ from clearwood._tables.learning import (
     sample_of,
     says_of_tables,
 )
-from clearwood.columns.feature_space import warned_once
 from clearwood.columns.validation import (
     check_apart,
     check_table,
     check_target,
     check_weight,
 )
+from clearwood.columns.warned_once import warned_once
 from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.dirichlet import draw_rows
 from clearwood.sequences.sequence_model import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.cells import is_missing, unmasked
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.sequences.emissions import UNSEEN
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from scipy.stats.contingency import association
 from tests.circuits.made import circuits
 from tests.circuits.reading.cases import deep
+from tests.wording import same_text
 
 from clearwood import FeatureSpace
 from clearwood._words.numbers import share_text
@@ -158,10 +159,10 @@ def test_shares_name_the_level_that_is_more_common_here():
     here, of_all = Shares(np.array([0.5, 0.1, 0.4])), Shares(np.array([0.6, 0.3, 0.1]))
     assert here.beside(of_all, "abc") == "c in 40 % (10 %)"
     assert here.brief(of_all, "abc") == "c: 40 %"
-    assert here.words("abc") == "a in 50 %, c in 40 %, b in 10 %"
+    same_text(here.words("abc"))
     many = Shares(np.array([0.05, 0.5, 0.2, 0.15, 0.1]))
-    assert many.words("abcde") == "b in 50 %, c in 20 %, d in 15 %, 2 others in 15 %"
-    assert Shares(np.ones(1)).words((None,)) == "missing always"
+    same_text(many.words("abcde"))
+    same_text(Shares(np.ones(1)).words((None,)))
     assert [share_text(x) for x in (1e-14, 1 - 1e-14)] == ["0 %", "100 %"]
 
 

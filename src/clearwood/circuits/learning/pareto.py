@@ -11,7 +11,7 @@ from clearwood._numeric.progress import progress
 from clearwood.circuits.circuit import Node
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.productions import Branch, Ground
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 BEST = 0.5

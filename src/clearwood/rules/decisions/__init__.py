@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import warned_once
 from clearwood.columns.validation import check_weight
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions.of_classes import (
     CalibrationPoint,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import warned_once
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores

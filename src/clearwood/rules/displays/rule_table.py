@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clearwood.columns.feature_space import warned_once
+from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.plotting.style import QUIET
 from clearwood.plotting.table import FONT, closed, draw_rules, draw_texts, opened

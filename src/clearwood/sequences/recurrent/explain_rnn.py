@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import as_generator
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.as_module import beside_filtered, module_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import users_level
+from clearwood.columns.warned_once import users_level
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.any_model import AnyModel, ask_model, predicts, task_of
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
