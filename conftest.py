@@ -4,7 +4,7 @@ import os
 import sys
 
 import pytest
-from tests import chosen
+from tests import chosen, wording
 
 # Boosting and linear algebra read this when they are loaded, which is later than
 # here: on few rows more threads only wait.
@@ -13,7 +13,12 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def pytest_addoption(parser):
-    """Add what ``tests/chosen.py`` decides by."""
+    """Add what ``tests/chosen.py`` and ``tests/wording.py`` decide by."""
+    parser.addoption(
+        "--update-texts",
+        action="store_true",
+        help="write down, in tests/*/texts, the wording that tests find",
+    )
     parser.addoption(
         "--all",
         action="store_true",
@@ -24,6 +29,11 @@ def pytest_addoption(parser):
         action="store_true",
         help="run one test per estimator, values from elsewhere, and what was changed",
     )
+
+
+def pytest_configure(config):
+    """Say whether wording is compared or written down."""
+    wording.UPDATING = config.option.update_texts
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -30,10 +30,8 @@ TESTS = {
     "plotting": [
         "tests/plotting", "tests/rules/displays", "tests/comparison/test_display.py"],
     SINGLE: [
-        "tests/test_cells.py", "tests/test_cityhash.py", "tests/test_columns.py",
-        "tests/test_documents.py", "tests/test_features.py", "tests/test_files.py",
-        "tests/test_package.py", "tests/test_unknown_categories.py",
-        "tests/test_persistence.py", "tests/test_validation.py",
+        "tests/test_documents.py", "tests/test_files.py", "tests/test_families.py",
+        "tests/test_package.py", "tests/test_persistence.py",
         "tests/discretize/test_saving.py", "tests/sbfc/test_saving.py",
     ],
 }  # fmt: skip

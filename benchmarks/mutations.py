@@ -272,7 +272,7 @@ def write_page(study):
         f"Drawn by lot from the {n_places:,} such places that there are in "
         f"{', '.join(rooms)}: in lots 1 to 5 equal shares of every file, and one at "
         "least; in lot 6 a handful of every other room, so that its share is that of "
-        "rooms more than that of places. "
+        "rooms more than that of places; in lot 7 sixteen of each of four rooms. "
         "The tests are those of the room (its examples in docstrings too) that run "
         "the mutant's function, or all of them where none is seen to: what only other "
         "rooms' tests see, such as those of estimators that use a search, counts as "

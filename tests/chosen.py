@@ -16,8 +16,13 @@ LARGE_PRODUCT = 30
 """Of more cases of a test than this, made of random seeds or estimators and of
 something else, some repeat others."""
 
-PROMISES = ("contract.py", "test_contract.py", "test_sklearn_checks.py")
+SKLEARN = "test_sklearn_checks.py"
+PROMISES = ("contract.py", "test_contract.py", SKLEARN)
 """Files that hold every estimator to the same."""
+
+OF_A_FAMILY = 3
+"""Estimators of one family, which share most of what is checked, that run each of
+scikit-learn's checks."""
 
 FACTS = "golden"
 """What files and tests of values from elsewhere have in their names."""
@@ -27,10 +32,11 @@ def by_default(items):
     """All that does not repeat another.
 
     Left out are tests marked ``dear``; of the classifier and the regressor of one
-    method, one in each promise, now this and now that; and of large products of seeds
-    or estimators with other parameters all but some in which each value of each occurs.
+    method, one in each promise, now this and now that; of scikit-learn's checks all but
+    a few estimators of each family; and of large products of seeds or estimators with
+    other parameters all but some in which each value of each occurs.
     """
-    products = defaultdict(list)
+    products, families = defaultdict(list), defaultdict(list)
     kept = []
     for item in items:
         if item.get_closest_marker("dear") or not _is_turn_of(item):
@@ -38,8 +44,12 @@ def by_default(items):
         repeats = item.path.name in PROMISES or "seed" in _values(item)
         if repeats and len(_values(item)) > 1:
             products[item.path, item.originalname].append(item)
+        if item.path.name == SKLEARN:
+            families[_promise_of(item), _family_of(item)].append(item)
         kept.append(item)
-    left_out = set()
+    left_out = {
+        item for family in families.values() for item in _by_lot(family)[OF_A_FAMILY:]
+    }
     for group in products.values():
         if len(group) > LARGE_PRODUCT:
             left_out |= {*group} - {*_covering(group)}
@@ -128,17 +138,31 @@ def _is_turn_of(item):
     method = name.removesuffix("Classifier").removesuffix("Regressor")
     if method == name or method in ("SPN", "SelectiveBayesianForest"):
         return True
+    turn = crc32(f"{_promise_of(item)} {method}".encode()) % 2
+    return name.endswith(("Classifier", "Regressor")[turn])
+
+
+def _promise_of(item):
+    """The name of a promise, or of a check of scikit-learn's."""
+    values = getattr(getattr(item, "callspec", None), "params", {})
     promise = values.get("check", item.originalname)
     promise = getattr(promise, "func", promise)
-    promise = getattr(promise, "__name__", promise)
-    turn = crc32(f"{promise} {method}".encode()) % 2
-    return name.endswith(("Classifier", "Regressor")[turn])
+    return getattr(promise, "__name__", promise)
+
+
+def _family_of(item):
+    """The package of the estimator that is checked."""
+    return type(item.callspec.params["estimator"]).__module__.split(".")[1]
+
+
+def _by_lot(items):
+    return sorted(items, key=lambda item: crc32(item.nodeid.encode()))
 
 
 def _covering(group):
     """Few tests in which each value of each parameter occurs."""
     seen, found = set(), []
-    for item in sorted(group, key=lambda item: crc32(item.nodeid.encode())):
+    for item in _by_lot(group):
         values = {*_values(item).items()}
         if values - seen:
             seen |= values

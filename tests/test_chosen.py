@@ -48,15 +48,33 @@ def test_each_method_each_task_and_each_value_has_its_turn(tmp_path):
     assert len(some) < len(ESTIMATORS) < len(found.items) / 6 + 1
 
 
+def test_each_check_of_sklearn_runs_on_each_family():
+    found, path = Collected(), chosen.ROOT / "tests" / chosen.SKLEARN
+    settings = str(chosen.ROOT / "pyproject.toml")
+    pytest.main([str(path), "--collect-only", "-qq", "-c", settings], [found])
+
+    def where(items):
+        return {(chosen._promise_of(item), chosen._family_of(item)) for item in items}
+
+    some = chosen.by_default(found.items)
+    assert where(some) == where(found.items)
+    assert len(some) <= chosen.OF_A_FAMILY * len(where(some))
+    kinds = [
+        {type(item.callspec.params["estimator"]) for item in items}
+        for items in (some, found.items)
+    ]
+    assert kinds[0] == kinds[1]
+
+
 def test_a_changed_file_stands_for_its_tests():
     tests = chosen.ROOT / "tests"
     changed = frozenset(
-        {"src/clearwood/rules/exports/python.py", "tests/test_cells.py"}
+        {"src/clearwood/rules/exports/python.py", "tests/test_files.py"}
     )
-    assert chosen.is_quick(tests / "test_cells.py", changed)
+    assert chosen.is_quick(tests / "test_files.py", changed)
     assert chosen.is_quick(tests / "rules" / "exports" / "test_sql.py", changed)
     assert not chosen.is_quick(tests / "rules" / "test_rule_set.py", changed)
     assert chosen.is_quick(tests / "contract.py", frozenset())
-    single = frozenset({"src/clearwood/_cells.py"})
-    assert chosen.is_quick(tests / "test_cells.py", single)
+    single = frozenset({"src/clearwood/_files.py"})
+    assert chosen.is_quick(tests / "test_files.py", single)
     assert not chosen.is_quick(tests / "rules" / "test_rule_set.py", single)

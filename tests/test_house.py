@@ -8,11 +8,12 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests import wording
 from tests.estimators import DENSITIES, ESTIMATORS
 
 import clearwood
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "codec exceptions plotting",  # and all private rooms: see floor_of
+    "codec columns exceptions families plotting",  # and all private rooms: see floor_of
     "conjugate datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",
@@ -46,6 +47,19 @@ LONG_FILES = {
     "search/trees/_kernels.py": "kernels that call each other",
 }
 """Files with more lines of code than that, and what each holds."""
+
+ENGLISH, MOST_WORDS = re.compile(r"(?<!\S)[a-z]{2,}[,;:.]?(?!\S)"), 4
+"""A word of a sentence; a text with as many words is wording."""
+
+TEST_NAME = r"\w+(?=\[| |$)"
+"""The function in the name of a text on file."""
+
+OWN_WORDS = {
+    "_numeric.test_kernel": "programs that it runs",
+    "test_house": "what its own rules say",
+    "test_wording": "texts that it makes up",
+}
+"""Tests that expect sentences, and whose."""
 
 OPEN_THEMSELVES = {
     "_tables.kept": "a file that it has written itself",
@@ -79,9 +93,15 @@ def parsed(house: Path) -> dict[str, ast.Module]:
     return trees
 
 
-def imported(tree: ast.AST, package: str) -> Iterator[str]:
+@cache
+def walked(house: Path) -> dict[str, list[ast.AST]]:
+    """All nodes by the modules' names."""
+    return {module: list(ast.walk(tree)) for module, tree in parsed(house).items()}
+
+
+def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:
     """What is imported of the house, with the names that are taken from it."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -91,18 +111,15 @@ def imported(tree: ast.AST, package: str) -> Iterator[str]:
         yield from (n.partition(".")[2] for n in names if n.startswith(f"{package}."))
 
 
-def at_import_time(tree: ast.Module) -> ast.Module:
-    """The module without what runs only in functions or for type checkers."""
-
-    class Trimmed(ast.NodeTransformer):
-        def visit_FunctionDef(self, node):
-            return None
-
-        def visit_If(self, node):
-            typing = "TYPE_CHECKING" in ast.unparse(node.test)
-            return None if typing else self.generic_visit(node)
-
-    return Trimmed().visit(ast.parse(ast.unparse(tree)))
+def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes but for what runs only in functions or for type checkers."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(
+            child.test
+        )
+        if not (typing or isinstance(child, ast.FunctionDef)):
+            yield from at_import_time(child)
 
 
 # The rules of the house
@@ -116,8 +133,8 @@ def floor_of(room: str) -> int | None:
 
 def imports_upward(house: Path) -> list[str]:
     """Imports, lazy ones too, of rooms that are not on a floor below."""
-    trees = parsed(house)
-    rooms = {module.partition(".")[0] for module in trees} - {""}
+    modules = walked(house)
+    rooms = {module.partition(".")[0] for module in modules} - {""}
     floor = {room: floor_of(room) for room in rooms}
     shared = {0, len(FLOORS) - 1}
     broken = [
@@ -125,11 +142,11 @@ def imports_upward(house: Path) -> list[str]:
         for room in sorted(rooms)
         if floor[room] is None
     ]
-    for module, tree in trees.items():
+    for module, nodes in modules.items():
         room = module.partition(".")[0]
         if floor.get(room) is None:
             continue
-        for name in imported(tree, house.name):
+        for name in imported(nodes, house.name):
             other = name.partition(".")[0]
             # Names that are no rooms are those of the front door itself.
             if other == room or floor.get(other) is None:
@@ -175,8 +192,8 @@ def circles(house: Path) -> list[str]:
 def lines_of_code(text: str) -> int:
     """Lines that are not blank, a comment, or part of a docstring."""
     documented = set()
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(ast.parse(text)):
-        kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
             documented |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
     return sum(
@@ -192,9 +209,13 @@ def crowded(house: Path) -> list[str]:
     broken = []
     for path in house.rglob("*.py"):
         files[path.parent] += 1
-        n_lines = lines_of_code(path.read_text(encoding="utf-8"))
-        name = path.relative_to(house).as_posix()
-        if n_lines > MOST_LINES and name not in LONG_FILES:
+        text, name = (
+            path.read_text(encoding="utf-8"),
+            path.relative_to(house).as_posix(),
+        )
+        if name in LONG_FILES or text.count("\n") <= MOST_LINES:
+            continue
+        if (n_lines := lines_of_code(text)) > MOST_LINES:
             broken.append(f"{name} has {n_lines} lines of code")
     return broken + [
         f"{folder.relative_to(house)}/ has {n} files"
@@ -226,9 +247,9 @@ def names_alike(house: Path) -> list[str]:
 def asks_what_it_is(house: Path) -> list[str]:
     """Where a result is asked what it is, instead of being told what to do."""
     broken = []
-    for module, tree in parsed(house).items():
+    for module, nodes in walked(house).items():
         asking = module.partition(".")[0] in {"cli", "reporting", "persistence"}
-        for node in ast.walk(tree):
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="hasattr"), args=[ast.Name(id=name), _]):
                     if asking and name == "result":
@@ -242,8 +263,8 @@ def made_docstrings(house: Path) -> list[str]:
     """Docstrings that are put together: editors show nothing of them."""
     return [
         f"{module}:{node.lineno}"
-        for module, tree in parsed(house).items()
-        for node in ast.walk(tree)
+        for module, nodes in walked(house).items()
+        for node in nodes
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign)
         and "__doc__" in ast.unparse(node).partition("=")[0]
     ]
@@ -253,8 +274,8 @@ def opens_files(house: Path) -> list[str]:
     """Files opened past ``codec.files``, which knows what has no end."""
     opening = {"open", "read_bytes", "write_bytes", "write_text"}
     broken = []
-    for module, tree in parsed(house).items():
-        for node in ast.walk(tree):
+    for module, nodes in walked(house).items():
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Name(id="open")):
                     name = "open"
@@ -270,8 +291,8 @@ def opens_files(house: Path) -> list[str]:
 def waits_for_ever(house: Path) -> list[str]:
     """Waits for a thread, a process or a cluster that have no limit."""
     broken = []
-    for module, tree in parsed(house).items():
-        for node in ast.walk(tree):
+    for module, nodes in walked(house).items():
+        for node in nodes:
             match node:
                 case ast.Call(func=ast.Attribute(value=where, attr=name)):
                     pass
@@ -289,6 +310,42 @@ def waits_for_ever(house: Path) -> list[str]:
     return broken
 
 
+def expected_sentences(tests: Path) -> list[str]:
+    """Sentences that tests expect, beside those on file: see ``tests/wording.py``."""
+    broken = []
+    for module, tree in parsed(tests).items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assert(test=expected):
+                    pass
+                case ast.keyword(arg="match", value=expected):
+                    pass
+                case _:
+                    continue
+            broken += [
+                f"{module}:{text.lineno} {text.value!r}"
+                for text in ast.walk(expected)
+                if isinstance(text, ast.Constant)
+                and len(ENGLISH.findall(str(text.value))) >= MOST_WORDS
+                and module not in OWN_WORDS
+            ]
+    return broken
+
+
+def texts_of_no_test(tests: Path) -> list[str]:
+    """Texts on file of tests that are gone."""
+    broken = []
+    for path in tests.rglob("texts/*.txt"):
+        files = (path.parents[1] / f"{name}{path.stem}.py" for name in ("test_", ""))
+        source = "".join(file.read_text() for file in files if file.exists())
+        broken += [
+            f"{path.relative_to(tests)}: {name}"
+            for name in wording.read(path)
+            if f"def {re.search(TEST_NAME, name)[0]}(" not in source
+        ]
+    return broken
+
+
 RULES = (
     imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
     opens_files, waits_for_ever,
@@ -303,6 +360,12 @@ def test_the_house_keeps(rule):
 
 def test_no_test_waits_for_ever():
     assert waits_for_ever(ROOT / "tests") == []
+
+
+@pytest.mark.parametrize("rule", [expected_sentences, texts_of_no_test])
+def test_wording_that_tests_expect_is_on_file(rule):
+    broken = rule(ROOT / "tests")
+    assert not broken, "\n".join(broken)
 
 
 # Each rule sees what breaks it
@@ -420,6 +483,23 @@ def test_made_docstrings_are_seen(tmp_path):
     made = 'class A:\n    __doc__ = f"{1}"\n'
     files = {"rules/x": made, "rules/y": 'class B:\n    """Written."""\n'}
     assert made_docstrings(build(tmp_path, files)) == ["rules.x:2"]
+
+
+def test_wording_beside_that_on_file_is_seen(tmp_path):
+    files = {
+        "a/x": "assert 'no such column here' in said and f'{x} of all rows' != a",
+        "test_y": "with raises(E, match='must be one of'): run('it must be one of')",
+        "test_z": "def test_a(): same_text('it must be one of')",
+    }
+    tests = build(tmp_path, files)
+    assert expected_sentences(tests) == [
+        "a.x:1 'no such column here'",
+        "test_y:1 'must be one of'",
+    ]
+    (tests / "texts").mkdir()
+    filed = {"test_a": "b", "test_a[c] 2": "d", "test_b 2": "e"}
+    wording.write(tests / "texts" / "z.txt", filed)
+    assert texts_of_no_test(tests) == ["texts/z.txt: test_b 2"]
 
 
 def test_files_opened_elsewhere_are_seen(tmp_path):

@@ -1,7 +1,7 @@
 """Damaged model files: what do our readers do with 10,000 mutants of each format?
 
 Every mutant must be refused with ModelFormatError or be read and predict exactly what
-its own tree arithmetic says, within 1 s and 64 MB + 10 times the file. The mutants run
+its own tree arithmetic says, within 1 s and 64 MiB + 10 times the file. The mutants run
 in a child process, so that a crash or a hang is seen and counted. Failing mutants are
 kept under ``results/fuzz_failures``.
 
@@ -36,7 +36,7 @@ FULL, QUICK = (10_000, 250, 400), (500, 50, 50)
 MOST_SECONDS = 1.0
 PATIENCE = 300.0
 """Seconds until a child that says nothing is taken for hanging."""
-MEMORY, MEMORY_PER_BYTE = 64e6, 10
+MEMORY, MEMORY_PER_BYTE = 2**26, 10
 FAILURES = RESULTS / "fuzz_failures"
 LARGE, BOMBS = "large", "bombs"
 

@@ -74,8 +74,9 @@ def check_memory_of_table(needed: int, size: int, name: str) -> None:
 def _refusal(needed: int, size: int, name: str, bound: int) -> str:
     return (
         f"{name}: {size:,} bytes would take {needed:,} bytes of memory or more, "
-        f"beyond the {bound:,} that are allowed. If you trust the file, allow more "
-        "(max_memory in bytes; on the command line --max-memory in MB)."
+        f"beyond the {bound:,} that are allowed. If you trust the file, allow more: "
+        "read_ensemble(path, max_memory=...) or load(path, max_memory=...) in bytes; "
+        "on the command line --max-memory in MB."
     )
 
 

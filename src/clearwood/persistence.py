@@ -12,51 +12,17 @@ from clearwood.codec.files import open_plain
 from clearwood.ensembles import ModelCheck
 from clearwood.ensembles import check as check_model
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.families import families, saving_module
 from clearwood.rules import RuleSet
-from clearwood.simplifiers import METHODS
-
-HOMES = {
-    "BinaryBinner": "clearwood.discretize.saving",
-    "Circuit": "clearwood.circuits.saving",
-    "HMMLSTM": "clearwood.sequences.networks.saving",
-    "HiddenMarkovModel": "clearwood.sequences.saving",
-    "HybridSPN": "clearwood.circuits.saving",
-    "LearnSPN": "clearwood.circuits.saving",
-    "MDLPDiscretizer": "clearwood.discretize.saving",
-    "MetaForestClassifier": "clearwood.metatree.saving",
-    "MetaForestRegressor": "clearwood.metatree.saving",
-    "MetaTreeClassifier": "clearwood.metatree.saving",
-    "MetaTreeRegressor": "clearwood.metatree.saving",
-    "MiniSPN": "clearwood.circuits.saving",
-    "ParetoSPN": "clearwood.circuits.saving",
-    "ProjectedLinearRegression": "clearwood.projection.saving",
-    "ProjectedLogisticRegression": "clearwood.projection.saving",
-    "ProjectedRuleListClassifier": "clearwood.projection.saving",
-    "ProjectedRuleListRegressor": "clearwood.projection.saving",
-    "ProjectedTreeClassifier": "clearwood.projection.saving",
-    "ProjectedTreeRegressor": "clearwood.projection.saving",
-    "SPNClassifier": "clearwood.circuits.saving",
-    "SPNImputer": "clearwood.circuits.saving",
-    "SelectiveBayesianForestClassifier": "clearwood.sbfc.saving",
-} | {
-    f"{method}{kind}": "clearwood.simplifiers.saving"
-    for method in METHODS.values()
-    for kind in ("Classifier", "Regressor")
-}
-"""Per class that an archive may hold, the module whose ``SAVED`` says what files hold.
-
-A family that can be saved adds a line; a class that was renamed keeps that of its old
-name.
-"""
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 """How archives begin; what stands at the start of rules, and of our archives."""
 
 
-def saved_of(kind: str) -> Saved:
-    """What files hold of a class, by its name."""
-    saved: Saved = import_module(HOMES[kind]).SAVED[kind]
-    return saved
+def saved_of(kind: str) -> Saved | None:
+    """What files hold of a class, by its name; None where it cannot be saved."""
+    module = saving_module(kind)
+    return None if module is None else import_module(module).SAVED[kind]
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -87,10 +53,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
-    elif (kind := type(result).__name__) in HOMES:
+    elif saved := saved_of(kind := type(result).__name__):
         from clearwood.codec.archive import write_archive
 
-        document, arrays = saved_of(kind).write(result)
+        document, arrays = saved.write(result)
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(
@@ -131,9 +97,11 @@ def _load(path: str | Path) -> Any:
     try:
         top, arrays = read_archive(path)
         kind = top["kind"].text()
-        if kind not in HOMES:
-            raise ModelFormatError(f"kind: expected one of {list(HOMES)}.")
-        return saved_of(kind).read(top, arrays)
+        saved = saved_of(kind)
+        if saved is None:
+            kinds = [name for family in families() for name in family.saved]
+            raise ModelFormatError(f"kind: expected one of {sorted(kinds)}.")
+        return saved.read(top, arrays)
     except ModelFormatError as error:
         raise ModelFormatError(f"{path}: {error}") from None
 

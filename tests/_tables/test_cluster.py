@@ -19,6 +19,7 @@ from tests._tables.dying import (
 )
 from tests._tables.storing import CUTS, N, in_parts, of_dask, stored
 from tests.waiting import SECONDS, await_workers, local_cluster
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS
@@ -53,7 +54,7 @@ def cluster():
         yield client
 
 
-@pytest.fixture(params=[1, 2], scope="module")
+@pytest.fixture(params=[pytest.param(1, marks=pytest.mark.dear), 2], scope="module")
 def workers(request, cluster):
     await_workers(cluster, request.param)
     return request.param
@@ -165,15 +166,15 @@ def test_a_cluster_may_be_without_workers_for_a_while(frame, rules, monkeypatch)
         monkeypatch.setattr(progress.Patience, "_report", staticmethod(report))
         with leaving(leave):
             assert rules.evaluate(X, "y", teacher=Leaving(first)) == whole
-        where = f"no worker of Dask, or no answer, at {client.scheduler.address}"
-        assert reports[0].startswith(f"{where} for 0 s; waiting, for 600 s")
-        assert reports[1] == f"no longer: {where}; going on"
+        address = client.scheduler.address
+        assert all(f" {address}" in report for report in reports)
+        same_text(report.replace(address, "<address>") for report in reports)
         # And where none comes, an error.
         monkeypatch.setattr(progress.Patience, "_report", staticmethod(reports.append))
         with (
             dask.config.set({dask_cluster.WAIT_SETTING: "300ms"}),
             leaving(leave),
-            pytest.raises(InputError, match="No worker of Dask.* for 0 s. Start"),
+            refuses(InputError),
         ):
             rules.evaluate(X, "y", teacher=Leaving(first))
         cluster.scale(1)
@@ -190,11 +191,11 @@ def test_blocks_whose_cluster_is_gone_say_so(frame):
         assert blocks.map_sum(total_of, 1.0)
         with (
             dask.config.set(scheduler="threads"),
-            pytest.raises(InputError, match="Dask cannot compute this"),
+            refuses(InputError),
         ):
             blocks.map_sum(total_of, 1.0)
         client.close()
-        with pytest.raises(InputError, match="Dask"):
+        with refuses(InputError):
             blocks.map_sum(total_of, 1.0)
 
 
@@ -211,15 +212,11 @@ def test_mixtures_are_fitted_where_the_rows_are(workers, frame, tmp_path):
     assert f"all {N:,} rows" in told[0].about["mixture"]
 
 
-@pytest.mark.parametrize(
-    ("version", "has"), [("0.0.7", "has clearwood 0.0.7"), (None, "has no clearwood")]
-)
-def test_workers_without_this_library_are_named(cluster, frame, rules, version, has):
+@pytest.mark.parametrize("version", ["0.0.7", None])
+def test_workers_without_this_library_are_named(cluster, frame, rules, version):
     cluster.run(become, version)
     try:
-        with pytest.raises(
-            InputError, match=f"at tcp://127.* {has}. Install {cw.__version__} in"
-        ):
+        with refuses(InputError, match=cw.__version__):
             rules.evaluate(of_dask(in_parts(frame)), "y")
     finally:
         cluster.run(become, cw.__version__)
@@ -231,7 +228,7 @@ def test_rows_that_cannot_be_kept_are_named(cluster, frame):
     broken.loc[CUTS[-1] - 1, "a"] = "old"
     rows = open_rows(of_dask(in_parts(broken.drop(columns="b"))))
     with (
-        pytest.raises(InputError, match="Dask cannot compute.*TypeError"),
+        refuses(InputError, match="TypeError"),
         rows.kept(halved, 3.0) as blocks,
     ):
         blocks.map_sum(total_of, 1.0)
@@ -243,10 +240,10 @@ def test_a_partition_that_raises_is_named(cluster, frame, rules):
     small = frame[:50]
     parts = [dask.delayed(broken_part)(small, number, 2) for number in range(4)]
     X = dd.from_delayed(parts, meta=small)
-    with pytest.raises(InputError, match="partition 2: ZeroDivisionError"):
+    with refuses(InputError, match="ZeroDivisionError"):
         rules.evaluate(X, "y")
     missing = frame.assign(y=frame["y"].where(frame.index != CUTS[-1] - 1))
-    with pytest.raises(InputError, match="^partition 6: .*NaN"):
+    with refuses(InputError, match="NaN"):
         rules.evaluate(of_dask(in_parts(missing)), "y")
 
 
@@ -260,8 +257,8 @@ def test_a_scheduler_that_is_gone_is_named(frame, rules):
         address = client.scheduler.address
         gone.sync(gone.scheduler.close)
         with client.as_current():
-            with pytest.raises(InputError, match=f"at {address} is gone.*new client"):
+            with refuses(InputError, match=str(address)):
                 rules.evaluate(X, "y")
             client.close()
-            with pytest.raises(InputError, match="is gone.*new client"):
+            with refuses(InputError):
                 rules.evaluate(X, "y")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
+from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import compile_circuit
@@ -113,53 +114,53 @@ HALF = np.full(2, 0.5)
 
 
 @pytest.mark.parametrize(
-    ("node", "words"),
+    "node",
     [
-        (Sum(HALF, (Bernoulli(0, 0.5),)), "2 weights and 1 children"),
-        (Sum(HALF, ()), "2 weights and 0 children"),
-        (Sum(np.array([0.5, 0.6]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
-        (Sum(np.array([1.5, -0.5]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
-        (Sum(np.array([np.nan, 1.0]), (Bernoulli(0, 0.5),) * 2), "add up to 1"),
-        (Sum(HALF, (Bernoulli(0, 0.5), Gaussian(2, 0.0, 1.0))), "child over 'x2'"),
-        (Product(()), "no children"),
-        (Product((Bernoulli(0, 0.5),) * 2), "same column 'x0'"),
-        (Bernoulli(0, 0.5), "says nothing of 'x1'"),
-        (Bernoulli(0, 1.2), "probabilities"),
-        (Bernoulli(0, float("nan")), "probabilities"),
-        (Bernoulli(1, 0.5), "2 levels where its column has 3"),
-        (Bernoulli(2, 0.5), "2 levels where its column has 0"),
-        (Bernoulli(4, 0.5), "different positions among 4"),
-        (Bernoulli(-1, 0.5), "different positions among 4"),
-        (Categorical(1, HALF), "2 levels where"),
-        (Categorical(1, np.array([0.5, 0.5, 0.5])), "probabilities"),
-        (Gaussian(0, 0.0, 1.0), "a column that has levels"),
-        (Gaussian(2, 0.0, 0.0), "variance 0.0"),
-        (Gaussian(2, float("inf"), 1.0), "mean inf"),
-        (Histogram(2, RISING[::-1], HALF), "do not rise"),
-        (Histogram(2, RISING, np.full(3, 1 / 3)), "3 edges of 3 bins"),
-        (Histogram(2, RISING, np.ones(2)), "probabilities"),
-        (Histogram(0, RISING, HALF), "a column that has levels"),
-        (MultivariateGaussian((2, 2), np.zeros(2), EYE), "different positions"),
-        (MultivariateGaussian((), np.zeros(0), np.zeros((0, 0))), "positions"),
-        (MultivariateGaussian((2, 3), np.zeros(3), EYE), "other sizes"),
-        (MultivariateGaussian((2, 3), np.zeros(2), -EYE), "positive definite"),
-        (MultivariateGaussian((2, 3), np.zeros(2), np.triu(EYE + 0.1)), "symmetric"),
-        (MultivariateGaussian((2, 3), np.zeros(2), EYE + np.inf), "definite"),
-        (MultivariateGaussian((2, 3), np.full(2, np.nan), EYE), "not finite"),
-        (MultivariateGaussian((1, 3), np.zeros(2), EYE), "has levels"),
-        (ChowLiuTree((0, 1), (-1,), TABLES), "other numbers"),
-        (ChowLiuTree((0, 1), (-1, 1), TABLES), "do not come first"),
-        (ChowLiuTree((0, 1), (-1, -1), TABLES), "do not come first"),
-        (ChowLiuTree((0, 1), (0, 0), TABLES), "no root"),
-        (ChowLiuTree((1, 0), (-1, 0), TABLES), "cells where"),
-        (ChowLiuTree((0, 1), (-1, 0), (TABLES[0], 1 - TABLES[1])), "probabilities"),
-        ("leaf", "holds a str"),
+        Sum(HALF, (Bernoulli(0, 0.5),)),
+        Sum(HALF, ()),
+        Sum(np.array([0.5, 0.6]), (Bernoulli(0, 0.5),) * 2),
+        Sum(np.array([1.5, -0.5]), (Bernoulli(0, 0.5),) * 2),
+        Sum(np.array([np.nan, 1.0]), (Bernoulli(0, 0.5),) * 2),
+        Sum(HALF, (Bernoulli(0, 0.5), Gaussian(2, 0.0, 1.0))),
+        Product(()),
+        Product((Bernoulli(0, 0.5),) * 2),
+        Bernoulli(0, 0.5),
+        Bernoulli(0, 1.2),
+        Bernoulli(0, float("nan")),
+        Bernoulli(1, 0.5),
+        Bernoulli(2, 0.5),
+        Bernoulli(4, 0.5),
+        Bernoulli(-1, 0.5),
+        Categorical(1, HALF),
+        Categorical(1, np.array([0.5, 0.5, 0.5])),
+        Gaussian(0, 0.0, 1.0),
+        Gaussian(2, 0.0, 0.0),
+        Gaussian(2, float("inf"), 1.0),
+        Histogram(2, RISING[::-1], HALF),
+        Histogram(2, RISING, np.full(3, 1 / 3)),
+        Histogram(2, RISING, np.ones(2)),
+        Histogram(0, RISING, HALF),
+        MultivariateGaussian((2, 2), np.zeros(2), EYE),
+        MultivariateGaussian((), np.zeros(0), np.zeros((0, 0))),
+        MultivariateGaussian((2, 3), np.zeros(3), EYE),
+        MultivariateGaussian((2, 3), np.zeros(2), -EYE),
+        MultivariateGaussian((2, 3), np.zeros(2), np.triu(EYE + 0.1)),
+        MultivariateGaussian((2, 3), np.zeros(2), EYE + np.inf),
+        MultivariateGaussian((2, 3), np.full(2, np.nan), EYE),
+        MultivariateGaussian((1, 3), np.zeros(2), EYE),
+        ChowLiuTree((0, 1), (-1,), TABLES),
+        ChowLiuTree((0, 1), (-1, 1), TABLES),
+        ChowLiuTree((0, 1), (-1, -1), TABLES),
+        ChowLiuTree((0, 1), (0, 0), TABLES),
+        ChowLiuTree((1, 0), (-1, 0), TABLES),
+        ChowLiuTree((0, 1), (-1, 0), (TABLES[0], 1 - TABLES[1])),
+        "leaf",
     ],
 )
-def test_what_is_no_circuit_is_refused(node, words):
+def test_what_is_no_circuit_is_refused(node):
     if isinstance(node, Bernoulli | Gaussian):  # below other nodes too
         node = Sum(np.ones(1), (node,))
-    with pytest.raises(InputError, match=words):
+    with refuses(InputError):
         check_circuit(Circuit(node, COLUMNS))
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from tests.circuits import naive
 from tests.circuits.test_estimators import people
+from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.circuits.circuit import Product, Sum
@@ -96,7 +97,7 @@ def test_evidence_in_words(fitted):
     row = X.iloc[[0]].assign(age=80.5, ward="west")
     (told,) = fitted.explain(row)
     lines = str(told).splitlines()
-    assert lines[0].startswith("ill with probability ")
+    same_lines(lines[0])
     assert len(lines) == 6 and any(line.endswith("age is 80.5") for line in lines)
     size = [abs(float(line.split()[0])) for line in lines[1:]]
     assert size == sorted(size, reverse=True)
@@ -108,11 +109,11 @@ def test_evidence_in_words(fitted):
 
 def test_bad_classes_are_told():
     X, y = table(40)
-    with pytest.raises(InputError, match=r"one class only, \['a'\]"):
+    with refuses(InputError, match="'a'"):
         cw.SPNClassifier().fit(X, np.full(40, "a"))
-    with pytest.raises(InputError, match="requires y"):
+    with refuses(InputError):
         cw.SPNClassifier().fit(X, None)
-    with pytest.raises(InputError, match="'age' holds infinity"):
+    with refuses(InputError, match="'age'"):
         cw.SPNClassifier().fit(X, y).predict(X.assign(age=np.inf))
     with pytest.raises(ValueError, match="'n_networks'"):
         cw.SPNClassifier(cw.MiniSPN(n_networks=0)).fit(X, y)
@@ -135,5 +136,5 @@ def test_dates_of_few_values_are_dates(tmp_path):
     assert found.score(X, y) == 1
     cw.save(found, tmp_path / "kept")
     assert cw.load(tmp_path / "kept").score(X, y) == 1
-    with pytest.raises(InputError, match="discrete names 'at', which holds dates"):
+    with refuses(InputError, match="'at'"):
         cw.MiniSPN(discrete=["at"]).fit(X)

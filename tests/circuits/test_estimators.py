@@ -12,6 +12,7 @@ from scipy import stats
 from tests.circuits.learning.test_golden import table as rows_of
 from tests.circuits.made import GOLDEN
 from tests.estimators import DENSITIES, check_batches
+from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood.circuits.base import held_out
@@ -139,7 +140,7 @@ def test_pickles(make, fitted):
 @each
 def test_levels_that_are_new_count_as_missing(make, fitted):
     rows = people(6)
-    with pytest.warns(UnknownCategoriesWarning, match="ward"):
+    with warns(UnknownCategoriesWarning):
         found = fitted[make].score_samples(rows.assign(ward="south"))
     np.testing.assert_array_equal(
         found, fitted[make].score_samples(rows.assign(ward=None))
@@ -176,20 +177,20 @@ def test_few_rows(make):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"age": np.inf}, "'age' holds infinity in row 0; correct"),
-        ({"ward": [f"name {i}" for i in range(300)]}, "'ward' .* Leave the column out"),
-        ({"age": datetime.time(7)}, "'age'.* times of the day"),
-        ({"age": [(1, 2)] * 300}, "'age' holds"),
-        ({"age": np.linspace(0, 1e200, 300)}, "'age' lies .* give it in other units"),
+        ({"age": np.inf}, "'age'"),
+        ({"ward": [f"name {i}" for i in range(300)]}, "'ward'"),
+        ({"age": datetime.time(7)}, "'age'"),
+        ({"age": [(1, 2)] * 300}, "'age'"),
+        ({"age": np.linspace(0, 1e200, 300)}, "'age'"),
     ],
     ids=["infinite", "free text", "times", "pairs", "huge"],
 )
 def test_bad_columns_are_named(make, change, message, fitted):
     X = people().assign(**change)
-    with pytest.raises(InputError, match=message):
+    with refuses(InputError, match=message):
         made(make).fit(X)
     if "age" in change and change["age"] is np.inf:
-        with pytest.raises(InputError, match=message):
+        with refuses(InputError, match=message):
             fitted[make].score_samples(X)
 
 
@@ -206,9 +207,9 @@ def test_bad_columns_are_named(make, change, message, fitted):
 def test_large_whole_numbers_are_exact_or_refused(form):
     ids = 2**60 + np.repeat([0, 1, 7], 20)
     X = pd.DataFrame({"id": ids, "code": np.tile([1, 2], 30)})
-    with pytest.raises(InputError, match=f"{2**60} and {2**60 + 1}: .* categories"):
+    with refuses(InputError, match=f"{2**60}.*{2**60 + 1}"):
         cw.MiniSPN().fit(form(X))
-    with pytest.raises(InputError, match="differ in their last digits alone"):
+    with refuses(InputError):
         cw.SPNClassifier().fit(form(X), np.arange(len(form(X))) % 2)
     X["id"] = 2**60 + 1024 * np.repeat([0, 1, 7], 20)
     found = cw.MiniSPN(random_state=0).fit(form(X)).circuit_.features.categories
@@ -219,7 +220,7 @@ def test_large_whole_numbers_are_exact_or_refused(form):
 def test_cells_so_far_out_that_all_others_are_one_are_named(make):
     X = people(120)
     X.loc[17, "age"] = 1e12
-    with pytest.warns(LostDigitsWarning, match="'age' holds 1e.12 in row 17, so far"):
+    with warns(LostDigitsWarning, match="'age'.*17"):
         made(make).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error", LostDigitsWarning)
@@ -243,9 +244,9 @@ def test_conditionals(make, fitted):
     for one in ("age", 2):
         alone = found.conditional(rows, given=one)
         assert set(alone) == {"ward", "ill", "grade", "pulse", "age"}
-    with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
+    with refuses(InputError, match="'years'"):
         found.conditional(rows, given="years")
-    with pytest.raises(InputError, match="given names column.*'years'.* lacks"):
+    with refuses(InputError, match="'years'"):
         found.conditional(rows, given=["years"])
 
 
@@ -253,7 +254,7 @@ def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
     found = cw.MiniSPN(random_state=0).fit(people())
     rows = people(2, missing=0).assign(age=[1e300, 50.0], ward=None)
     assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
-    with pytest.raises(InputError, match="Row 0: .* probability of 0 together"):
+    with refuses(InputError):
         found.most_probable(rows)
     cw.SurpriseDisplay.from_estimator(found, rows[:1])
     assert not recwarn.list
@@ -278,15 +279,15 @@ def test_draws_under_evidence(make, fitted):
     assert abs(drawn["age"].mean() - 65) < 3
     again = found.sample(2000, given={1: True}, random_state=0)
     pd.testing.assert_frame_equal(again, drawn)
-    with pytest.raises(InputError, match=r"'ward' is 'south', .*levels are \['east'"):
+    with refuses(InputError, match="'ward'.*'south'.*'east'"):
         found.sample(given={"ward": "south"})
     for n in (-1, 2.0, "3", None):
-        with pytest.raises(InputError, match=f"n_samples is {n!r}"):
+        with refuses(InputError, match=f"n_samples.*{n!r}"):
             found.sample(n)
     for given in ("ward=west", [("ward", "west")], 3):
-        with pytest.raises(InputError, match=r"given is .* a dict of columns"):
+        with refuses(InputError):
             found.sample(given=given)
-    with pytest.raises(InputError, match=r"'ward' holds \['east', 'west'\] .list."):
+    with refuses(InputError, match="'ward'.*'east'.*'west'"):
         found.sample(given={"ward": ["east", "west"]})
 
 
@@ -316,7 +317,7 @@ def test_where_rows_heap_up_is_known(make):
     (heap,) = found.circuit_.heaps
     assert (heap.column, heap.value) == (1, 0.0)
     assert heap.reach == X["packs"][X["packs"] > 0].min() / 2
-    assert "packs = 0 in " in str(found.circuit_)
+    same_lines(str(found.circuit_))
     if hasattr(found, "front_"):
         assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
 
@@ -390,5 +391,5 @@ def part(node):
 def test_rows_to_choose_by_must_be_some():
     X = people(50)
     for none in (X[:0], X[["age"]].to_numpy()[:0]):
-        with pytest.raises(InputError, match="X_val has no rows to choose by"):
+        with refuses(InputError, match="X_val"):
             cw.MiniSPN(random_state=0).fit(X, X_val=none)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests._tables.storing import KINDS, N, in_parts, of_dask, stored
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood._tables import open_rows
@@ -140,7 +141,7 @@ def test_classes_that_no_sample_knows(frame):
     assert spn.classes_.tolist() == ["no", "rare", "yes"]
     shares = spn.predict_proba(table[["a", "b"]]).mean(axis=0)
     np.testing.assert_allclose(shares[1], 400 / N, rtol=0.3)
-    with pytest.raises(InputError, match="no row of class 'rare'"):
+    with refuses(InputError, match="'rare'"):
         classifier(per_class=True).fit(lambda: in_parts(table), "y")
 
 
@@ -167,16 +168,16 @@ def test_networks_per_class_learn_from_the_rows_of_their_class(frame):
 def test_what_is_wrong_is_named_with_its_place(frame):
     table = frame[["a", "b"]]
     far = table.assign(a=np.where(np.arange(N) == N - 1, 1e150, frame["a"]))
-    with pytest.raises(InputError, match="frame 6: Column 'a' holds 1e\\+150"):
+    with refuses(InputError, match="'a'.*150"):
         cw.MiniSPN(random_state=0).fit(lambda: in_parts(far))
     odd = in_parts(table)
     odd[-1] = odd[-1].assign(a="long")
-    with pytest.raises(InputError, match="frame 6: column 'a' holds text"):
+    with refuses(InputError, match="'a'"):
         cw.MiniSPN(random_state=0).fit(lambda: odd)
     network = cw.MiniSPN(random_state=0).fit(table[:200])
-    with pytest.raises(InputError, match="no column 'b'"):
+    with refuses(InputError, match="'b'"):
         network.score_samples(lambda: [table[["a"]]])
-    with pytest.raises(InputError, match="no column 'z'"):
+    with refuses(InputError, match="'z'"):
         classifier().fit(lambda: [table], "z")
 
 
@@ -198,5 +199,5 @@ def test_cells_are_filled_wherever_they_are_stored(kind, frame, tmp_path):
 def test_draws_are_for_tables_in_memory(frame):
     values = frame[["a", "b"]][:300]
     imputer = cw.SPNImputer(random_state=0, n_draws=1).fit(values)
-    with pytest.raises(InputError, match="n_draws is 1"):
+    with refuses(InputError, match="n_draws"):
         imputer.transform(lambda: [values])

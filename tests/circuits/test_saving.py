@@ -9,6 +9,7 @@ from hypothesis import given
 from sklearn.exceptions import NotFittedError
 from tests.circuits import made
 from tests.circuits.reading.cases import heaped
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.circuits.circuit import Circuit, Sum
@@ -179,7 +180,7 @@ def test_other_doors_come_back(make, fitted, tmp_path):
             assert mine.tolist() == other.tolist()
     assert getattr(again, "joint", True) and getattr(again, "per_class", True)
     if hasattr(found, "at_most"):
-        with pytest.raises(NotFittedError, match=r"only circuit_ is kept"):
+        with refuses(NotFittedError, match="circuit_"):
             again.at_most(100)
 
 
@@ -205,7 +206,7 @@ def test_only_known_densities_are_saved(fitted, tmp_path):
     class Own(cw.MiniSPN):
         pass
 
-    with pytest.raises(InputError, match=r"Cannot save a .*Own of your own"):
+    with refuses(InputError):
         saved_of("MiniSPN").write(Own())
     document, arrays = written(fitted[1])
     for name, value in (

@@ -1,7 +1,6 @@
 import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.waiting import SECONDS, running
+from tests.wording import refuses, same_lines, same_text
 
 import clearwood
 from clearwood.cli import main
@@ -44,15 +44,16 @@ def table(frame, tmp_path):
     return path
 
 
-def failed(result, *words):
-    """Exit 1 with one line on stderr that holds these words."""
+def failed(result, *facts):
+    """Exit 1 with one line on stderr: the one on file, with these facts in it."""
     assert result.exit_code == 1, result.output
     lines = [x for x in result.stderr.splitlines() if x.startswith("clearwood: error")]
     assert len(lines) == 1
     assert "Traceback" not in result.stderr
-    for word in words:
-        assert word in lines[0]
+    for fact in facts:
+        assert fact in lines[0]
     assert result.stdout == ""
+    same_text(lines)
     return True
 
 
@@ -68,15 +69,17 @@ def test_rare_classes_are_named_if_asked(tmp_path):
     said = {line["prediction"] for line in [*rules["rules"], rules["otherwise"]]}
     assert said == {"ill", "well"} and rules["about"]["scoring"] == "balanced"
     wrong = simplify(path, "--method", "fab", "--scoring", "balanced")
-    assert wrong.exit_code == 2 and "--scoring is for --method list" in wrong.stderr
+    assert wrong.exit_code == 2
+    same_lines(wrong.stderr)
     number = simplify(
         path, "--scoring", "log_loss", "--drop", "state", "--task", "regression",
         target="age",
     )  # fmt: skip
-    assert failed(number, "--scoring is for classes")
+    assert failed(number, "--scoring")
     # Without any option no constant, and what is printed of an unlikely class.
     told = simplify(path, "--seed", "0", "--class-weight", "balanced").stdout
-    assert "2. otherwise" in told and re.search(r"ill, probability .* elsewhere", told)
+    assert "2. otherwise" in told
+    same_lines(told)
     plain = json.loads(simplify(path, "--json", "--quiet", "--seed", "0").stdout)
     assert plain["rules"]["rules"]
 
@@ -95,19 +98,16 @@ def test_classes_have_weights_if_asked(tmp_path):
     # So that all rows together count as before.
     assert weights("1=8,0=2") == "0 0.5556, 1 2.222"
     assert weights("balanced", "--method", "tree").startswith("0 0.6")
-    failed(simplify(path, "--class-weight", "1=many"), "expected balanced, or numbers")
+    failed(simplify(path, "--class-weight", "1=many"))
     failed(simplify(path, "--class-weight", "9=2"), "9")
     numbers = simplify(path, "--class-weight", "balanced", "--task", "regression")
-    failed(numbers, "--class-weight is for classes")
+    failed(numbers, "--class-weight")
 
 
 def test_the_best_kind_is_taken_if_asked(table):
     found = simplify(table, "--method", "auto", "--max-rules", 3)
     assert found.exit_code == 0, found.stderr
-    assert re.search(
-        r"Kinds of rules, on held-out rows, log loss [^:]+: list \S+, tree",
-        found.stdout,
-    )
+    same_lines(found.stdout)
     assert simplify(table, "--method", "auto", "--n-rules", 3).exit_code == 2
     assert simplify(table, "--method", "fab", "--class-weight", "a=1").exit_code == 2
 
@@ -128,8 +128,8 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
     result = simplify(table, "--out", rules, "--report", page)
     assert result.exit_code == 0, result.stderr
     assert "dose" in result.stdout
-    assert "On 30 rows held out" in result.stdout
-    assert "classification, because of the target: it is text" in result.stderr
+    same_lines(result.stdout)
+    same_text(result.stderr)
     kept = RuleSet.load(rules)
     assert kept.target == "state"
     assert kept.classes == ("ill", "well")
@@ -138,15 +138,14 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
     assert str(described) in result.stdout
     assert str(kept) not in result.stdout
     shown = page.read_text(encoding="utf-8")
-    assert "then state" in shown
-    assert "30 rows that took no part in training the model" in shown
+    same_lines(shown)
 
 
 def test_decisions_about_a_class_are_told(table):
     quick = ("--max-rules", 2, "--method", "in-trees")
     asked = simplify(table, *quick, "--positive", "ill", "--threshold", "0.05")
     assert asked.exit_code == 0, asked.stderr
-    assert "ill is said where its probability is at least 0.05" in asked.stdout
+    same_lines(asked.stdout)
     told = json.loads(simplify(table, *quick, "--json").stdout)
     rates = {(d["of"], d["rate"]): d for d in told["decisions"]}
     assert rates["rules", "sensitivity"]["class"] == "well"
@@ -162,10 +161,10 @@ def test_a_class_that_is_not_there_is_refused_before_the_fit(table, monkeypatch)
         raise AssertionError("fitted")
 
     monkeypatch.setattr("clearwood.cli.verbs.simplify.find_rules", never)
-    assert failed(simplify(table, "--positive", "sick"), "'sick'", "ill, well")
+    assert failed(simplify(table, "--positive", "sick"), "'sick'")
     kind = ("--train", "hist-gradient-boosting")
     numbers = run("simplify", table, "--target", "age", *kind, "--threshold", "0.2")
-    assert failed(numbers, "a number", "for classes")
+    assert failed(numbers)
     assert simplify(table, "--threshold", "1").exit_code == 2
 
 
@@ -258,15 +257,19 @@ def test_predictions_say_which_rule_decided(table, frame, tmp_path):
     assert result.stdout == ""
     said, kept = pd.read_csv(out), RuleSet.load(rules)
     assert list(said) == [
-        "row", "prediction", "probability ill", "probability well", "rule",
-    ]  # fmt: skip
+        "row",
+        "prediction",
+        "probability ill",
+        "probability well",
+        "rule",
+    ]
     assert said["row"].tolist() == list(range(1, 121))
     assert said["prediction"].tolist() == kept.predict(frame).tolist()
     assert (said["rule"] - 1).tolist() == kept.apply(frame).tolist()
     np.testing.assert_array_equal(said.iloc[:, 2:4], kept.predict_proba(frame))
     listed = json.loads(run("predict", rules, table, "--json").stdout)
     assert [x["prediction"] for x in listed] == said["prediction"].tolist()
-    assert failed(run("predict", rules, table, "--out", out), "exists already")
+    assert failed(run("predict", rules, table, "--out", out))
     assert run("predict", rules, table, "--out", out, "--force").exit_code == 0
 
 
@@ -290,7 +293,7 @@ def test_explain_says_why_and_what_would_change_it(table, tmp_path):
     assert kept.predict(changed)[0] == change["prediction"] != record["prediction"]
     held = run("explain", rules, table, "--row", 7, "--json", "--fixed", "age, dose")
     assert json.loads(held.stdout)[0]["changes"] == []
-    assert failed(run("explain", rules, table, "--row", 121), "120 row(s)")
+    assert failed(run("explain", rules, table, "--row", 121), "120")
     assert failed(run("explain", rules, table, "--fixed", "height"), "['height']")
     assert failed(run("explain", table, table), "data.csv")
 
@@ -310,12 +313,12 @@ def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
     monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     there = tmp_path / "there.json"
     there.write_text("mine")
-    assert failed(simplify(table, "--out", there), "exists already", "--force")
-    assert failed(simplify(table, "--report", "nowhere/x.html"), "no folder 'nowhere'")
-    assert failed(simplify(table, "--out", tmp_path), "is a folder")
-    assert failed(simplify(table, "--out", table, "--force"), "different files")
+    assert failed(simplify(table, "--out", there), "--force")
+    assert failed(simplify(table, "--report", "nowhere/x.html"), "'nowhere'")
+    assert failed(simplify(table, "--out", tmp_path))
+    assert failed(simplify(table, "--out", table, "--force"))
     same = tmp_path / "same"
-    assert failed(simplify(table, "--out", same, "--report", same), "different files")
+    assert failed(simplify(table, "--out", same, "--report", same))
     assert there.read_text() == "mine"
 
 
@@ -327,25 +330,25 @@ def test_force_overwrites(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "facts"),
     [
-        ("", ["Cannot read"]),
-        ("dose,state\n", ["0 row(s)"]),
-        ("state\nill\nwell\n", ["0 column(s)"]),
-        ("dose,other\n1,2\n", ["no column 'state'", "['dose', 'other']"]),
-        ("dose,state\n1,ill\n2,\n3,well\n", ["missing in 1 of 3", "data row 2"]),
-        ("dose,state\n1,ill\n2,ill\n", ["'ill' in every row"]),
-        ("dose,dose,state\n1,2,ill\n", ["more than one column named ['dose']"]),
-        ("dose,state\n1,ill\n2,well\n", ["too few"]),
-        ("dose,state\n1,ill\n2,3,4,5\n", ["Cannot read", "CSV with one header"]),
-        ("dose,state\n,ill\n,well\n", ["['dose'] have no value"]),
-        ("dose,state\ninf,ill\n1,well\n", ["['dose'] hold infinite"]),
+        ("", []),
+        ("dose,state\n", ["0 "]),
+        ("state\nill\nwell\n", ["0 "]),
+        ("dose,other\n1,2\n", ["'state'", "['dose', 'other']"]),
+        ("dose,state\n1,ill\n2,\n3,well\n", ["1 of 3", "2"]),
+        ("dose,state\n1,ill\n2,ill\n", ["'ill'"]),
+        ("dose,dose,state\n1,2,ill\n", ["['dose']"]),
+        ("dose,state\n1,ill\n2,well\n", []),
+        ("dose,state\n1,ill\n2,3,4,5\n", []),
+        ("dose,state\n,ill\n,well\n", ["['dose']"]),
+        ("dose,state\ninf,ill\n1,well\n", ["['dose']"]),
     ],
 )
-def test_bad_tables_are_refused(text, words, tmp_path):
+def test_bad_tables_are_refused(text, facts, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_text(text)
-    assert failed(simplify(path), *words)
+    assert failed(simplify(path), *facts)
 
 
 @pytest.mark.parametrize("kept", ["data", "rules"])
@@ -355,7 +358,7 @@ def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
     before = table.read_bytes(), rules.read_bytes()
     out = str(table if kept == "data" else rules)
     done = run("predict", rules, table, "--out", out, "--force")
-    assert failed(done, "different")
+    assert failed(done)
     assert (table.read_bytes(), rules.read_bytes()) == before
 
 
@@ -368,7 +371,7 @@ def test_poor_rules_are_called_poor(table, tmp_path, monkeypatch, method):
         warnings.simplefilter("default")
         done = simplify(table, "--method", method, "--report", page, "--max-rules", 3)
     for said in (done.stderr, page.read_text(encoding="utf-8")):
-        assert "one best split" in said
+        same_lines(said)
         remedy = {"fab": "--statement-counts all", "list": "(compare)"}
         assert remedy.get(method, "--max-rules") in said
 
@@ -376,27 +379,27 @@ def test_poor_rules_are_called_poor(table, tmp_path, monkeypatch, method):
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(b"dose,state\n\xff\xfe\x00,ill\n")
-    assert failed(simplify(path), "Cannot read")
+    assert failed(simplify(path))
     parquet = tmp_path / "bad.parquet"
     parquet.write_bytes(b"PAR1 not really")
-    assert failed(simplify(parquet), "Cannot read")
+    assert failed(simplify(parquet))
 
 
 def test_identifiers_are_no_classes(frame, tmp_path):
     path = tmp_path / "data.csv"
     frame.assign(state=[f"case {i}" for i in range(120)]).to_csv(path, index=False)
-    assert failed(simplify(path), "differs in every row")
+    assert failed(simplify(path))
 
 
 def test_text_is_no_number(table):
-    assert failed(simplify(table, "--task", "regression"), "--task classification")
+    assert failed(simplify(table, "--task", "regression"), "--task")
 
 
 def test_gaps_need_an_ensemble_that_reads_them(frame, tmp_path):
     path = tmp_path / "data.csv"
     frame.loc[3, "dose"] = np.nan
     frame.to_csv(path, index=False)
-    assert failed(simplify(path, train="gradient-boosting"), "['dose'] have missing")
+    assert failed(simplify(path, train="gradient-boosting"), "'dose'")
     assert simplify(path, train="hist-gradient-boosting").exit_code == 0
 
 
@@ -404,10 +407,10 @@ def test_too_many_categories_are_refused(frame, tmp_path):
     path = tmp_path / "data.csv"
     longer = pd.concat([frame] * 3).assign(name=[f"n{i}" for i in range(360)])
     longer.to_csv(path, index=False)
-    assert failed(simplify(path, train="hist-gradient-boosting"), "more than 255")
+    assert failed(simplify(path, train="hist-gradient-boosting"), "255")
     # Whatever reads the table: `metatree` never heard of hist-gradient-boosting.
     result = run("metatree", path, "--target", "state")
-    assert failed(result, "(--drop name)")
+    assert failed(result, "--drop")
     assert "boosting" not in result.stderr
 
 
@@ -432,9 +435,9 @@ def test_what_comes_in_by_the_standard_input(table, tmp_path):
         ["1", "fine", "well"],
         ["2", "poor", "ill"],
     ]
-    assert failed(run("predict", rules, table, "--id", "name"), "--id names 'name'")
+    assert failed(run("predict", rules, table, "--id", "name"), "--id", "'name'")
     table.write_text("age\n3\n")
-    assert failed(run("predict", rules, table), "['dose']", "rename")
+    assert failed(run("predict", rules, table), "['dose']")
 
 
 def test_wrong_usage_is_exit_2(table, tmp_path):
@@ -476,11 +479,11 @@ def test_columns_are_called_what_people_call_them(table, tmp_path):
     rules = json.loads(simplify(table, *quick, as_csv).stdout)["rules"]
     assert rules["features"][0]["shown"] == "amount"
     text = simplify(table, *quick[:2], *quick[3:], as_json).stdout
-    assert "if amount <= 0.5 mg" in text
+    same_lines(text)
     as_csv.write_text("name,unit\ndose,mg\n")
-    failed(simplify(table, *quick, as_csv), "a column 'column'")
+    failed(simplify(table, *quick, as_csv), "'column'")
     as_json.write_text('["dose"]')
-    failed(simplify(table, *quick, as_json), "column_info must map")
+    failed(simplify(table, *quick, as_json), "column_info")
 
 
 @pytest.mark.parametrize("method", ["in-trees", "node-harvest"])
@@ -518,7 +521,7 @@ def test_limits_are_for_lists_and_do_not_contradict_each_other(table):
     limits = ("--increasing", "dose,age", "--decreasing", "age")
     result = simplify(table, "--method", "list", *limits)
     assert result.exit_code == 2
-    assert "both name age" in result.stderr
+    same_lines(result.stderr)
 
 
 def test_debug_shows_the_traceback(table):
@@ -531,7 +534,7 @@ def test_what_nobody_foresaw_is_one_line_too(table, monkeypatch):
         raise ZeroDivisionError("division\nby zero")
 
     monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
-    assert failed(simplify(table), "ZeroDivisionError: division by zero", "--debug")
+    assert failed(simplify(table), "ZeroDivisionError", "--debug")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are those of Unix")
@@ -545,9 +548,8 @@ def test_a_full_disk_names_the_file(table, tmp_path):
     ).save(rules)
     done = command("predict", rules, table, "--out", out, most_bytes=1000)
     assert done.returncode == 1
-    assert (
-        done.stderr == f"clearwood: error: Cannot write {str(out)!r}: File too large.\n"
-    )
+    assert repr(str(out)) in done.stderr
+    same_text(done.stderr)
     assert not out.exists()
 
 
@@ -565,7 +567,7 @@ def test_names_of_files_are_printed_safely(table, tmp_path):
     # Nothing here strips what a terminal would obey, as click does.
     found = str(clearwood.check(path))
     assert "\x1b" not in found and found.count(r"a\x1b[2Jb.json") == 2
-    with pytest.raises(ClearwoodError, match=r"a\\x1b\[2Jb.json"):
+    with refuses(ClearwoodError):
         RuleSet.load(path)
 
 
@@ -576,7 +578,7 @@ def test_an_interrupt_is_exit_130(table, monkeypatch):
     monkeypatch.setattr("clearwood.cli.tables.reading.read_table", interrupt)
     result = simplify(table)
     assert result.exit_code == 130
-    assert result.stderr == "clearwood: interrupted\n"
+    same_text(result.stderr)
 
 
 def test_a_fit_cut_short_ends_the_command(table, tmp_path, monkeypatch):
@@ -618,19 +620,18 @@ def test_control_characters_in_names_from_files_are_refused(frame, tmp_path, kin
     frame.to_csv(good, index=False)
     odd = frame.rename(columns={"dose": bad})
     odd.to_csv(table, index=False) if kind == "csv" else odd.to_parquet(table)
-    words = ("control character", "rename")
-    failed(simplify(table), "header of", *words)
+    failed(simplify(table))
     said.write_text(json.dumps({"dose": {"unit": "mg\x1b[2J"}}))
-    failed(simplify(good, "--columns", said), "column_info", *words)
+    failed(simplify(good, "--columns", said), "column_info")
     assert simplify(good, "--out", rules, "--quiet").exit_code == 0
     page = ("--out", tmp_path / "page.html")
-    failed(run("report", rules, *page, "--title", bad), "--title", *words)
-    failed(run("export", rules, "--to", "sql", "--table", bad), "--table", *words)
+    failed(run("report", rules, *page, "--title", bad), "--title")
+    failed(run("export", rules, "--to", "sql", "--table", bad), "--table")
     assert run("predict", rules, good, "--json", "--id", "state").exit_code == 0
     text = rules.read_text()
     for name, other in {"dose": "do\\nse", "state": "st\\u202eate"}.items():
         rules.write_text(text.replace(f'"{name}"', f'"{other}"'))
-        failed(run("export", rules, "--to", "python"), "with a control character")
+        failed(run("export", rules, "--to", "python"))
 
 
 def test_cells_that_a_spreadsheet_would_run_are_quoted_where_that_is_asked(
@@ -678,7 +679,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
     monkeypatch.setattr(verb, place, deaf)
     result = simplify(table, "--out", tmp_path / "rules.json")
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == "clearwood: interrupted"
+    same_text(result.stderr.splitlines()[-1])
     assert result.stdout == ""
     too_late = place == "write_rules" and not becomes
     assert (tmp_path / "rules.json").exists() == too_late
@@ -700,9 +701,9 @@ def test_a_real_ctrl_c_ends_in_one_line(frame, tmp_path, python_listens):
         first = command.stderr.readline()
         command.send_signal(signal.SIGINT)
         _, rest = command.communicate(timeout=SECONDS)
-    assert first.startswith("clearwood: classification")
+    same_text(first)
     assert command.returncode == 130, rest
-    assert rest == "clearwood: interrupted\n"
+    same_text(rest)
     assert not out.exists()
 
 
@@ -771,9 +772,10 @@ def test_columns_may_be_dropped(frame, tmp_path):
     assert "(--drop name)" in simplify(path, train="random-forest").stderr
     done = simplify(path, "--drop", "name", "--max-rules", 3, train="random-forest")
     assert done.exit_code == 0, done.output
-    assert failed(simplify(path, "--drop", "nam"), "--drop names ['nam']")
+    assert failed(simplify(path, "--drop", "nam"), "--drop", "'nam'")
     wrong = run("simplify", path, path, "--target", "state", "--drop", "name")
-    assert wrong.exit_code == 2 and "--drop is for --train" in wrong.stderr
+    assert wrong.exit_code == 2
+    same_lines(wrong.stderr)
 
 
 def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
@@ -794,8 +796,7 @@ def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
         *command, "--out", tmp_path / "rules.json", "--report", tmp_path / "p.html"
     )
     assert done.exit_code == 0, done.output
-    assert "of all 3,000 rows: searched for on 300 of 3,000 rows" in done.stdout
-    assert "100 rows held out" in done.stdout
+    same_lines(done.stdout)
     rules = clearwood.load(tmp_path / "rules.json")
     assert rules.n_rows == 3000
     found = json.loads(run(*command, "--json").stdout)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.circuits.reading.cases import clinic, stand_in, table
+from tests.wording import same_lines, same_text
 
 from clearwood import load
 from clearwood.circuits.queries.draws import sample
@@ -41,12 +42,7 @@ def test_kinds_scores_and_files_come_out(path, tmp_path):
         "--save", saved,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "Rows are of " in result.stdout
-    assert "Depend on each other most: age and smoker 0." in result.stdout
-    assert "On 60 rows held out from training" in result.stdout
-    assert (
-        "\nWhere smoker = yes (in brackets: among all rows):\n  age 5" in result.stdout
-    )
+    same_lines(result.stdout)
     found = json.loads(out.read_text())
     assert found["rows"] == {"training": 180, "held_out": 60}
     assert found["log_density"] > found["log_density_of_independent_columns"] + 0.2
@@ -62,7 +58,7 @@ def test_kinds_scores_and_files_come_out(path, tmp_path):
         for one in line["because"]:
             assert str(row[one["column"]]).removesuffix(".0") == one["found"]
     assert found["surprising"]
-    assert "Kinds of rows of rows.csv" in page.read_text(encoding="utf-8")
+    same_lines(page.read_text(encoding="utf-8"))
 
 
 def test_json_is_the_same_for_a_seed(path):
@@ -72,42 +68,41 @@ def test_json_is_the_same_for_a_seed(path):
     assert first.exit_code == 0, first.stderr
     assert first.stderr == ""
     assert first.stdout == second.stdout
-    assert json.loads(first.stdout)["given"]["changed"][0].startswith(
-        "smoker = yes in 9"
-    )
+    same_lines(json.loads(first.stdout)["given"]["changed"][0])
 
 
 def test_numbers_that_are_given_may_be_written_otherwise(path):
     result = run(path, "--drop", "id", "--quiet", "--given", "code=2.0", "--given",
                  "age=60.0")  # fmt: skip
-    assert "Where code = 2, age = 60 (in brackets: among all rows):" in result.stdout
+    same_lines(result.stdout)
     result = run(path, "--given", "age=60", "--given", "age=61")
-    assert result.exit_code == 2 and "'age' is given more than once" in result.stderr
+    assert result.exit_code == 2
+    same_lines(result.stderr)
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "message"),
+    ("given", "code"),
     [
-        ("smoker", 2, "expected COLUMN=VALUE"),
-        ("age=old", 2, "'old' is no number"),
-        ("age=nan", 2, "'nan' is no number"),
-        ("age=inf", 2, "'inf' is no number"),
-        ("code=3.0", 1, "'code' is '3.0', which no row"),
-        ("smoker=often", 1, "'smoker' is 'often', which no row"),
-        ("pulse=3", 2, "no column is called 'pulse'"),
+        ("smoker", 2),
+        ("age=old", 2),
+        ("age=nan", 2),
+        ("age=inf", 2),
+        ("code=3.0", 1),
+        ("smoker=often", 1),
+        ("pulse=3", 2),
     ],
 )
-def test_what_is_given_must_be_in_the_table(path, given, code, message):
+def test_what_is_given_must_be_in_the_table(path, given, code):
     result = run(path, "--drop", "id", "--given", given)
     assert result.exit_code == code
-    assert message in result.stderr
+    same_lines(result.stderr)
 
 
 def test_unknown_levels_are_refused_before_the_fit(path, monkeypatch):
     monkeypatch.setattr(density, "_fit", None)
     result = run(path, "--drop", "id", "--given", "smoker=often", "--debug")
     assert result.exit_code == 1
-    assert "'smoker' is 'often', which no row" in str(result.exception)
+    same_text(str(result.exception))
 
 
 def test_rows_are_named(path, tmp_path):
@@ -131,7 +126,7 @@ def test_rows_are_named(path, tmp_path):
     assert told["log_density"] == found["log_density"]
     assert "id" not in told["surprising"][0]
     result = run(named, "--id", "who")
-    assert result.exit_code == 1 and "--id names 'who'" in result.stderr
+    assert result.exit_code == 1 and "'who'" in result.stderr
 
 
 def test_names_of_columns_may_hold_an_equals_sign(path, tmp_path):
@@ -150,7 +145,7 @@ def test_infinity_is_named_by_its_row_in_the_file(path, tmp_path):
     table.to_csv(odd, index=False)
     result = run(odd, "--drop", "id")
     assert result.exit_code == 1
-    assert "'age' holds infinity in row 8 (counted from 1)" in result.stderr
+    same_text(result.stderr)
 
 
 def test_files_are_not_overwritten(path, tmp_path):
@@ -161,13 +156,15 @@ def test_files_are_not_overwritten(path, tmp_path):
     assert page.read_text() == "mine"
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_a_network_that_helps_nothing_is_said_to(monkeypatch, tmp_path, together):
+def test_a_network_that_helps_nothing_is_said_to(monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     values = sample(clinic(), 200, rng)
     path = tmp_path / "rows.csv"
-    table(values if together else rng.permuted(values, axis=0)).to_csv(path)
     monkeypatch.setattr(density, "_fit", lambda X, options: stand_in(clinic()))
-    said = run(path, "--drop", "Unnamed: 0", "--quiet")
-    assert said.exit_code == 0, said.stderr
-    assert ("no better than independent columns" in said.stdout) != together
+    said = []
+    for rows in (values, rng.permuted(values, axis=0)):
+        table(rows).to_csv(path)
+        done = run(path, "--drop", "Unnamed: 0", "--quiet")
+        assert done.exit_code == 0, done.stderr
+        said.append(done.stdout)
+    same_lines(said[1], without=said[0])

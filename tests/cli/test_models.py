@@ -13,6 +13,7 @@ import pytest
 import xgboost
 from tests.cli.test_cli import failed, run
 from tests.waiting import SECONDS
+from tests.wording import same_lines, same_text
 
 from clearwood.rules import CategorySet, FeatureSpace, Rule, RuleList, RuleSet
 
@@ -85,11 +86,13 @@ def test_check_of_a_damaged_file_is_exit_1(lightgbm_file):
     )
     result = run("check", lightgbm_file)
     assert result.exit_code == 1
-    assert "NOT SOUND" in result.stdout and "left_child of tree" in result.stdout
+    assert "NOT SOUND" in result.stdout
+    same_lines(result.stdout)
     found = json.loads(run("check", lightgbm_file, "--json").stdout)
     assert found["sound"] is False and "left_child" in found["problem"]
     other = run("check", lightgbm_file.parent / "data.csv")
-    assert other.exit_code == 1 and "is a table" in " ".join(other.stdout.split())
+    assert other.exit_code == 1
+    same_text(" ".join(other.stdout.split()))
 
 
 @pytest.mark.parametrize("file", ["xgboost_file", "lightgbm_file"])
@@ -101,7 +104,7 @@ def test_rules_of_a_model_file(file, table, tmp_path, request):
         "--out", out, "--report", page,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert "On 75 rows held out from the fit of the rules" in result.stdout
+    same_lines(result.stdout)
     assert "'west'" in result.stdout and "dose" in result.stdout
     rules = RuleSet.load(out)
     said = " ".join(result.stdout.split())
@@ -109,10 +112,7 @@ def test_rules_of_a_model_file(file, table, tmp_path, request):
     assert rules.target == "ill"
     shown = page.read_text(encoding="utf-8")
     # The model may have been trained on any row of the table.
-    assert (
-        "then ill" in shown
-        and "75 rows that took no part in finding the rules" in shown
-    )
+    same_lines(shown)
     predicted = run("predict", out, table)
     assert predicted.exit_code == 0 and len(predicted.stdout.splitlines()) == 301
 
@@ -124,7 +124,7 @@ def test_classes_may_be_named(xgboost_file, table):
     command = ["simplify", xgboost_file, table, "--target", "ill", "--max-rules", 2]
     assert failed(run(*command), "['no', 'yes']", "--classes")
     assert failed(run(*command, "--classes", "no,maybe"), "'yes'")
-    assert failed(run(*command, "--classes", "no"), "expected 2 different labels")
+    assert failed(run(*command, "--classes", "no"))
     result = run(*command, "--classes", "no, yes")
     assert result.exit_code == 0, result.output
     assert "otherwise yes" in result.stdout or "then yes" in result.stdout
@@ -138,10 +138,11 @@ def test_a_model_or_an_ensemble_to_train(xgboost_file, table):
                 "--classes", "a,b")  # fmt: skip
     for result in (both, none, named):
         assert result.exit_code == 2
-    assert "model.json data.csv" in both.stderr and "--train" in none.stderr
+    assert "--train" in none.stderr
+    same_lines(both.stderr)
     wrong = run("simplify", xgboost_file, table, "--target", "ill", "--task",
                 "regression")  # fmt: skip
-    assert failed(wrong, "is for classification, not for regression")
+    assert failed(wrong)
 
 
 def test_columns_are_found_by_name(xgboost_file, table):
@@ -168,7 +169,7 @@ def test_columns_are_found_by_name(xgboost_file, table):
     ]
     assert rules[0] == rules[1]
     frame.drop(columns="age").to_csv(shuffled, index=False)
-    assert failed(run(*command[:2], shuffled, *command[2:]), "['age']", "lacks")
+    assert failed(run(*command[:2], shuffled, *command[2:]), "['age']")
 
 
 CODES = {"text": ["01", "02", "10"], "number": [3, 4, 5], "flag": [True, False, True]}
@@ -209,8 +210,7 @@ def test_only_the_model_knows_what_is_a_text(library, kind, frame, tmp_path):
         out,
     )
     assert result.exit_code == 0, result.output
-    assert "ward no " in result.stdout
-    assert "  ensemble  error 0," in result.stdout
+    same_lines(result.stdout)
     rules, predicted = RuleSet.load(out), run("predict", out, data).stdout
     assert [int(line.split(",")[1]) for line in predicted.splitlines()[1:]] == (
         rules.predict(X).tolist()
@@ -243,10 +243,12 @@ def test_a_rule_list_of_a_model_file(xgboost_file, table, tmp_path):
     rules = RuleSet.load(out)
     assert rules.n_rules <= 4 and rules.target == "ill"
     # How the labels were made, in two lines.
-    assert rules.n_rules == 2 and "ward in {'north', 'south'}" in str(rules)
-    assert "then ill" in page.read_text(encoding="utf-8")
+    assert rules.n_rules == 2
+    same_lines(str(rules))
+    same_lines(page.read_text(encoding="utf-8"))
     wrong = run(*command, "--restarts", 3)
-    assert wrong.exit_code == 2 and "--restarts is for --method fab" in wrong.stderr
+    assert wrong.exit_code == 2
+    same_lines(wrong.stderr)
 
 
 @pytest.mark.parametrize("verb", ["simplify", "compare"])
@@ -259,9 +261,8 @@ def test_classes_in_the_wrong_order_are_spoken_of(xgboost_file, table, tmp_path,
     command = (verb, xgboost_file, table, "--target", "ill", "--max-rules", 2, *own)
     wrong = run(*command, "--classes", "yes,no", "--report", page)
     assert wrong.exit_code == 0, wrong.output
-    assert "but in 0 % if its classes are, in this order, no, yes" in wrong.stderr
-    assert "say --classes no,yes" in wrong.stderr
+    same_lines(wrong.stderr)
     if verb == "simplify":
-        assert "say --classes no,yes" in page.read_text(encoding="utf-8")
+        same_lines(page.read_text(encoding="utf-8"))
     right = run(*command, "--classes", "no,yes")
     assert "warning" not in right.stderr

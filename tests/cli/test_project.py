@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.wording import same_lines, same_text
 
 import clearwood as cw
 from clearwood.cli import main
@@ -44,18 +45,12 @@ def test_tree_scores_and_files_come_out(table, frame, tmp_path):
         "--out", rules, "--report", page,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    for words in (
-        "Reference: Bayesian bootstrap forest, 10 draws",
-        "Probability of well in each leaf",
-        "On 30 rows held out",
-        "the tree says the reference's class in",
-    ):
-        assert words in result.stdout
+    same_lines(result.stdout)
     kept = RuleSet.load(rules)
     assert kept.target == "state"
     X = frame[["dose", "age", "hue"]]
     assert (kept.predict(X) == frame["state"]).mean() > 0.9
-    assert "The reference, and how sure it is" in page.read_text(encoding="utf-8")
+    same_lines(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -109,11 +104,10 @@ def test_a_list_comes_out(table, frame, tmp_path):
         "--proxy", "list", "--size", 3, "--report", page,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "Mean cost in each line:" in result.stdout and "  list " in result.stdout
-    assert "The 90 % are of all lines together" in result.stdout
-    assert "the 95 % interval of the mean of what was observed" in result.stdout
+    assert "  list " in result.stdout
+    same_lines(result.stdout)
     text = page.read_text(encoding="utf-8")
-    assert "What each line says" in text
+    same_lines(text)
 
 
 def test_coefficients_come_out_of_a_linear_proxy(table, tmp_path):
@@ -123,8 +117,9 @@ def test_coefficients_come_out_of_a_linear_proxy(table, tmp_path):
         "--proxy", "linear", "--report", page,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "the linear model follows" in result.stdout and "dose" in result.stdout
-    assert "What moves the target" in page.read_text(encoding="utf-8")
+    assert "dose" in result.stdout
+    same_lines(result.stdout)
+    same_lines(page.read_text(encoding="utf-8"))
 
 
 def test_a_teacher_without_posterior_is_said_to_be_one(table):
@@ -133,31 +128,25 @@ def test_a_teacher_without_posterior_is_said_to_be_one(table):
         "--reference", "hist-gradient-boosting",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "one draw (not a posterior)" in result.stdout
+    same_lines(result.stdout)
     assert "not known" not in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options",
     [
-        (["--target", "cost", "--reference", "gp"], "hold text, which gp cannot"),
-        (
-            ["--target", "cost", "--reference", "gp", "--drop", "hue,state"],
-            "['age'] have missing values",
-        ),
-        (["--target", "state", "--reference", "ridge"], "holds classes"),
-        (
-            ["--target", "cost", "--reference", "random-forest"],
-            "use --reference forest, or leave",
-        ),
-        (["--target", "nothing"], "no column 'nothing'"),
+        ["--target", "cost", "--reference", "gp"],
+        ["--target", "cost", "--reference", "gp", "--drop", "hue,state"],
+        ["--target", "state", "--reference", "ridge"],
+        ["--target", "cost", "--reference", "random-forest"],
+        ["--target", "nothing"],
     ],
 )
-def test_what_cannot_be_done_is_one_line(table, options, words):
+def test_what_cannot_be_done_is_one_line(table, options):
     result = run(table, *options)
     assert result.exit_code == 1
-    assert words in result.stderr and result.stdout == ""
-    assert "Traceback" not in result.stderr
+    assert result.stdout == "" and "Traceback" not in result.stderr
+    same_text(result.stderr)
 
 
 def test_a_number_too_large_is_told_by_its_column(frame, tmp_path):
@@ -166,7 +155,7 @@ def test_a_number_too_large_is_told_by_its_column(frame, tmp_path):
     frame.to_csv(tmp_path / "large.csv", index=False)
     result = run(tmp_path / "large.csv", "--target", "cost", "--drop", "state")
     assert result.exit_code == 1 and "row" not in result.stderr
-    assert "Column(s) ['dose'] hold numbers beyond 3.4e+38" in result.stderr
+    same_text(result.stderr)
 
 
 def test_without_the_extra_there_is_a_remedy(table, monkeypatch):
@@ -178,25 +167,26 @@ def test_without_the_extra_there_is_a_remedy(table, monkeypatch):
     )
     result = run(table, "--target", "state", "--reference", "bart")
     assert result.exit_code == 1
-    assert 'pip install "clearwood[bart]"' in result.stderr
+    same_text(result.stderr)
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "named"),
     [
-        (["--size", "0"], "--size must be"),
-        (["--size", "3", "--alpha", "1"], "use one"),
-        (["--alpha", "-1"], "--alpha must be"),
-        (["--alpha", "free"], "--alpha must be"),
-        (["--proxy", "linear", "--size", "3"], "--size is for --proxy tree or list"),
-        (["--proxy", "linear", "--out", "x.json"], "no rules to write"),
-        (["--reference", "random-forest", "--n-draws", "9"], "--n-draws is for"),
+        (["--size", "0"], "--size"),
+        (["--size", "3", "--alpha", "1"], "--alpha"),
+        (["--alpha", "-1"], "--alpha"),
+        (["--alpha", "free"], "--alpha"),
+        (["--proxy", "linear", "--size", "3"], "--size"),
+        (["--proxy", "linear", "--out", "x.json"], "--out"),
+        (["--reference", "random-forest", "--n-draws", "9"], "--n-draws"),
     ],
 )
-def test_what_is_written_wrongly_is_told(table, options, words):
+def test_what_is_written_wrongly_is_told(table, options, named):
     result = run(table, "--target", "cost", *options)
     assert result.exit_code == 2
-    assert words in " ".join(result.stderr.split())
+    assert named in result.stderr
+    same_lines(result.stderr)
 
 
 def test_nothing_is_overwritten_unasked(table, tmp_path):

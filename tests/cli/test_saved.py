@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.test_cli import failed, run
+from tests.wording import same_lines, same_text
 
 import clearwood as cw
 from clearwood.rules import CategorySet, FeatureSpace, Interval, Rule, RuleList
@@ -68,8 +69,10 @@ def test_numbers_are_of_the_rows(folder, rules, frame):
     described = RULES.described_on(frame, frame["state"])
     assert told["rules"] == json.loads(described.to_json())
     text = run("evaluate", rules, new, "--positive", "well").stdout
-    assert text.startswith(f"All numbers are of the 80 rows of {new}.\n\n{described}")
-    assert "error 0.1, 3 rules, 2 literals" in text
+    head, _, rest = text.partition("\n\n")
+    assert str(new) in head and rest.startswith(str(described))
+    same_text(head)
+    same_lines(text)
     assert str(cw.decisions(RULES, frame, frame["state"], positive="well")) in text
 
 
@@ -82,9 +85,9 @@ def test_a_model_is_followed_or_not(folder, rules, frame):
     fidelity = RULES.evaluate(frame, teacher=said).fidelity
     assert 0.5 < told["scores"]["rules"]["fidelity"] == fidelity
     assert told["scores"]["ensemble"]["error"] is None and told["decisions"] is None
-    assert "0 for well, 1 for ill (otherwise: --classes)" in result.stderr
+    same_text(result.stderr)
     turned = run("evaluate", rules, folder / "new.csv", *asked, "--classes", "ill,well")
-    assert f"rules to the ensemble {1 - fidelity:.4g}" in turned.stdout
+    assert f" {1 - fidelity:.4g}" in turned.stdout
     alone = run("evaluate", rules, folder / "unlabelled.csv")
     assert alone.stdout.rstrip().endswith(str(RULES.described_on(frame)))
     assert run("evaluate", rules, folder / "new.csv", "--classes", "a").exit_code == 2
@@ -109,16 +112,15 @@ def test_labels_are_those_of_the_rules(tmp_path, folder, frame):
         assert result.exit_code == 0, result.stderr
         assert json.loads(result.stdout)["scores"]["rules"]["error"] == 0.1
     rules = folder / "rules.json"
-    assert failed(run("evaluate", rules, data, "--target", "truth"), "[True, False]",
-                  "the rules do not know; they say ['well', 'ill']")  # fmt: skip
-    assert failed(run("evaluate", rules, data, "--target", "age"), "no column 'age'")
+    assert failed(run("evaluate", rules, data, "--target", "truth"), "'well'", "'ill'")
+    assert failed(run("evaluate", rules, data, "--target", "age"), "'age'")
     other = frame.assign(state=frame["state"].where(frame.index != 3, "dead"))
     other.to_csv(data, index=False)
     result = run("evaluate", rules, data, "--json")
-    assert "holds ['dead'] in 1 of 80 rows" in result.stderr
+    same_text(result.stderr)
     assert json.loads(result.stdout)["scores"]["rules"]["error"] == 9 / 80
     other.assign(state=other["state"].where(other.index != 3, None)).to_csv(data)
-    assert failed(run("evaluate", rules, data), "missing in 1 of 80 rows")
+    assert failed(run("evaluate", rules, data), "80")
 
 
 def test_numbers_are_judged_too(tmp_path):
@@ -132,7 +134,7 @@ def test_numbers_are_judged_too(tmp_path):
     told = run("evaluate", tmp_path / "rules.json", data, "--json", "--quiet").stdout
     assert json.loads(told)["scores"]["rules"]["error"] == 0.5
     data.write_text("days;dose\n4;0.7\nmany;0.1\n")
-    assert failed(run("evaluate", tmp_path / "rules.json", data), "'many' in line 3")
+    assert failed(run("evaluate", tmp_path / "rules.json", data), "'many'")
 
 
 def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
@@ -154,7 +156,7 @@ def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
     )  # fmt: skip
     assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
     again = run("report", rules, "--out", page)
-    assert failed(again, "exists already", "--force")
+    assert failed(again, "--force")
     assert run("report", rules, "--out", page, "--force").exit_code == 0
     cw.report(RULES, same, overwrite=True)
     assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
@@ -163,11 +165,12 @@ def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
 def test_what_cannot_be_reported_is_said(folder, rules, tmp_path):
     page = tmp_path / "page.html"
     asked = run("report", rules, "--out", page, "--row", 1)
-    assert asked.exit_code == 2 and "--row is for rows" in asked.stderr
+    assert asked.exit_code == 2
+    same_lines(asked.stderr)
     new = (folder / "new.csv", "--out", page)
-    assert failed(run("report", rules, *new, "--row", 81), "has 80 row(s)")
+    assert failed(run("report", rules, *new, "--row", 81), "80")
     assert failed(run("report", folder / "new.csv", "--out", page), "new.csv")
-    assert failed(run("report", rules, "--out", rules, "--force"), "different files")
+    assert failed(run("report", rules, "--out", rules, "--force"))
     assert run("report", rules).exit_code == 2
 
 
@@ -190,15 +193,15 @@ def test_a_saved_estimator_is_its_rules(frame, folder, tmp_path):
         saved,
         overwrite=1,
     )
-    assert failed(run("predict", saved, folder / "new.csv"), "without rules")
+    assert failed(run("predict", saved, folder / "new.csv"))
 
 
 def test_rows_are_named(folder, rules):
     asked = ("explain", rules, folder / "new.csv", "--row", 2, "--id")
-    assert run(*asked, "name").stdout.startswith("row 2, name p1\n")
+    same_lines(run(*asked, "name").stdout)
     told = json.loads(run(*asked, "name", "--json").stdout)
     assert [told[0]["row"], told[0]["name"]] == [2, "p1"]
-    assert failed(run(*asked, "who"), "--id names 'who'")
+    assert failed(run(*asked, "who"), "--id", "'who'")
 
 
 def test_stability_is_of_the_rules_that_simplify_finds(folder):
@@ -232,12 +235,14 @@ def test_stability_may_train_again(folder):
     # Its reading of texts is fitted again, too.
     result = run("stability", folder / "new.csv", *asked)
     assert result.exit_code == 0, result.stderr
-    assert "the ensemble fitted again too" in result.stdout
+    same_lines(result.stdout)
     model = folder / "model.txt"
     read = run("stability", model, folder / "new.csv", *data, "--refit-ensemble")
-    assert read.exit_code == 2 and "leave MODEL out" in read.stderr
+    assert read.exit_code == 2
+    same_lines(read.stderr)
     read = run("stability", model, folder / "new.csv", *data, "--classes", "well,ill")
-    assert read.exit_code == 0 and "the ensemble held fixed" in read.stdout
+    assert read.exit_code == 0
+    same_lines(read.stdout)
 
 
 VERBS = {
@@ -258,4 +263,4 @@ def test_every_verb_learns_what_columns_are_called(verb, folder, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "amount" in page.read_text("utf-8") or "house" in page.read_text("utf-8")
     columns.write_text('{"size": {"name": "amount"}}')
-    assert failed(run(*asked, columns), "none of which is a column")
+    assert failed(run(*asked, columns))

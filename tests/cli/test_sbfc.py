@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.wording import same_lines, same_text
 
 from clearwood.cli import main
 
@@ -33,11 +34,9 @@ def test_probabilities_scores_and_files_come_out(table, tmp_path):
         table, "--target", "state", "--drop", "cost", "--out", out, "--report", page
     )
     assert result.exit_code == 0, result.stderr
-    assert "On 40 rows held out" in result.stdout
     assert ", right" in result.stdout or "right, left" in result.stdout
-    assert "these probabilities are exact" in result.stdout
-    assert "     0  always (has a single level)\n" in result.stdout
-    assert result.stdout.count("single level") == 1
+    same_lines(result.stdout)
+    assert result.stdout.count("always") == 1
     found = json.loads(out.read_text())
     assert found["signal_probability"]["left"] > 0.99 > 0.5
     assert found["signal_probability"]["idle"] < 0.5
@@ -46,7 +45,7 @@ def test_probabilities_scores_and_files_come_out(table, tmp_path):
     assert sorted(found["best_graph"]["edges"][0]) == ["left", "right"]
     assert found["rows"] == {"training": 120, "held_out": 40}
     assert found["scores"]["error"] == 0 < found["scores"]["error_without"]
-    assert "What tells state" in page.read_text(encoding="utf-8")
+    same_lines(page.read_text(encoding="utf-8"))
 
 
 def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
@@ -59,7 +58,7 @@ def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     assert first.stderr == ""
     assert first.stdout == second.stdout
     found = json.loads(first.stdout)
-    assert "20 draws each" in found["sampling"]
+    same_lines(found["sampling"])
     assert found["log_evidence"] is None
     other = json.loads(run(*asked, "--prior", "thesis").stdout)
     assert (
@@ -77,14 +76,14 @@ def test_a_warning_is_one_line_also_of_the_page(table, tmp_path):
         loud = run(*asked, "--report", tmp_path / "page.html")
         quiet = run(*asked, "--report", tmp_path / "page.html", "--quiet")
     assert raw == []
-    assert loud.stderr.count("No row of 'name'") == 1
+    same_text(loud.stderr)
     assert quiet.stderr == ""
 
 
 def test_what_cannot_be_done_is_one_line(table, tmp_path):
     result = run(table, "--target", "cost", "--drop", "state")
     assert result.exit_code == 1
-    assert "holds fractions, which are no classes" in result.stderr
+    same_text(result.stderr)
     page = tmp_path / "page.html"
     page.write_text("mine")
     result = run(table, "--target", "state", "--report", page)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.waiting import SECONDS, local_cluster
+from tests.wording import same_lines, same_text
 
 from clearwood.cli import main
 
@@ -71,19 +72,21 @@ def test_one_without_workers_is_refused(simplify):
             time.sleep(0.01)
         done = simplify("--scheduler", dask.scheduler_address)
     assert done.exit_code == 1
-    assert f"at {dask.scheduler_address} has no worker" in done.stderr
+    assert f" {dask.scheduler_address} " in done.stderr
+    same_text(done.stderr.replace(dask.scheduler_address, "<address>"))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "odd://host:1"])
 def test_one_that_is_not_there_is_named(simplify, address):
     done = simplify("--scheduler", address)
     assert done.exit_code == 1 and done.stdout == ""
-    assert f"No scheduler of Dask answers at {address} (" in done.stderr
-    assert "give the address that it prints" in done.stderr
+    assert f" {address} " in done.stderr
+    same_text(done.stderr)
 
 
 def test_other_tables_have_no_use_for_it(simplify):
     asked = ("--scheduler", "tcp://127.0.0.1:1")
-    assert "for a Parquet file" in simplify(*asked, table="rows.csv").stderr
+    same_text(simplify(*asked, table="rows.csv").stderr)
     wrong = simplify(*asked, model=())
-    assert wrong.exit_code == 2 and "for a model file" in wrong.stderr
+    assert wrong.exit_code == 2
+    same_lines(wrong.stderr)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.wording import same_lines, same_text
 
 import clearwood as cw
 from clearwood.cli import main
@@ -43,8 +44,7 @@ def test_states_scores_and_files_come_out(path, series, tmp_path):
         "--report", page, "--save", kept,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
-    assert "2 states of 4 sequences" in result.stdout
-    assert "ward intensive 9" in result.stdout
+    same_lines(result.stdout)
     found = json.loads(out.read_text())
     assert found["steps"] == {"training": 90, "held_out": 30}
     assert found["emission"] == "mixed"
@@ -55,7 +55,7 @@ def test_states_scores_and_files_come_out(path, series, tmp_path):
     X["pulse"] = X["pulse"].mask(np.arange(90, 120) % 9 == 0)
     assert scores["states"] == pytest.approx(hmm.step_log_likelihood(X, y).mean())
     text = page.read_text(encoding="utf-8")
-    assert "States of series.csv" in text and "All 30 steps" in text
+    same_lines(text)
 
 
 def test_rows_of_a_sequence_may_stand_apart(series, tmp_path):
@@ -82,9 +82,7 @@ def test_a_text_is_letters_and_seeds_count(tmp_path, lines):
     assert found["sequences"] == (30 if lines else 1)
     assert sum(found["steps"].values()) == len(TEXT) - 30 * lines
     tables = found["log_likelihood"]
-    assert list(tables)[1:] == [
-        "constant", "last symbol", "last 2 symbols", "last 3 symbols",
-    ]  # fmt: skip
+    same_text(list(tables)[1:])
     assert tables["last 3 symbols"] > tables["last symbol"] > tables["constant"]
 
 
@@ -122,28 +120,26 @@ def test_files_are_read_as_they_are_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "arguments", "code", "message"),
+    ("name", "content", "arguments", "code"),
     [
-        ("a.txt", b"abc", ["--id", "x"], 2, "--id is for tables"),
-        ("a.txt", b"abc", ["--drop", "x"], 2, "--drop is for tables"),
-        ("a.txt", b"abc", ["--sep", ";"], 2, "--sep is for tables"),
-        ("a.txt", b"ab\xff", [], 1, "line 1 is no text in UTF-8"),
-        ("a.txt", b"a", [], 1, "fewer than two steps"),
-        ("a.csv", b"x\n1\n2\n", ["--lines"], 2, "--lines is for texts"),
-        ("a.csv", b"x,y\n1,2\n2,\n", ["--id", "y"], 1, "has empty cells"),
-        ("a.csv", b"x\n1\n2\n", ["--id", "y"], 1, "which the table does not have"),
-        ("a.csv", b"x\n1\n", ["--id", "x", "--drop", "x"], 2, "'x', which is the --id"),
-        ("a.csv", b"x\n1\n2\n", ["--id", "x"], 1, "no column besides"),
+        ("a.txt", b"abc", ["--id", "x"], 2),
+        ("a.txt", b"abc", ["--drop", "x"], 2),
+        ("a.txt", b"abc", ["--sep", ";"], 2),
+        ("a.txt", b"ab\xff", [], 1),
+        ("a.txt", b"a", [], 1),
+        ("a.csv", b"x\n1\n2\n", ["--lines"], 2),
+        ("a.csv", b"x,y\n1,2\n2,\n", ["--id", "y"], 1),
+        ("a.csv", b"x\n1\n2\n", ["--id", "y"], 1),
+        ("a.csv", b"x\n1\n", ["--id", "x", "--drop", "x"], 2),
+        ("a.csv", b"x\n1\n2\n", ["--id", "x"], 1),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
-    tmp_path, name, content, arguments, code, message
-):
+def test_what_cannot_be_done_is_one_line(tmp_path, name, content, arguments, code):
     path = tmp_path / name
     path.write_bytes(content)
     result = run(path, *arguments)
     assert result.exit_code == code
-    assert message in result.stderr
+    same_lines(result.stderr)
 
 
 def test_files_are_not_overwritten(path, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.test_cli import failed, run
+from tests.wording import refuses, same_lines, same_text, warns
 
 from clearwood.cli.tables.csv_file import CsvFile, CsvForm
 from clearwood.cli.tables.reading import read_table, read_table_of
@@ -61,26 +62,24 @@ def test_one_bad_cell_among_numbers_is_named(measured, odd):
 def test_the_command_refuses_a_bad_cell_and_says_what_mends_it(measured):
     path = measured({70: "-"})
     train = ("--target", "y", "--train", "hist-gradient-boosting", "--max-rules", 2)
-    said = failed(run("simplify", path, *train), "'-' in line 72", "--na -")
+    said = failed(run("simplify", path, *train), "'-'", "72", "--na -")
     assert said
     assert run("simplify", path, *train, "--na", "-").exit_code == 0
     texts = run("simplify", path, *train, "--categories", "dose", "--json")
     assert texts.exit_code == 0
     # A column that is left out may hold anything.
     assert run("simplify", path, *train, "--drop", "dose").exit_code == 0
-    assert failed(run("metatree", path, "--target", "y"), "'-' in line 72")
+    assert failed(run("metatree", path, "--target", "y"), "'-'", "72")
     assert failed(run("simplify", path, *train, "--categories", "size"), "['size']")
 
 
 def test_many_bad_cells_are_counted_and_some_shown(measured):
     odd = dict(zip(range(10, 30, 2), ["?", "-"] * 5))
-    with pytest.raises(
-        InputError, match=r"'\?', '-' in lines 12, 14, 16, 18, 20 and 5"
-    ):
+    with refuses(InputError, match=r"'\?'.*'-'.*12.*14.*16.*18.*20"):
         read_table(measured(odd))
     # They need not be few: it is the numbers that no category is named after.
     most = dict.fromkeys(range(5, 90), "-")
-    with pytest.raises(InputError, match="numbers in 35 cells"):
+    with refuses(InputError, match="35"):
         read_table(measured(most))
 
 
@@ -88,11 +87,11 @@ def test_lines_are_those_of_an_editor(written):
     cells = [*range(30), "?"]
     rows = [f'{cell},"two\nlines"\n' for cell in cells]
     path = written("\n\na,b\n" + "\n".join(rows).replace("\n5,", "\r\n5,"))
-    with pytest.raises(InputError) as refused:
+    with refuses(InputError) as refused:
         read_table(path)
     lines = Path(path).read_text().splitlines()
     line = lines.index('?,"two') + 1
-    assert f"'?' in line {line}." in str(refused.value)
+    assert f" {line}." in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_an_empty_cell_in_quotes_is_a_row_and_a_blank_line_is_none(
     written, start, line
 ):
     path = written(start + "x\n" + "".join(f"{k}\n" for k in range(2, 40)))
-    with pytest.raises(InputError, match=rf"'x' in line {line}\."):
+    with refuses(InputError, match=f"'x'.*{line}"):
         read_table(path)
     file = CsvFile.opened(path, ())
     row = file.read()["a"].tolist().index("x")
@@ -112,14 +111,14 @@ def test_an_empty_cell_in_quotes_is_a_row_and_a_blank_line_is_none(
 
 def test_a_cell_may_be_too_long_to_count_lines(measured):
     path = measured({60: "x" * 200_000, 70: "-"})
-    with pytest.raises(InputError, match="in data rows 61, 71"):
+    with refuses(InputError, match="61.*71"):
         read_table(path)
 
 
 def test_codes_of_categories_may_be_numbers_and_texts(measured):
     codes = [1, 2, 3, 4] * 30
     path = measured(dict.fromkeys(range(0, 120, 9), "other"), codes)
-    with pytest.warns(UserWarning, match="'dose' is read as categories.*'other' in"):
+    with warns(UserWarning, match="'dose'.*'other'"):
         frame = read_table(path)
     assert set(frame["dose"]) == {"1", "2", "3", "4", "other"}
     # Whoever says that they are categories need not be told.
@@ -133,7 +132,7 @@ def test_codes_of_categories_may_be_numbers_and_texts(measured):
 def test_as_many_texts_as_rows_are_spoken_of(measured):
     for n in (60, 120):
         path = measured({row: f"2020-{row}" for row in range(n)})
-        with pytest.warns(UserWarning, match="'dose' holds 120 different.*--drop dose"):
+        with warns(UserWarning, match="'dose'.*120.*--drop dose"):
             frame = read_table(path)
         assert frame["dose"].nunique() == 120
         read_table(path, categories=["dose"])
@@ -143,7 +142,7 @@ def test_as_many_texts_as_rows_are_spoken_of(measured):
 @pytest.mark.parametrize("odd", ['"1,5{:02}"', "{}.2%", "{} mg", "$ {}", '"7,{}"'])
 def test_numbers_written_as_text_are_no_categories(measured, odd):
     path = measured({row: odd.format(row % 60) for row in range(120)})
-    with pytest.raises(InputError, match="'dose' holds numbers .* 60 different ones"):
+    with refuses(InputError, match="'dose'.*60"):
         read_table(path)
     # What is declared is taken as it is, and fitted to.
     frame = read_table(path, categories=["dose"])
@@ -163,7 +162,7 @@ def test_numbers_may_be_declared_categories(written):
 def test_whole_numbers_without_end_are_numbers_or_said_to_collapse(written):
     ids = [2**70 + k for k in range(40)]
     path = written("id,y\n" + "".join(f"{x},{x % 2}\n" for x in ids))
-    with pytest.warns(UserWarning, match="--categories id"):
+    with warns(UserWarning, match="--categories id"):
         frame = read_table(path)
     assert frame["id"].dtype == float
     assert read_table(path, categories=["id"])["id"].nunique() == 40
@@ -204,7 +203,7 @@ def test_the_command_and_python_say_the_same_of_a_word(written, tmp_path):
     said = [float(line.split(",")[1]) for line in result.stdout.splitlines()[1:]]
     assert said == rules.predict(frame).tolist() == [0.0, 1.0, *[0.0] * 14]
     # NA is a name that the rules know; null is not.
-    assert "'null' is a value" in result.stderr
+    same_text(result.stderr)
     assert "'NA' is a value" not in result.stderr
 
 
@@ -242,12 +241,12 @@ def test_where_the_model_reads_numbers_a_text_is_named(written, tmp_path):
     path = written("dose,ward,note\n1,1,5\n?,x,b\nNA,1,7\n")
     for verb in ("predict", "explain"):
         done = run(verb, tmp_path / "rules.json", path)
-        assert failed(done, "'dose' must hold numbers", "'?' in line 3", "--na '?'")
+        assert failed(done, "'dose'", "'?'", "--na '?'")
         assert run(verb, tmp_path / "rules.json", path, "--na", "?").exit_code == 0
     frame = read_table_of(space, path, missing=["?"])
     assert frame["ward"].tolist() == ["1", "x", "1"]
     assert frame["note"].tolist() == ["5", "b", "7"]
-    with pytest.raises(InputError, match="'note' must hold numbers.*'b' in line 3"):
+    with refuses(InputError, match="'note'.*'b'"):
         read_table_of(space, path, missing=["?"], target="note", task="regression")
 
 
@@ -277,12 +276,12 @@ def test_rows_with_more_cells_than_names_are_refused(written):
         "a": [1, 3],
         "y": [2, 4],
     }
-    with pytest.raises(InputError, match="Cannot read"):
+    with refuses(InputError):
         read_table(written("a,y\n1,2,3\n4,5,6\n"))
 
 
 def test_bytes_that_no_csv_has_are_named(written):
-    with pytest.raises(InputError, match="NUL byte in line 3.*UTF-16"):
+    with refuses(InputError, match="16"):
         read_table(written(b"a,y\n1,2\n\x003,4\n"))
     with pytest.raises(InputError, match="UTF-16"):
         read_table(written("a,y\n1,2\n".encode("utf-16-le")))
@@ -298,10 +297,10 @@ def test_separators_and_marked_encodings_are_found(written, sep, encoding):
 
 def test_other_encodings_are_said(written):
     path = written("città,y\nRoma,2\n".encode("cp1252"))
-    with pytest.raises(InputError, match="line 1 is no text in UTF-8.*cp1252"):
+    with refuses(InputError):
         read_table(path)
     assert list(read_table(path, form=CsvForm(encoding="cp1252"))) == ["città", "y"]
-    with pytest.raises(InputError, match="no encoding 'cp12'"):
+    with refuses(InputError, match="'cp12'"):
         read_table(path, form=CsvForm(encoding="cp12"))
 
 
@@ -323,23 +322,23 @@ def test_dates_are_dates(written):
     again = read_table_of(days, path)
     np.testing.assert_array_equal(days.encode(again), encoded)
     odd = written("day,at\n2019-04-01,\nlately,2019-04-01\n")
-    with pytest.raises(InputError, match="'day' must hold dates.*'lately' in line 3"):
+    with refuses(InputError, match="'day'.*'lately'"):
         read_table_of(days, odd)
 
 
 def test_dates_with_and_without_a_zone_are_not_compared(written):
     cells = "at,y\n2019-04-01,1\n2019-04-02 12:00Z,2\n2019-04-03,1\n"
     both = written(cells, "both.csv")
-    with pytest.raises(InputError, match="'at' holds times with .*12:00Z' in line 3"):
+    with refuses(InputError, match="'at'.*12"):
         read_table(both)
     naive = written("at\n2019-04-01 12:00\n")
     zoned = written("at\n2019-04-01 12:00+02:00\n", "zoned.csv")
     for first, second in ((naive, zoned), (zoned, naive)):
         space = features_of(read_table(first))
         assert space.encode(read_table_of(space, first)).size == 1
-        with pytest.raises(InputError, match="in a file: 2019-04-01 12:30"):
+        with refuses(InputError, match="2019-04-01.12:30"):
             space.encode(read_table_of(space, second))
-        with pytest.raises(InputError, match="'at' holds times with and without"):
+        with refuses(InputError, match="'at'"):
             read_table_of(space, both)
         nothing = space.encode(read_table_of(space, written("at,b\n,1\n", "n")))
         assert np.isnan(nothing).all()
@@ -352,26 +351,26 @@ def test_only_columns_that_rules_ask_are_read(written):
     path = written("day,dose,at\n2019-04-03,much,lately\n,1,2019-04-01\n")
     table = read_table_of(space, path, asked=rules.asked)
     assert rules.predict(table).tolist() == [2.0, 1.0]
-    with pytest.raises(InputError, match="'dose' must hold numbers.*'much'"):
+    with refuses(InputError, match="'dose'.*'much'"):
         read_table_of(space, path)
 
 
 def test_a_name_may_be_long(written):
     long = "a" * 200_000
     assert list(read_table(written(f"{long},y\n1,2\n"))) == [long, "y"]
-    with pytest.raises(InputError, match="more than one column named"):
+    with refuses(InputError):
         read_table(written(f"{long},{long}\n1,2\n"))
 
 
 def test_compressed_tables_are_read(written):
     path = written(gzip.compress(b"a,y\n1,2\n"), "data.csv.gz")
     assert read_table(path).to_dict("list") == {"a": [1], "y": [2]}
-    with pytest.raises(InputError, match="Cannot read"):
+    with refuses(InputError):
         read_table(written(b"no gzip", "bad.csv.gz"))
 
 
 def test_devices_are_no_tables():
-    with pytest.raises(InputError, match="it is a device"):
+    with refuses(InputError):
         read_table("/dev/zero")
 
 
@@ -379,7 +378,7 @@ def test_parquet_says_itself_what_is_missing(tmp_path):
     path = str(tmp_path / "data.parquet")
     pd.DataFrame({"zip": [1, 2], "y": [0, 1]}).to_parquet(path)
     assert read_table(path, categories=["zip"])["zip"].dtype == "category"
-    with pytest.raises(InputError, match="--na is for CSV"):
+    with refuses(InputError, match="--na"):
         read_table(path, missing=["-"])
 
 
@@ -392,8 +391,8 @@ def test_what_was_warned_of_is_said_before_an_error(written):
     rows = "".join(f"{k % 3},{k / 7:.3f},{k % 2}\n" for k in range(40))
     path = written(f"code,dose,y\nx,1,1\n1,?,0\n{rows}")
     done = run("simplify", path, "--target", "y", "--train", "decision-tree")
-    assert failed(done, "'?' in line 3")
-    assert "warning: Column 'code' is read as categories" in done.stderr
+    assert failed(done, "'?'")
+    same_lines(done.stderr)
 
 
 def test_names_of_rows_keep_all_their_digits(written):
@@ -405,7 +404,7 @@ def test_names_of_rows_keep_all_their_digits(written):
     table = read_table_of(FeatureSpace(("dose",), (None,)), path)
     assert table["id"].tolist() == [*ids, None]
     # A model would take them for one number.
-    with pytest.raises(InputError, match=f"'id' holds .* {ids[0]} and {ids[1]}"):
+    with refuses(InputError, match=f"'id'.*{ids[0]}.*{ids[1]}"):
         features_of(read_table(path)[["id"]])
     assert read_table(path, categories=["id"])["id"].nunique() == 2
 
@@ -417,4 +416,4 @@ def test_booleans_with_empty_cells_stay_booleans(written):
     assert features_of(table[["flag"]]).info[0].kind == "boolean"
     for model in ("random-forest", "hist-gradient-boosting"):
         result = run("simplify", path, "--target", "y", "--train", model, "--quiet")
-        assert "if flag is true\n" in result.output
+        same_lines(result.output)

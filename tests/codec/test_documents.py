@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.wording import refuses
 
 from clearwood.codec.documents import (
     Place,
@@ -32,74 +33,74 @@ def test_good_json_is_read_whatever_its_white_space(document, indent):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    "data",
     [
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
-        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' occurs twice"),
-        (b"\xff", "not text in UTF-8"),
-        (b"9" * 5000, "4300 digits"),
-        (b"[1,\n2,]", "line 2, column 3"),
-        (b"[1] 2", "Extra data"),
-        (b"", "line 1, column 1"),
+        pytest.param(b"[" * 100_000, id="deep array"),
+        pytest.param(b'{"a":' * 100_000, id="deep object"),
+        b'{"a": 1, "b": 2, "a": 3}',
+        b"\xff",
+        pytest.param(b"9" * 5000, id="digits"),
+        b"[1,\n2,]",
+        b"[1] 2",
+        b"",
     ],
 )
-def test_bad_json(data, message):
-    with pytest.raises(ModelFormatError, match=f"^m.json: no sound JSON, .*{message}"):
+def test_bad_json(data):
+    with refuses(ModelFormatError):
         parse_json(data, "m.json")
 
 
 BAD = [
-    ("text", {}, [1], "an array"),
-    ("text", {}, "a\ud800", "half a character"),
-    ("flag", {}, 2, "found 2, expected true or false"),
-    ("flag", {}, 1, "found 1, expected true or false"),
-    ("flag", {"from_number": True}, 2, "found 2, expected true or false"),
-    ("flag", {"from_number": True}, 1.0, "true or false"),
-    ("only", {}, {"a": 1}, "f.json: a: not a field"),
-    ("labels", {}, [1, None], r"f.json\[1\]: found None, expected a text"),
-    ("labels", {}, ["a", float("nan")], r"f.json\[1\]: found nan"),
-    ("labels", {}, ["a", "\ud800"], r"f.json\[1\].*half a character"),
-    ("labels", {}, ["b", "a", "b"], "found the label 'b' twice"),
-    ("labels", {}, "ab", "found 'ab', expected an array"),
-    ("parsed", {}, "{", "no sound JSON"),
-    ("integer", {}, 1.0, "expected a whole number"),
-    ("integer", {}, True, "found True"),
-    ("integer", {}, "1", "found '1'"),
-    ("integer", {"from_text": True}, "1_0", "found '1_0'"),
-    ("integer", {"from_text": True}, " 1", "found ' 1'"),
-    ("integer", {"from_text": True}, "9" * 30, "whole number"),
-    ("integer", {"low": 0}, -1, "at least 0"),
-    ("integer", {"high": 3}, 4, "at most 3"),
-    ("integer", {"low": 1, "high": 3}, 10**400, "many digits.*from 1 to 3"),
-    ("number", {}, "0.5", "finite number"),
-    ("number", {}, float("nan"), "found nan"),
-    ("number", {}, 10**400, "many digits"),
-    ("number", {"from_text": True}, "inf", "'inf'"),
-    ("number", {"from_text": True}, "\u0663", "finite number"),
-    ("items", {}, {"a": 1}, "an object, expected an array"),
-    ("integers", {}, [1, 2.0], r"f.json\[1\]: found 2.0"),
-    ("integers", {}, [1, True], r"f.json\[1\]: found True"),
-    ("integers", {}, [1, "2"], r"f.json\[1\]: found '2'"),
-    ("integers", {}, [[1], 2], r"f.json\[0\]: found an array"),
-    ("integers", {}, 3, "found 3, expected an array"),
-    ("integers", {}, [2**63], "at most 64 bits"),
-    ("integers", {}, [2**63, -1], "at most 64 bits"),
-    ("integers", {}, [10**30], "at most 64 bits"),
-    ("integers", {"length": 2}, [1], "found 1 entries, expected 2"),
-    ("integers", {"low": 0}, [1, -1], r"f.json\[1\]: found -1.*at least 0"),
-    ("integers", {"high": 3}, [9, 1], r"f.json\[0\]: found 9.*at most 3"),
-    ("integers", {}, np.array([1.5]), "other or too large"),
-    ("numbers", {}, [1, None], r"f.json\[1\]: found None"),
-    ("numbers", {}, [1, float("inf")], r"f.json\[1\]: found inf.*finite"),
-    ("numbers", {}, [10**400, 1.5], "64 bits"),
-    ("keys", {}, [], "expected an object"),
+    ("text", {}, [1]),
+    ("text", {}, "a\ud800"),
+    ("flag", {}, 2),
+    ("flag", {}, 1),
+    ("flag", {"from_number": True}, 2),
+    ("flag", {"from_number": True}, 1.0),
+    ("only", {}, {"a": 1}),
+    ("labels", {}, [1, None]),
+    ("labels", {}, ["a", float("nan")]),
+    ("labels", {}, ["a", "\ud800"]),
+    ("labels", {}, ["b", "a", "b"]),
+    ("labels", {}, "ab"),
+    ("parsed", {}, "{"),
+    ("integer", {}, 1.0),
+    ("integer", {}, True),
+    ("integer", {}, "1"),
+    ("integer", {"from_text": True}, "1_0"),
+    ("integer", {"from_text": True}, " 1"),
+    ("integer", {"from_text": True}, "9" * 30),
+    ("integer", {"low": 0}, -1),
+    ("integer", {"high": 3}, 4),
+    ("integer", {"low": 1, "high": 3}, 10**400),
+    ("number", {}, "0.5"),
+    ("number", {}, float("nan")),
+    ("number", {}, 10**400),
+    ("number", {"from_text": True}, "inf"),
+    ("number", {"from_text": True}, "\u0663"),
+    ("items", {}, {"a": 1}),
+    ("integers", {}, [1, 2.0]),
+    ("integers", {}, [1, True]),
+    ("integers", {}, [1, "2"]),
+    ("integers", {}, [[1], 2]),
+    ("integers", {}, 3),
+    ("integers", {}, [2**63]),
+    ("integers", {}, [2**63, -1]),
+    ("integers", {}, [10**30]),
+    ("integers", {"length": 2}, [1]),
+    ("integers", {"low": 0}, [1, -1]),
+    ("integers", {"high": 3}, [9, 1]),
+    ("integers", {}, np.array([1.5])),
+    ("numbers", {}, [1, None]),
+    ("numbers", {}, [1, float("inf")]),
+    ("numbers", {}, [10**400, 1.5]),
+    ("keys", {}, []),
 ]
 
 
-@pytest.mark.parametrize(("method", "options", "value", "message"), BAD)
-def test_bad_values(method, options, value, message):
-    with pytest.raises(ModelFormatError, match=message) as caught:
+@pytest.mark.parametrize(("method", "options", "value"), BAD)
+def test_bad_values(method, options, value):
+    with refuses(ModelFormatError) as caught:
         getattr(Place(value, "f.json"), method)(**options)
     assert str(caught.value).startswith("f.json")
 
@@ -128,7 +129,7 @@ def test_every_place_has_a_name():
     assert top["n"].items()[1].value == 1
     assert "a" in top and "c" not in top and top.get("c") is None
     assert top.get("a").keys() == ["b"]
-    with pytest.raises(ModelFormatError, match=r"f.json: a: found no 'z', expected"):
+    with refuses(ModelFormatError, match="f.json.*'z'"):
         top["a"]["z"]
 
 
@@ -156,7 +157,7 @@ def test_what_occurs_twice_is_found_in_time():
     names = [*map(str, range(300_000)), "7"]
     assert first_repeated(names) == "7"
     assert first_repeated(names[:-1]) is None
-    with pytest.raises(ModelFormatError, match="found the name '7' twice"):
+    with refuses(ModelFormatError, match="'7'"):
         refuse_repeated(names, Place(names, "f"), "the name")
 
 

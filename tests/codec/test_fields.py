@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from tests.wording import refuses
 
 import clearwood as cw
-from clearwood import codec, persistence
+from clearwood import codec, families
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.exceptions import InputError, ModelFormatError
 
@@ -53,12 +54,14 @@ SAVED = codec.by_name(
         make=lambda kind, values: kind(**values),
     )
 )
+SAVED["Ruler"] = SAVED["Scale"]  # what it was called before
 
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "elsewhere", SimpleNamespace(SAVED=SAVED))
-    monkeypatch.setitem(persistence.HOMES, "Scale", "elsewhere")
+    elsewhere = families.Family("scales", saved=dict.fromkeys(SAVED, "elsewhere"))
+    monkeypatch.setattr(families, "_registered", lambda: (elsewhere,))
     return tmp_path / "kept"
 
 
@@ -117,13 +120,11 @@ def test_old_names_are_read(path):
         assert again.unit == "g" and again.factors.tolist() == [2.0, 3.0]
     older["measure"] = "kg"
     write_archive(path, older, older_arrays, overwrite=True)
-    with pytest.raises(ModelFormatError, match="measure: found 'kg', expected one of"):
+    with refuses(ModelFormatError):
         cw.load(path)
 
 
-def test_a_renamed_class_is_read_under_its_old_name(path, monkeypatch):
-    monkeypatch.setitem(persistence.HOMES, "Ruler", "elsewhere")
-    monkeypatch.setitem(SAVED, "Ruler", SAVED["Scale"])
+def test_a_renamed_class_is_read_under_its_old_name(path):
     cw.save(scale(), path)
     document, arrays = written(path)
     write_archive(path, {**document, "kind": "Ruler"}, arrays, overwrite=True)
@@ -131,44 +132,44 @@ def test_a_renamed_class_is_read_under_its_old_name(path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("changes", "arrays", "message"),
+    ("changes", "arrays"),
     [
-        ({"unit": "kg"}, {}, r"unit: found 'kg', expected one of \('mg', 'g'\)"),
-        ({"unit": 3}, {}, "unit: found 3, expected a text"),
-        ({"offset": "x"}, {}, "offset: found 'x', expected a finite number"),
-        ({"offset": 10**400}, {}, "offset: found .* many digits, expected a finite"),
-        ({"steps": 3}, {}, "steps: found 3, expected an array"),
-        ({"steps": [{}]}, {}, r"steps\[0\]: found no 'at'"),
-        ({"steps": [{"at": -1}]}, {}, r"steps\[0\].at: found -1, expected a whole"),
-        ({"steps": [{"at": 1, "by": 2}]}, {}, r"steps\[0\].by: not a field"),
-        ({"steps": [{"at": 1, "label": "a\nb"}]}, {}, "one line of text"),
-        ({"steps": [{"at": 1, "open": 1}]}, {}, "open: found 1, expected true"),
-        ({}, {"factors": np.array([1.0, 0.0])}, "factors: expected .* above 0"),
-        ({}, {"factors": np.array([1.0, np.nan])}, "factors: expected .* above 0"),
-        ({}, {"factors": np.array([1, 2])}, "factors: found int64 of the shape"),
-        ({}, {"places": np.array([1, 2])}, "places: expected numbers from 0 to 1"),
-        ({}, {"places": np.array([-1, 0])}, "places: expected numbers from 0 to 1"),
-        ({}, {"places": np.zeros(3, int)}, r"places: .* expected int64 .* \(2,\)"),
-        ({}, {"matrix": np.ones((2, 3)) > 0}, r"matrix: .* expected bool .* \(2, 2\)"),
-        ({}, {"matrix": None}, "matrix: missing"),
-        ({}, {"n_pieces": np.array([1, 0])}, "n_pieces: does not fit pieces"),
-        ({}, {"n_pieces": np.array([4, -1, 0])}, "n_pieces: does not fit pieces"),
-        ({}, {"n_pieces": None}, "n_pieces: missing"),
-        ({}, {"pieces": np.full((3, 2), 2.0)}, r"pieces\[0\]: expected"),
-        ({}, {"pieces": np.zeros((3, 1))}, "pieces: found float64 of the shape"),
+        ({"unit": "kg"}, {}),
+        ({"unit": 3}, {}),
+        ({"offset": "x"}, {}),
+        ({"offset": 10**400}, {}),
+        ({"steps": 3}, {}),
+        ({"steps": [{}]}, {}),
+        ({"steps": [{"at": -1}]}, {}),
+        ({"steps": [{"at": 1, "by": 2}]}, {}),
+        ({"steps": [{"at": 1, "label": "a\nb"}]}, {}),
+        ({"steps": [{"at": 1, "open": 1}]}, {}),
+        ({}, {"factors": np.array([1.0, 0.0])}),
+        ({}, {"factors": np.array([1.0, np.nan])}),
+        ({}, {"factors": np.array([1, 2])}),
+        ({}, {"places": np.array([1, 2])}),
+        ({}, {"places": np.array([-1, 0])}),
+        ({}, {"places": np.zeros(3, int)}),
+        ({}, {"matrix": np.ones((2, 3)) > 0}),
+        ({}, {"matrix": None}),
+        ({}, {"n_pieces": np.array([1, 0])}),
+        ({}, {"n_pieces": np.array([4, -1, 0])}),
+        ({}, {"n_pieces": None}),
+        ({}, {"pieces": np.full((3, 2), 2.0)}),
+        ({}, {"pieces": np.zeros((3, 1))}),
     ],
 )
-def test_what_is_not_declared_so_is_refused(changes, arrays, message, path):
+def test_what_is_not_declared_so_is_refused(changes, arrays, path):
     cw.save(scale(), path)
     document, kept = written(path)
     kept = {k: v for k, v in (kept | arrays).items() if v is not None}
     write_archive(path, document | changes, kept, overwrite=True)
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(path)
 
 
 def test_a_subclass_is_not_saved(path):
-    with pytest.raises(InputError, match=r"Cannot save a .*Scale of your own"):
+    with refuses(InputError):
         cw.save(type("Scale", (Scale,), {})("g", np.ones(1)), path)
 
 

@@ -8,6 +8,7 @@ from threading import Event, Thread
 
 import pytest
 from tests.waiting import SECONDS
+from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
 from clearwood._numeric import progress
@@ -20,18 +21,19 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
 RULES = RuleList((), Rule((), 1.0), cw.FeatureSpace.numeric(1))
 
 
-def refused(do, path, match):
+def refused(do, path):
     """Whether a reader refuses a path at once; it may not wait for anything."""
     found = []
 
     def attempt():
-        with pytest.raises(InputError, match=match) as caught:
+        with pytest.raises(InputError) as caught:
             do(path)
         found.append(str(caught.value))
 
     thread = Thread(target=attempt, daemon=True)
     thread.start()
     thread.join(60)
+    same_text(found)
     return bool(found)
 
 
@@ -51,14 +53,14 @@ def test_what_has_no_end_is_refused_before_it_is_opened(read, tmp_path, monkeypa
     os.mkfifo(tmp_path / "pipe")
     for name, target in [("to_pipe", "pipe"), ("zero", "/dev/zero"), ("here", ".")]:
         (tmp_path / name).symlink_to(target)
-    assert refused(read, tmp_path / "pipe", "pipe")
-    assert refused(read, tmp_path / "to_pipe", "pipe")
-    assert refused(read, "/dev/zero", "it is a device")
-    assert refused(read, tmp_path / "zero", "it is a device")
-    assert refused(read, tmp_path / "here", "it is a folder")
-    assert refused(read, tmp_path / "gone", "No such file")
-    assert refused(read, f"{tmp_path}/a\0b", "no file can be called so")
-    assert refused(read, tmp_path / ("x" * 5000), "name too long")
+    assert refused(read, tmp_path / "pipe")
+    assert refused(read, tmp_path / "to_pipe")
+    assert refused(read, "/dev/zero")
+    assert refused(read, tmp_path / "zero")
+    assert refused(read, tmp_path / "here")
+    assert refused(read, tmp_path / "gone")
+    assert refused(read, f"{tmp_path}/a\0b")
+    assert refused(read, tmp_path / ("x" * 5000))
 
 
 def test_a_number_is_no_path():
@@ -72,18 +74,19 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     with path.open("wb") as file:
         file.truncate(files.MOST_BYTES + 1)  # takes no room, but to be read it would
     found = cw.check(path)
-    assert not found.sound and "bytes are more than the" in found.problem
-    with pytest.raises(ModelFormatError, match="bytes are more than the"):
+    assert not found.sound
+    same_lines(found.problem)
+    with refuses(ModelFormatError):
         cw.load(path)
     path.write_bytes(b"{}")
     assert read_bytes(str(path), 2) == b"{}"
-    with pytest.raises(ModelFormatError, match="2 bytes are more than the 1"):
+    with refuses(ModelFormatError):
         read_bytes(path, 1)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc here")
 def test_a_file_that_holds_more_than_it_says_is_refused():
-    with pytest.raises(InputError, match="more than the 0 bytes"):
+    with refuses(InputError):
         read_bytes("/proc/self/status")
 
 
@@ -114,7 +117,9 @@ def test_a_pipe_is_read_when_somebody_writes_however_late(
     with plain_file(str(path)) as plain, open(plain) as file:
         assert file.read() == "a,b\n1,2\n"
     writer.join(SECONDS)
-    assert f"clearwood: nothing to read from {str(path)!r}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert repr(str(path)) in said
+    same_lines(said)
     assert not os.path.exists(plain)
 
 
@@ -183,26 +188,26 @@ def test_links_stay_and_what_they_point_to_is_written(tmp_path):
     # Nothing is lost where nothing is: a link to no file yet is followed.
     RULES.save(link)
     assert link.is_symlink() and cw.load(path) == RULES
-    with pytest.raises(InputError, match="exists already"):
+    with refuses(InputError):
         RULES.save(link)
     path.write_text("old")
     RULES.save(link, overwrite=True)
     assert link.is_symlink() and cw.load(path) == RULES
     assert os.listdir(path.parent) == ["rules.json"]
     (tmp_path / "lost").symlink_to("nowhere/rules.json")
-    with pytest.raises(InputError, match="no folder '.*nowhere'"):
+    with refuses(InputError):
         RULES.save(tmp_path / "lost")
     (tmp_path / "ring").symlink_to("ring")
-    with pytest.raises(InputError, match=r"Cannot write '.*ring'"):
+    with refuses(InputError):
         RULES.save(tmp_path / "ring", overwrite=True)
 
 
 def test_names_that_no_file_can_have_are_refused_before_the_work(tmp_path):
-    with pytest.raises(InputError, match="no file can be called so"):
+    with refuses(InputError):
         check_writable(f"{tmp_path}/a\0b")
-    with pytest.raises(InputError, match="Cannot write .*name too long"):
+    with refuses(InputError):
         check_writable(tmp_path / ("x" * 5000))
-    with pytest.raises(InputError, match="it is a folder"):
+    with refuses(InputError):
         check_writable(tmp_path, overwrite=True)
     # As long as names may be: there is room for that of the temporary file.
     RULES.save(tmp_path / ("x" * 255))
@@ -237,7 +242,7 @@ def test_a_folder_in_which_nothing_may_be_made_is_told_of(tmp_path):
         said = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SECONDS
         )
-        assert "no files may be made in the folder" in said.stdout
+        same_text(said.stdout)
         assert repr(str(folder / name)) in said.stdout
     assert (folder / "there.txt").read_text() == "old"
 
@@ -246,7 +251,7 @@ def test_a_folder_in_which_nothing_may_be_made_is_told_of(tmp_path):
 def test_a_full_disk_is_told_of_and_leaves_what_there_was(tmp_path, full_disk):
     path = tmp_path / "rules.json"
     path.write_text("old")
-    with full_disk(), pytest.raises(InputError, match=r"Cannot write '.*rules\.json'"):
+    with refuses(InputError, match=r"rules\.json"), full_disk():
         RULES.save(path, overwrite=True)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["rules.json"]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.wording import refuses
 
 from clearwood.columns.cells import EXACT, UNSEEN, category_codes, is_missing
 from clearwood.columns.feature_space import FeatureSpace
@@ -234,27 +235,27 @@ def column_of(*cells):
 def test_odd_cells_are_refused_by_name_and_row(space, odd):
     column = column_of(1, ODD[odd])
     for table in (column[:, None], pd.DataFrame({NAME: column})):
-        with pytest.raises(InputError, match="^Column 'c' holds .* in row 1; a cell"):
+        with refuses(InputError, match="'c'"):
             SPACES[space].encode(table)
 
 
 @pytest.mark.parametrize("space", SPACES)
 def test_columns_of_lists_are_refused(space):
     frame = pl.DataFrame({NAME: [[1], [2, 3]]})
-    with pytest.raises(InputError, match=r"Column 'c' holds \[1\] \(list\) in row 0"):
+    with refuses(InputError, match="'c'"):
         SPACES[space].encode(frame)
     tuples = pd.DataFrame({NAME: pd.Categorical([(1, 2), (3, 4)])})
     if space != "codes":
-        with pytest.raises(InputError, match=r"Column 'c' holds \(1, 2\) \(tuple\)"):
+        with refuses(InputError, match="'c'"):
             SPACES[space].encode(tuples)
 
 
 def test_dates_are_no_numbers_since_some_day():
     days = np.array([["2020-01-01"]], dtype="datetime64[ns]")
-    with pytest.raises(InputError, match="X holds dates"):
+    with refuses(InputError):
         FeatureSpace.numeric(1).encode(days)
 
 
 def test_rows_of_all_lengths_are_no_table():
-    with pytest.raises(InputError, match="Expected a table"):
+    with refuses(InputError):
         FeatureSpace.numeric(2).encode([[1, 2], [3]])

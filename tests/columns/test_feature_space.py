@@ -7,12 +7,18 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.wording import refuses
 
 from clearwood import report
 from clearwood.codec.files import write_text
 from clearwood.columns.cityhash import category_hash
 from clearwood.columns.dates import date_number, date_text, plain_date
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace, check_text
+from clearwood.columns.feature_space import (
+    UNSEEN,
+    EncodedTable,
+    FeatureSpace,
+    check_text,
+)
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
@@ -83,31 +89,31 @@ def test_number_categories_match_whatever_their_type():
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    "table",
     [
-        (pd.DataFrame({"dose": [1.0], "hue": ["red"]}), r"\['flag'\]"),
-        (np.zeros((2, 4)), "4 features"),
-        (np.zeros(3), "dimension"),
-        (np.zeros((2, 2, 2)), "dimension"),
-        ([["high", "red", True]], "'dose' is numeric.*'high'"),
-        ([[datetime.date(2020, 1, 1), "red", True]], "'dose' is numeric"),
+        pd.DataFrame({"dose": [1.0], "hue": ["red"]}),
+        np.zeros((2, 4)),
+        np.zeros(3),
+        np.zeros((2, 2, 2)),
+        [["high", "red", True]],
+        [[datetime.date(2020, 1, 1), "red", True]],
     ],
 )
-def test_what_does_not_fit_is_named(table, message):
-    with pytest.raises(InputError, match=message):
+def test_what_does_not_fit_is_named(table):
+    with refuses(InputError):
         SPACE.encode(table)
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    "make",
     [
-        (lambda: FeatureSpace(("a", "a"), (None, None)), r"\['a'\]"),
-        (lambda: FeatureSpace(("a",), (None, None)), "1 feature names"),
-        (lambda: FeatureSpace.numeric(2).renamed(["a"]), "1 columns"),
+        lambda: FeatureSpace(("a", "a"), (None, None)),
+        lambda: FeatureSpace(("a",), (None, None)),
+        lambda: FeatureSpace.numeric(2).renamed(["a"]),
     ],
 )
-def test_impossible_spaces_are_refused(make, message):
-    with pytest.raises(InputError, match=message):
+def test_impossible_spaces_are_refused(make):
+    with refuses(InputError):
         make()
 
 
@@ -138,7 +144,7 @@ def test_no_negative_number_is_a_code_to_xgboost():
 )
 def test_labels_are_no_codes(column):
     space = FeatureSpace(("k",), ((0, 2, 5),), lookup=("integer",))
-    with pytest.raises(InputError, match="'k' only as whole numbers.*codes"):
+    with refuses(InputError, match="'k'"):
         space.encode(pd.DataFrame({"k": column}))
 
 
@@ -161,7 +167,7 @@ def test_a_number_that_counts_as_missing():
 
 @pytest.mark.parametrize("field", ["lookup", "missing_at"])
 def test_one_entry_per_feature(field):
-    with pytest.raises(InputError, match="for 2 features"):
+    with refuses(InputError):
         FeatureSpace(("a", "b"), (None, None), **{field: (None,)})
 
 
@@ -190,9 +196,10 @@ def test_underscores_of_a_model_may_be_blanks_in_the_data():
     frame = pd.DataFrame({"a b": [1.0], "a_b": [2.0], "b": [3.0], "my age": [4.0]})
     assert space.encode(frame).tolist() == [[4.0, 3.0, 2.0]]
     named = space.as_in(frame)
-    assert named.names == ("my age", "b", "a_b") and named.named
+    assert named.named
+    assert named.names == ("my age", "b", "a_b")
     assert named.encode(frame).tolist() == [[4.0, 3.0, 2.0]]
-    with pytest.raises(InputError, match=r"\['my_age'\], which the data lacks"):
+    with refuses(InputError, match="'my_age'"):
         space.as_in(frame.drop(columns="my age"))
 
 
@@ -203,7 +210,7 @@ def test_underscores_of_a_model_may_be_blanks_in_the_data():
 def test_no_column_is_taken_for_two_and_none_is_guessed(model, table):
     space = FeatureSpace(model, (None, None))
     frame = pd.DataFrame([range(len(table))], columns=table)
-    with pytest.raises(InputError, match="which the data lacks"):
+    with refuses(InputError):
         space.encode(frame)
 
 
@@ -212,7 +219,7 @@ def test_features_without_names_are_called_as_the_columns():
     named = space.as_in(pd.DataFrame([[1.0, 2.0]], columns=["u", "v"]))
     assert named.names == ("u", "v") and named.named
     assert space.as_in(np.ones((1, 2))) == space
-    with pytest.raises(InputError, match="X has 1 features"):
+    with refuses(InputError):
         space.as_in(pd.DataFrame({"u": [1.0]}))
 
 
@@ -220,30 +227,30 @@ HALF = "a\udc80"
 
 
 @pytest.mark.parametrize(
-    ("make", "what"),
+    "make",
     [
-        (lambda: FeatureSpace((HALF,), (None,)), "feature"),
-        (lambda: FeatureSpace(("x",), ((1, "b", HALF),)), "A category of 'x',"),
-        (lambda: FeatureSpace.numeric(1).renamed([HALF]), "feature"),
-        (lambda: check_target([HALF, "b"], 2, numeric=False), "label in y"),
-        (lambda: check_target(np.array([HALF, "b"]), 2, numeric=False), "label in y"),
-        (lambda: RULES.with_target(HALF), "target"),
-        (lambda: RULES.with_about(model=HALF), "rules are about"),
-        (lambda: RULES.with_about(**{HALF: "x"}), "rules are about"),
-        (lambda: report(RULES, "page.html", title=HALF), "title"),
-        (lambda: write_text("rules.txt", HALF), r"Cannot write 'rules\.txt'"),
-        (lambda: write_text(f"\ud800{HALF}", "x"), "Cannot write"),
+        lambda: FeatureSpace((HALF,), (None,)),
+        lambda: FeatureSpace(("x",), ((1, "b", HALF),)),
+        lambda: FeatureSpace.numeric(1).renamed([HALF]),
+        lambda: check_target([HALF, "b"], 2, numeric=False),
+        lambda: check_target(np.array([HALF, "b"]), 2, numeric=False),
+        lambda: RULES.with_target(HALF),
+        lambda: RULES.with_about(model=HALF),
+        lambda: RULES.with_about(**{HALF: "x"}),
+        lambda: report(RULES, "page.html", title=HALF),
+        lambda: write_text("rules.txt", HALF),
+        lambda: write_text(f"\ud800{HALF}", "x"),
     ],
 )
-def test_halves_of_characters_are_refused_where_they_come_in(make, what, tmp_path):
-    with chdir(tmp_path), pytest.raises(InputError, match=f"{what}.*half a char"):
+def test_halves_of_characters_are_refused_where_they_come_in(make, tmp_path):
+    with chdir(tmp_path), refuses(InputError):
         make()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_names_of_estimators_are_refused_before_the_fit():
     X = pd.DataFrame([[0.0], [1.0]] * 9, columns=pd.Index([HALF], dtype=object))
-    with pytest.raises(InputError, match="The column 'a.udc80' holds half"):
+    with refuses(InputError, match="'a.udc80'"):
         RuleListClassifier("no such model").fit(X, [0, 1] * 9)
 
 
@@ -284,3 +291,22 @@ def test_bounds_between_dates_are_starts_of_something():
             cut = plain_date(low, high, (low + high) / 2, kind)
             assert low <= cut < high
             assert kind == "date" or date_number(date_text(cut)) == cut
+
+
+def test_encoded_rows_are_not_encoded_again():
+    space = FeatureSpace(("age", "hue"), (None, ("red", "blue")))
+    frame = pd.DataFrame({"age": [30, 40, 50], "hue": ["blue", "red", "blue"]})
+    rows = space.encoded_table(frame, {1})
+    called = space.with_info({"age": {"name": "Age"}})
+    for reader in (space, called):
+        found = reader.encode(rows[1:])
+        assert type(found) is np.ndarray
+        assert found[:, 1].tolist() == [0.0, 1.0] and np.isnan(found[:, 0]).all()
+    for other in (
+        FeatureSpace(("age", "hue"), (None, ("blue", "red"))),
+        FeatureSpace.numeric(2),
+    ):
+        with pytest.raises(TypeError, match="other features"):
+            other.encode(rows)
+    with pytest.raises(TypeError, match="other features"):
+        space.encode(np.zeros((2, 2)).view(EncodedTable))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.wording import refuses
 
 from clearwood.columns.schema import MOST_TEXTS, features_of
 from clearwood.exceptions import InputError
@@ -46,14 +47,14 @@ def test_times_with_and_without_a_zone_are_no_one_column():
     noon = datetime.datetime(2020, 1, 1, 12)
     aware = noon.replace(tzinfo=datetime.UTC)
     for cells in ([aware, noon], [noon, aware], [aware, noon.date()]):
-        with pytest.raises(InputError, match="'it' holds times .* in row 1 has"):
+        with refuses(InputError, match="'it'"):
             of(cells, dtype=object)
 
 
 def test_what_is_said_of_dates_keeps_their_zone():
     frame = pd.DataFrame({"it": pd.to_datetime(["2020-01-01"], utc=True)})
     frame.attrs["column_info"] = {"it": {"name": "start", "unit": "hours"}}
-    with pytest.raises(InputError, match="'it' the unit 'hours', but it holds dates"):
+    with refuses(InputError, match="'it'.*'hours'"):
         features_of(frame)
     frame.attrs["column_info"] = {"it": {"name": "start"}}
     assert features_of(frame).info[0].is_zoned
@@ -74,9 +75,7 @@ WRITTEN = {
 @pytest.mark.parametrize("library", [pd, pl])
 def test_numbers_written_as_text_are_refused(form, library):
     texts = [WRITTEN[form].format(n % 100) for n in range(400)]
-    with pytest.raises(
-        InputError, match=f"(?s)'it' .*{re.escape(texts[0])}.*to_numeric"
-    ):
+    with refuses(InputError, match=f"(?s)'it'.*{re.escape(texts[0])}.*to_numeric"):
         features_of(library.DataFrame({"it": texts}))
     declared = features_of(pd.DataFrame({"it": texts}, dtype="category"))
     assert len(declared.categories[0]) == 100
@@ -95,18 +94,18 @@ def test_names_with_numbers_are_categories(form):
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
+    "cells",
     [
-        (["a", 1.0], "'a' in row 0"),
-        ([b"a", b"b"], "neither numbers nor texts"),
-        ([1.0, None, "a"], "'a' in row 2"),
-        ([datetime.time(3), datetime.time(4)], "times of the day"),
-        (["a", datetime.date(2020, 1, 1)], r"datetime.date\(2020, 1, 1\) in row 1"),
-        ([1.0, datetime.timedelta(1)], "dates among other cells"),
+        ["a", 1.0],
+        [b"a", b"b"],
+        [1.0, None, "a"],
+        [datetime.time(3), datetime.time(4)],
+        ["a", datetime.date(2020, 1, 1)],
+        [1.0, datetime.timedelta(1)],
     ],
 )
-def test_cells_of_other_kinds_are_refused(cells, message):
-    with pytest.raises(InputError, match=message):
+def test_cells_of_other_kinds_are_refused(cells):
+    with refuses(InputError):
         of(cells, dtype=object)
 
 
@@ -123,16 +122,14 @@ def test_so_many_texts_are_categories_and_one_more_is_free_text():
     texts = [f"t{i}" for i in range(MOST_TEXTS)]
     assert len(of(texts).categories[0]) == MOST_TEXTS
     more = [*texts, "more"]
-    with pytest.raises(
-        InputError, match="256 different texts in 256 rows, such as 't0"
-    ):
+    with refuses(InputError, match="256.*256"):
         of(more)
     assert len(of([*texts, None]).categories[0]) == MOST_TEXTS
     # Each of them twice: names of something.
     assert len(of(more * 2).categories[0]) == MOST_TEXTS + 1
     assert len(of(more, dtype="category").categories[0]) == MOST_TEXTS + 1
     # A gap is no row that holds a text.
-    with pytest.raises(InputError, match=r"in 300 rows, such as 't0'"):
+    with refuses(InputError, match="300.*'t0'"):
         of([None, *more, *more[:44], *([None] * 300)])
 
 

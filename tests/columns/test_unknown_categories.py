@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from sklearn.ensemble import HistGradientBoostingClassifier
+from tests.wording import same_lines, same_text
 
 import clearwood as cw
 from clearwood.cli import main
@@ -70,9 +71,7 @@ def test_models_that_name_only_what_they_ask(lookup, n_known, n_unknown, warns):
 def test_only_what_is_asked_is_said():
     space = FeatureSpace(("ward", "hue"), (("a",), ("red",)))
     rows = [["z", "tan"]] * 3
-    assert [str(w.message)[:14] for w in told(space.encode, rows, {1})] == [
-        "No row of 'hue"
-    ]
+    same_text([str(w.message) for w in told(space.encode, rows, {1})])
     assert not told(space.encode, rows, ())
     rules = cw.RuleList(
         (cw.Rule((cw.CategorySet(0, (0,)),), 1.0),), cw.Rule((), 0.0), space
@@ -84,11 +83,7 @@ def test_only_what_is_asked_is_said():
 def test_what_it_says():
     space = FeatureSpace(("ward",), (tuple("abcdefg"),))
     (warning,) = told(space.encode, [["1"], [2], ["1"], ["a"], [None], [3]])
-    assert str(warning.message) == (
-        "4 of 5 rows of 'ward' hold categories that the model does not know: found "
-        "'1', 2, 3; it knows 'a', 'b', 'c', 'd', 'e' .... Hand in the column as it was "
-        "when the model was fitted; the text '1' is not the number 1."
-    )
+    same_text(str(warning.message))
 
 
 def test_once_within_a_call_and_again_in_the_next():
@@ -157,7 +152,7 @@ def test_rules_say_it_once_and_point_at_the_user(rules, call):
     do = (CALLS | OF_RULES)[call]
     for strange in (AS_NUMBERS, pl.from_pandas(AS_NUMBERS)):
         (warning,) = told(do, rules, strange)
-        assert "No row of 'ward'" in str(warning.message)
+        same_lines(str(warning.message))
         assert Path(warning.filename) == Path(__file__)
     assert not told(do, rules, X.assign(ward=X["ward"].astype(str)))
 
@@ -169,7 +164,7 @@ def test_learners_say_it_once_and_point_at_the_user(request, kind, call):
     if call == "unlearn":
         told(OF_LEARNERS["partial_fit"], learner, AS_NUMBERS)
     (warning,) = told(do, learner, AS_NUMBERS)
-    assert "No row of 'ward'" in str(warning.message)
+    same_lines(str(warning.message))
     assert Path(warning.filename) == Path(__file__)
     assert not told(do, learner, X)
 
@@ -188,7 +183,7 @@ def test_a_command_says_it_in_one_line(rules, tmp_path, command):
     ran = CliRunner().invoke(main, [command, str(tmp_path / "rules.json"), str(table)])
     assert ran.exit_code == 0
     assert ran.stderr.count("\n") == 1
-    assert "clearwood: warning: No row of 'ward' holds a category" in ran.stderr
+    same_lines(ran.stderr)
     # Read as text where the rules know texts: nothing to warn of.
     X[:5].to_csv(table, index=False)
     ran = CliRunner().invoke(main, [command, str(tmp_path / "rules.json"), str(table)])

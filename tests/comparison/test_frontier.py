@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood.comparison import Frontier, FrontierPoint
 from clearwood.comparison.folds import Job, Part, Problem, Reply, SizedAnswer
@@ -74,15 +75,15 @@ def test_the_best_is_ours_and_no_longer_than_asked():
     assert found.best(4) == rules_of(3)
     assert found.best(5, by="fidelity") == rules_of(3)
     assert found.best_point(4).method == "list"
-    with pytest.raises(InputError, match="'log_loss' or 'fidelity'"):
+    with refuses(InputError, match="'log_loss'.*'fidelity'"):
         found.best(by="size")
-    with pytest.raises(InputError, match="max_rules is '3'"):
+    with refuses(InputError, match="max_rules.*'3'"):
         found.best("3")
-    with pytest.raises(InputError, match="the shortest have 3"):
+    with refuses(InputError):
         frontier(SOME[1]).best(2)
-    with pytest.raises(InputError, match="There are no rules; only peers"):
+    with refuses(InputError):
         frontier(SOME[-1]).best()
-    with pytest.raises(InputError, match="only peers"):
+    with refuses(InputError):
         frontier(SOME[-1]).best(2)
 
 
@@ -101,18 +102,15 @@ def test_as_good_are_other_methods_within_one_standard_error():
 def test_text_says_what_was_found_and_what_may_flatter():
     found = frontier(*SOME, failures=(("te2rules", "stopped after 60 s"),))
     text = str(found)
-    assert "may have seen these rows" in text
-    assert "may have seen" not in str(replace(found, model_refitted=True))
-    assert "enough: list with 5 lines" in text
-    assert "te2rules: stopped after 60 s" in text
-    assert "least error of peers" not in text
+    same_text(text)
+    same_text(str(replace(found, model_refitted=True)))
     assert "nan" not in text
     # Of points with the same size and error one is enough.
     twice = str(frontier(point("list", 2, 0.1), point("tree", 2, 0.1)))
     row = next(x for x in twice.splitlines() if x.strip().startswith("2"))
     assert "list" in row and row.endswith("tree")
     better = frontier(*SOME, point("imodels:FIGS", 9, 0.01, ours=False))
-    assert "least error of peers: imodels:FIGS with 9 lines" in str(better)
+    same_text(str(better))
 
 
 def test_nearly_nothing_is_told_as_nothing():
@@ -168,7 +166,7 @@ def test_a_notebook_shows_a_table_with_names_escaped():
 
 def test_regression_says_mean_squared_error():
     found = frontier(*SOME, task="regression", model_error=4351.2)
-    assert "mean squared error of the model 4351" in str(found)
+    same_lines(str(found))
 
 
 def test_points_are_plain_numbers():

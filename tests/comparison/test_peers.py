@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests.comparison.stand_in import stand_in
+from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.comparison import peers
@@ -48,8 +49,7 @@ def test_a_peer_learns_from_the_ensemble_and_tells_in_our_names(tmp_path, monkey
     assert [(a.asked, a.n_rules, a.n_literals) for a in last] == [
         (2, 2, 2), (3, 3, 4), (4, 4, 6), (5, 5, 8),
     ]  # fmt: skip
-    assert "my dose and '<b>', 4 splits" in last[-1].text
-    assert "Class 0 is ham." in last[-1].text
+    same_lines(last[-1].text)
     # With four splits the stand-in says what decides.
     right = held[-1]
     truth = np.searchsorted(["ham", "spam"], problem.y[:10])
@@ -79,7 +79,7 @@ def test_through_compare_noise_of_a_peer_goes_nowhere(tmp_path, monkeypatch, cap
     assert found.points[-1].error == 0.0 and found.points[0].error > 0.1
     assert found.points[-1].stability == 1.0
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(InputError, match="only peers"):
+    with refuses(InputError):
         found.best()
 
 
@@ -107,10 +107,10 @@ def test_te2rules_gets_the_model_itself(monkeypatch):
     assert type(seen["model"]) is RandomForestClassifier
     assert seen["names"] == ["X0", "X1"] and set(seen["y"]) == {0, 1}
     assert (answer.asked, answer.n_rules, answer.n_literals) == (5, 3, 3)
-    assert answer.text.startswith("1. if my dose > 0.5 & '<b>' <= 2.0\n   then class 1")
+    same_lines(answer.text)
     (held,) = answers_of(problem, "te2rules", 0)
     assert len(held.said) == 10
-    with pytest.raises(InputError, match="the model itself"):
+    with refuses(InputError):
         answers_of(problem._replace(pickled_models=()), "te2rules", 1)
 
 
@@ -119,7 +119,7 @@ def test_a_peer_that_is_not_installed_says_what_to_install(peer, monkeypatch):
     for package in ("imodels", "te2rules"):
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.delitem(sys.modules, f"{package}.explainer", raising=False)
-    with pytest.raises(InputError, match=rf"pip install {peer.split(':')[0]}$"):
+    with refuses(InputError, match=peer.split(":")[0]):
         answers_of(problem_of(), peer, 1)
 
 
@@ -137,7 +137,7 @@ def test_what_a_peer_cannot_do_it_says(peer, tmp_path, monkeypatch):
         answers_of(problem_of(is_weighted=True), peer, 1)
     problem = problem_of()
     gaps = problem.X.where(problem.X > 0.1)
-    with pytest.raises(InputError, match="missing"):
+    with refuses(InputError):
         answers_of(problem._replace(X=gaps), peer, 1)
     X = problem.X.to_numpy()
     numbers = RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])
@@ -151,7 +151,7 @@ def test_what_a_peer_cannot_do_it_says(peer, tmp_path, monkeypatch):
             X=X, ensembles=(cw.read_ensemble(model),), labels=labels
         )
         if peer in cannot:
-            with pytest.raises(InputError, match="two classes"):
+            with refuses(InputError):
                 answers_of(other, peer, 1)
 
 

@@ -16,6 +16,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from tests.comparison.stand_in import stand_in, worker_ids
 from tests.waiting import SECONDS, running
+from tests.wording import refuses, same_lines, same_text, warns
 
 import clearwood as cw
 from clearwood._numeric import progress
@@ -60,7 +61,8 @@ def test_a_crash_is_the_failure_of_one_method(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, end)
     found = compared([FIGS, "in-trees"])
     ((method, why),) = found.failures
-    assert method == FIGS and "signal 9: so long" in why
+    assert method == FIGS
+    same_text(why)
     assert {p.method for p in found.points} == {"in-trees"}
     assert worker_ids(tmp_path) and are_gone(worker_ids(tmp_path))
 
@@ -79,19 +81,18 @@ def test_a_slow_method_is_stopped_and_what_is_done_is_kept(tmp_path, monkeypatch
     clock = SimpleNamespace(monotonic=lambda: real() + 1e6 * hang.exists())
     monkeypatch.setattr(pool, "time", clock)
     found = compared([FIGS], n_refits=2, time_limit=1e5)
-    assert found.failures == (
-        (FIGS, "stopped after 100000 s; what was found until then is kept"),
-    )
+    ((method, why),) = found.failures
+    assert method == FIGS and "100000" in why
+    same_text(why)
     assert [p.n_rules for p in found.points] == [2, 3, 4]
     assert np.isnan([p.stability for p in found.points]).all()
     assert are_gone(worker_ids(tmp_path))
 
 
+@pytest.mark.dear
 def test_a_method_that_has_no_time_at_all_has_no_points(tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, "time.sleep(600)")
-    with pytest.raises(
-        InputError, match="larger time_limit.* imodels:FIGS: stopped after 0.5 s"
-    ):
+    with refuses(InputError, match="time_limit.*0.5"):
         compared([FIGS], time_limit=0.5)
     assert are_gone(worker_ids(tmp_path))
 
@@ -117,10 +118,12 @@ def test_a_method_that_is_done_is_not_stopped(monkeypatch):
     board.start_clock(worker)
     # Both took ten seconds; only one of them still runs.
     board._stop_slow_methods()
-    assert board.outcome.failures == {"list": "stopped after 5 s"}
+    assert list(board.outcome.failures) == ["list"]
+    same_text(board.outcome.failures["list"])
     assert worker.is_killed and list(board.outcome.replies) == [done]
 
 
+@pytest.mark.dear
 def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
     monkeypatch, python_listens
 ):
@@ -144,7 +147,7 @@ def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
         return do(board, worker, job) and job.part != 2
 
     monkeypatch.setattr(pool, "_do", lost_after)
-    with pytest.warns(InterruptedFitWarning, match="after 3 of 6 fits"):
+    with warns(InterruptedFitWarning):
         found = compared(["tree", "in-trees"])
     assert {p.method for p in found.points} == {"tree"}
 
@@ -166,15 +169,13 @@ def test_an_error_here_leaves_no_worker(tmp_path, monkeypatch):
 
 def test_what_ended_a_worker_is_told(monkeypatch):
     monkeypatch.setattr(pool, "_sent", lambda problem: b"no pickle")
-    with pytest.raises(ClearwoodError, match="exit code 1: .*UnpicklingError"):
+    with refuses(ClearwoodError, match="UnpicklingError"):
         compared(["in-trees"])
 
 
 def test_a_worker_that_cannot_start_is_one_error(monkeypatch):
     monkeypatch.setattr(pool, "PROGRAM", "import no_such_module")
-    with pytest.raises(
-        ClearwoodError, match="No worker .* can start: .*no_such_module"
-    ):
+    with refuses(ClearwoodError, match="no_such_module"):
         compared(["in-trees"])
 
 
@@ -209,7 +210,7 @@ def test_workers_that_are_all_killed_while_they_start_are_one_error(monkeypatch)
         start(worker)
 
     monkeypatch.setattr(pool.Worker, "start", killed)
-    with pytest.raises(ClearwoodError, match="can start: .* ended with signal 9"):
+    with refuses(ClearwoodError):
         compared(["in-trees", "tree"], n_jobs=2)
     assert next(starts) == 2
 
@@ -228,10 +229,11 @@ say(pickle.dumps(bytes(10**6))[:1000])
 
 def test_a_worker_that_is_lost_in_the_middle_of_an_answer_is_noticed(monkeypatch):
     monkeypatch.setattr(pool, "PROGRAM", HALF_AN_ANSWER)
-    with pytest.raises(InputError, match="in-trees: its process ended with exit code"):
+    with refuses(InputError):
         compared(["in-trees"], time_limit=None)
 
 
+@pytest.mark.dear
 def test_workers_start_from_a_daemonic_process(monkeypatch):
     # As of multiprocessing.Pool, which may have no children of multiprocessing's.
     monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
@@ -279,7 +281,9 @@ def started(folder, methods):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("methods", [["in-trees", FIGS], [FIGS]])
+@pytest.mark.parametrize(
+    "methods", [["in-trees", FIGS], pytest.param([FIGS], marks=pytest.mark.dear)]
+)
 def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
     methods, tmp_path, monkeypatch, python_listens
 ):
@@ -292,7 +296,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_worker(
         assert out == "nothing\n" and err == ""
     else:
         assert out == "['in-trees'] (('imodels:FIGS', 'interrupted'),)\n"
-        assert "InterruptedFitWarning: Interrupted after 3 of 6 fits" in err
+        same_lines(err)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -310,11 +314,9 @@ def test_a_worker_that_never_is_ready_is_reported_and_stopped(
     monkeypatch.setattr(progress, "TELL_SECONDS", 0.1)
     monkeypatch.setattr(progress, "MOST_SECONDS", 0.5)
     monkeypatch.setattr(pool, "PROGRAM", "import time; time.sleep(60)")
-    with pytest.raises(ClearwoodError, match="can start: not ready after 0 s"):
+    with refuses(ClearwoodError):
         compared(["in-trees"], time_limit=None)
-    assert "clearwood: a worker process has not started for 0 s" in (
-        capsys.readouterr().err
-    )
+    same_lines(capsys.readouterr().err)
 
 
 def test_functions_of_a_session_are_sent():
@@ -329,5 +331,5 @@ def test_functions_of_a_session_are_sent():
 
 
 def test_what_cannot_be_sent_is_told_with_a_remedy(monkeypatch):
-    with pytest.raises(InputError, match="cannot be handed to worker .* model's file"):
+    with refuses(InputError):
         pool._sent((threading.Lock(),))

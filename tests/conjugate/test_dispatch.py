@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.conjugate import naive
+from tests.wording import refuses
 
 from clearwood import conjugate
 from clearwood.conjugate.dispatch import KINDS, add_one, kind_of, log_predictive
@@ -20,7 +21,7 @@ CASES = [
 
 def test_every_model_has_a_case():
     assert {type(model) for model, _ in CASES} == set(KINDS)
-    with pytest.raises(InputError, match="no leaves of your own kind"):
+    with refuses(InputError):
         kind_of(conjugate.LeafModel())
 
 
@@ -61,5 +62,5 @@ def test_rows_are_added_merged_and_removed(model, y):
     np.testing.assert_allclose(model.remove(everything, first), rest, atol=1e-12)
     model.merge(first, rest)
     np.testing.assert_allclose(first, everything, rtol=1e-12, atol=1e-12)
-    with pytest.raises(InputError, match="less than no rows"):
+    with refuses(InputError):
         model.remove(rest, everything)

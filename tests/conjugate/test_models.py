@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from tests.conjugate import naive
+from tests.wording import refuses
 
 from clearwood.conjugate import (
     BernoulliBeta,
@@ -241,19 +242,19 @@ def test_infinite_moments():
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    "make",
     [
-        (lambda: BernoulliBeta(0.0, 1.0), "a of BernoulliBeta is 0.0"),
-        (lambda: CategoricalDirichlet(()), "one pseudo-count per class"),
-        (lambda: PoissonGamma(1.0, float("nan")), "beta of PoissonGamma"),
-        (lambda: NormalNormalGamma(m=float("inf")), "m of NormalNormalGamma"),
-        (lambda: LinearRegressionNormalGamma(()), "mu has 0 numbers"),
-        (lambda: LinearRegressionNormalGamma((0, 0), ((1, 2), (2, 1))), "definite"),
-        (lambda: LinearRegressionNormalGamma((0, 0), ((1, 2), (0, 1))), "symmetric"),
+        lambda: BernoulliBeta(0.0, 1.0),
+        lambda: CategoricalDirichlet(()),
+        lambda: PoissonGamma(1.0, float("nan")),
+        lambda: NormalNormalGamma(m=float("inf")),
+        lambda: LinearRegressionNormalGamma(()),
+        lambda: LinearRegressionNormalGamma((0, 0), ((1, 2), (2, 1))),
+        lambda: LinearRegressionNormalGamma((0, 0), ((1, 2), (0, 1))),
     ],
 )
-def test_wrong_hyperparameters(make, words):
-    with pytest.raises(InputError, match=words):
+def test_wrong_hyperparameters(make):
+    with refuses(InputError):
         make()
 
 
@@ -274,7 +275,7 @@ def test_wrong_hyperparameters(make, words):
     ],
 )
 def test_wrong_targets(model, y):
-    with pytest.raises(InputError, match="y has|y is|reads numbers"):
+    with refuses(InputError):
         model.check_target(y)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from tests.wording import refuses
 
 from clearwood.conjugate import partial_normal
 from clearwood.exceptions import InputError
@@ -129,5 +130,5 @@ def test_rows_without_weight_do_not_count(rows):
 def test_no_rows_and_no_covariance():
     none = np.zeros((0, 2))
     assert partial_normal.log_density(none, np.zeros(2), np.eye(2)).shape == (0,)
-    with pytest.raises(InputError, match="not positive definite"):
+    with refuses(InputError):
         partial_normal.log_density(np.zeros((1, 2)), np.zeros(2), np.ones((2, 2)))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.wording import refuses
 
 from clearwood.datasets import make_synthetic1, make_synthetic2, make_xor_regression
 from clearwood.exceptions import InputError
@@ -120,25 +121,25 @@ def test_no_seed_gives_new_data_and_leaves_the_global_state_alone(make):
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize("n_samples", [0, -1, 2.5, "10", True, None])
 def test_bad_n_samples(make, n_samples):
-    with pytest.raises(InputError, match="n_samples is .*at least 1"):
+    with refuses(InputError, match="n_samples"):
         make(n_samples)
 
 
 @pytest.mark.parametrize("make", CLASSIFICATION)
 @pytest.mark.parametrize("noise", [-0.1, 1.1, math.nan, math.inf, "0.1", None, True])
 def test_bad_flip_probability(make, noise):
-    with pytest.raises(InputError, match="noise is .*from 0 to 1"):
+    with refuses(InputError):
         make(10, noise=noise)
 
 
 @pytest.mark.parametrize("noise", [-0.1, math.nan, math.inf, "0.1", None])
 def test_bad_standard_deviation(noise):
-    with pytest.raises(InputError, match="noise is .*at least 0"):
+    with refuses(InputError):
         make_xor_regression(10, noise=noise)
 
 
 @pytest.mark.parametrize("make", ALL)
 @pytest.mark.parametrize("seed", [-1, 1.5, "seed", True])
 def test_bad_random_state(make, seed):
-    with pytest.raises(InputError, match="random_state is .*Generator"):
+    with refuses(InputError, match="random_state"):
         make(10, random_state=seed)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.codec.archive import read_archive, write_archive
@@ -37,20 +38,20 @@ def test_all_of_it_comes_back(kind, table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "arrays", "message"),
+    ("changes", "arrays"),
     [
-        ({"passes": []}, {}, "at least one column"),
-        ({"passes": [False] * 4}, {}, "n_cuts"),
-        ({"passes": [False, True]}, {}, "names"),
-        ({"passes": 3}, {}, "an array"),
-        ({}, {"n_cuts": np.array([0, 0, 1]), "cuts": np.array([np.nan])}, "rising"),
-        ({}, {"n_cuts": np.array([0, 0, 2]), "cuts": np.array([2.0, 1.0])}, "rising"),
-        ({}, {"n_cuts": np.array([9, 0, 1])}, "cuts"),
-        ({}, {"n_decisions": np.array([9, 0, 1])}, "decisions"),
-        ({}, {"decisions": np.zeros((2, 3))}, "decisions"),
+        ({"passes": []}, {}),
+        ({"passes": [False] * 4}, {}),
+        ({"passes": [False, True]}, {}),
+        ({"passes": 3}, {}),
+        ({}, {"n_cuts": np.array([0, 0, 1]), "cuts": np.array([np.nan])}),
+        ({}, {"n_cuts": np.array([0, 0, 2]), "cuts": np.array([2.0, 1.0])}),
+        ({}, {"n_cuts": np.array([9, 0, 1])}),
+        ({}, {"n_decisions": np.array([9, 0, 1])}),
+        ({}, {"decisions": np.zeros((2, 3))}),
     ],
 )
-def test_what_does_not_fit_is_refused(changes, arrays, message, tmp_path):
+def test_what_does_not_fit_is_refused(changes, arrays, tmp_path):
     cw.save(cw.MDLPDiscretizer().fit(X, y), tmp_path / "kept")
     top, array = read_archive(tmp_path / "kept")
     kept = {
@@ -60,7 +61,7 @@ def test_what_does_not_fit_is_refused(changes, arrays, message, tmp_path):
         "decisions": array("decisions", "f", -1, 4),
     }
     write_archive(tmp_path / "other", top.value | changes, kept | arrays)
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "other")
 
 
@@ -68,5 +69,5 @@ def test_only_what_is_fitted_and_ours_is_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         cw.save(cw.BinaryBinner(), tmp_path / "kept")
     own = type("BinaryBinner", (cw.BinaryBinner,), {})().fit(X)
-    with pytest.raises(ClearwoodError, match="Cannot save"):
+    with refuses(ClearwoodError):
         cw.save(own, tmp_path / "kept")

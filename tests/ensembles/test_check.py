@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.ensembles.test_tree_ensemble import stump
+from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
@@ -20,20 +21,7 @@ def test_facts_of_a_sound_model():
     )
     found = cw.check(model)
     assert found.sound and found.ensemble is model
-    assert str(found).splitlines() == [
-        "tests: sound",
-        "  library   none",
-        "  version   3",
-        "  predicts  classes no, yes (link logistic)",
-        "  trees     1, depth at most 1",
-        "  leaves    2, from -1e-09 to 1e-09",
-        "  splits    1",
-        "  features  2, 1 of them in splits",
-        "  missing   accepted",
-        "unusual:",
-        "  - Found in a drawer.",
-        "  - 1 of 2 features are in no split: dose.",
-    ]
+    same_text(str(found).splitlines())
     record = json.loads(json.dumps(found.as_dict()))
     assert record["sound"] is True and record["problem"] is None
     assert record["classes"] == ["no", "yes"]
@@ -49,16 +37,13 @@ def test_names_and_labels_do_not_command_the_terminal():
         details={"objective": "RMSE\n  trees  9"},
     ).with_classes(["no", "\x1b[31myes"])
     lines = str(cw.check(model)).splitlines()
-    assert lines[1:3] == [
-        r"  objective  'RMSE\n  trees  9'",
-        r"  predicts   classes no, '\x1b[31myes' (link logistic)",
-    ]
+    same_text(lines[1:3])
     assert lines[-1].endswith(r": 'a\x1b[2J\nsound'.")
 
 
 def test_nothing_unusual():
     found = cw.check(stump(features=FeatureSpace(("age",), (None,))))
-    assert str(found).endswith("nothing unusual")
+    same_lines(str(found))
 
 
 def unusual(**changes):
@@ -66,10 +51,8 @@ def unusual(**changes):
 
 
 def test_what_is_unusual():
-    assert "names no features" in unusual()
-    assert "1 cuts lie beyond 1e+30, as at node 0 of tree 0" in unusual(
-        cut=[1e31, np.nan, np.nan]
-    )
+    same_text(unusual())
+    same_text(unusual(cut=[1e31, np.nan, np.nan]))
     nodes = {
         "feature": [0, -1, 0, -1, -1],
         "cut": [0, np.nan, 1, np.nan, np.nan],
@@ -81,8 +64,7 @@ def test_what_is_unusual():
         "value": [[0], [1.0], [0], [-2.0], [1e5]],
     }
     outlier = unusual(**nodes)
-    assert "the largest, 100000, is at node 4 of tree 0" in outlier
-    assert "1 leaf values are more than 10,000 times" in outlier
+    same_lines(outlier)
     constant = {
         "feature": [-1, -1],
         "cut": [np.nan] * 2,
@@ -95,7 +77,7 @@ def test_what_is_unusual():
         "roots": [0, 1],
         "output": [0, 0],
     }
-    assert "the prediction is constant" in unusual(**constant)
+    same_text(unusual(**constant))
 
 
 def test_trees_of_one_leaf_are_counted():
@@ -111,13 +93,13 @@ def test_trees_of_one_leaf_are_counted():
         "roots": [0, 3],
         "output": [0, 0],
     }
-    assert "1 of 2 trees are a single leaf" in unusual(**stumps)
+    same_text(unusual(**stumps))
 
 
 def test_missing_values():
     space = FeatureSpace(("a", "b"), (None, None), missing_at=(0.0, None))
     facts = cw.check(stump(features=space, allows_missing=[True, False])).facts
-    assert facts["missing"] == "accepted, but not in b; 0 counts as missing"
+    same_text(facts["missing"])
     assert cw.check(stump(allows_missing=False)).facts["missing"] == "refused"
 
 
@@ -125,39 +107,40 @@ def test_damaged_files(tmp_path):
     path = tmp_path / "model.json"
     path.write_text('{"learner": 3}')
     found = cw.check(path)
-    assert not found.sound and "learner: found 3" in found.problem
+    assert not found.sound
+    same_text(found.problem)
     assert str(found).startswith(f"{path}: NOT SOUND")
     assert found.as_dict()["problem"] == found.problem
-    with pytest.raises(InputError, match="Cannot read"):
+    with refuses(InputError):
         cw.check(tmp_path / "gone.json")
-    with pytest.raises(ModelError, match="Cannot read"):
+    with refuses(ModelError):
         cw.check(3)
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    "data",
     [
-        (b"", "the file is empty"),
-        (b" \n", "the file is empty"),
-        (b"\x80\x04K\x01.", "a pickle, which could run any code"),
-        (b"CBM1....", "CatBoost's binary format.*format=.json."),
-        (b"binf....", "XGBoost's old binary format"),
-        (b"binf\0,\t;", "XGBoost's old binary format"),
-        (b"\x1f\x8b\x08..", "a gzip archive"),
-        (b"PK\x03\x04", "no sound skops file"),
-        (b"<?xml version='1.0'?>", "XML"),
-        (b"hello", "found b'hello' at the start"),
-        (b'{"a": 1, "b": 2}', r"JSON with the keys \["),
-        (b'{"tree_info": []}', "LightGBM's JSON dump"),
-        (b"{", "no sound JSON"),
-        (b"{i\x03abc", "model.bin"),
-        (b"tree", "model.bin"),
+        b"",
+        b" \n",
+        b"\x80\x04K\x01.",
+        b"CBM1....",
+        b"binf....",
+        b"binf\0,\t;",
+        b"\x1f\x8b\x08..",
+        b"PK\x03\x04",
+        b"<?xml version='1.0'?>",
+        b"hello",
+        b'{"a": 1, "b": 2}',
+        b'{"tree_info": []}',
+        b"{",
+        b"{i\x03abc",
+        b"tree",
     ],
 )
-def test_other_files(tmp_path, data, message):
+def test_other_files(tmp_path, data):
     path = tmp_path / "model.bin"
     path.write_bytes(data)
-    with pytest.raises(cw.exceptions.ModelFormatError, match=message) as caught:
+    with refuses(cw.exceptions.ModelFormatError) as caught:
         cw.read_ensemble(path)
     assert str(path) in str(caught.value)
     assert not cw.check(str(path)).sound

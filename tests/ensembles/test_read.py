@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models
+from tests.wording import refuses
 from xgboost import XGBClassifier, XGBRegressor
 
 from clearwood.ensembles import read_ensemble
@@ -46,10 +47,9 @@ def test_an_ensemble_passes_through():
 
 @pytest.mark.parametrize("kind", models.REGRESSORS + models.CLASSIFIERS)
 def test_models_that_are_not_fitted(kind):
-    message = rf"This sklearn.*{kind} is not fitted; call fit\(X, y\) on it first"
-    with pytest.raises(ModelError, match=message):
+    with refuses(ModelError, match=kind):
         read_ensemble(models.random_model(kind, 0))
-    with pytest.raises(ModelError, match=message):
+    with refuses(ModelError, match=kind):
         read_ensemble(FrozenEstimator(models.random_model(kind, 0)))
 
 
@@ -65,7 +65,7 @@ def test_models_that_are_not_fitted(kind):
 )
 def test_models_of_other_libraries_may_be_frozen(model):
     frozen = FrozenEstimator(model)
-    with pytest.raises(ModelError, match="is not fitted"):
+    with refuses(ModelError):
         read_ensemble(frozen)
     model.fit(X, y)
     np.testing.assert_allclose(read_ensemble(frozen).predict(X), model.predict(X))
@@ -94,7 +94,7 @@ def test_names_are_read_as_they_are_from_memory_but_not_from_files(kind, tmp_pat
         model = RandomForestClassifier(1, max_depth=1).fit(X, y)
         io.dump(model, path)
     assert read_ensemble(model).features.names == tuple(X)
-    with pytest.raises(ModelFormatError, match=r"model.* control character .* rename"):
+    with refuses(ModelFormatError):
         read_ensemble(path)
 
 
@@ -133,13 +133,13 @@ def test_boosters_and_files_may_teach(tmp_path):
 def test_other_kinds_of_models(model):
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     name = rf"sklearn\.[a-z_]+\.{type(last).__name__}"
-    with pytest.raises(ModelError, match=f"Cannot read {name};.*RandomForestRegressor"):
+    with refuses(ModelError, match=f"{name}.*RandomForestRegressor"):
         read_ensemble(model.fit(X, y))
 
 
 @pytest.mark.parametrize("thing", [None, 3, RandomForestRegressor, dict])
 def test_things_that_are_no_models(thing):
-    with pytest.raises(ModelError, match="Cannot read .*RandomForestRegressor"):
+    with refuses(ModelError, match="RandomForestRegressor"):
         read_ensemble(thing)
 
 
@@ -154,7 +154,7 @@ def test_things_that_are_no_models(thing):
 )
 def test_several_outputs(model):
     model.fit(X, np.column_stack([y, y]))
-    with pytest.raises(ModelError, match="2 outputs; expected one. Fit one model per"):
+    with refuses(ModelError):
         read_ensemble(model)
 
 
@@ -169,9 +169,7 @@ def test_several_outputs(model):
     ],
 )
 def test_other_base_estimators(model, base):
-    with pytest.raises(
-        ModelError, match=f"over sklearn.*{base}; expected DecisionTree"
-    ):
+    with refuses(ModelError, match=f"{base}.*DecisionTree"):
         read_ensemble(model.fit(X, y))
 
 
@@ -185,5 +183,5 @@ def test_other_base_estimators(model, base):
     ],
 )
 def test_gradient_boosting_that_starts_from_another_model(model):
-    with pytest.raises(ModelError, match="init=.*start from another.*init='zero'"):
+    with refuses(ModelError, match="'zero'"):
         read_ensemble(model.fit(X, y))

@@ -14,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.wording import refuses
 
 from clearwood.ensembles import check, read_ensemble
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
@@ -53,7 +54,7 @@ def test_a_pipeline_is_read_with_what_its_steps_keep(tmp_path):
 def test_what_skops_does_not_trust_is_named_and_not_loaded(tmp_path):
     strange = FunctionTransformer(datetime.datetime.now)
     skops_io.dump(strange, tmp_path / "model.skops")
-    with pytest.raises(UnsupportedModelError, match=r"does not trust, \['"):
+    with refuses(UnsupportedModelError):
         read_ensemble(tmp_path / "model.skops")
 
 
@@ -63,5 +64,5 @@ def test_other_models_and_damage(tmp_path):
     assert not found.supported and "LinearRegression" in found.problem
     content = (tmp_path / "line.skops").read_bytes()
     (tmp_path / "cut.skops").write_bytes(content[:200])
-    with pytest.raises(ModelFormatError, match="no sound skops file.*skops.io.dump"):
+    with refuses(ModelFormatError):
         read_ensemble(tmp_path / "cut.skops")

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,6 +18,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeRegressor
 from tests.ensembles import models, naive
 from tests.waiting import SECONDS
+from tests.wording import refuses, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import TreeEnsemble, read_ensemble, tree_ensemble
@@ -147,10 +147,7 @@ def test_counts_and_repr():
     ensemble = read_ensemble(DecisionTreeRegressor().fit(X, y))
     counts = ensemble.n_trees, ensemble.n_splits, ensemble.n_leaves, ensemble.max_depth
     assert counts == (1, 2, 3, 2)
-    assert repr(ensemble) == (
-        "<TreeEnsemble: regression, trees: 1, splits: 2, features: 1, "
-        "from sklearn.tree.DecisionTreeRegressor>"
-    )
+    same_text(repr(ensemble))
 
 
 def test_feature_names():
@@ -158,7 +155,7 @@ def test_feature_names():
     ensemble = read_ensemble(DecisionTreeRegressor().fit(X, y))
     named = ensemble.with_feature_names(["age"])
     assert named.features.names == ("age",) and ensemble.features.names == ("x0",)
-    with pytest.raises(InputError, match="2 columns"):
+    with refuses(InputError):
         ensemble.with_feature_names(["age", "height"])
 
 
@@ -174,13 +171,13 @@ def test_what_a_model_has_not_got_is_refused():
     X, y = np.arange(4.0)[:, None], [0, 1, 1, 1]
     regression = read_ensemble(DecisionTreeRegressor().fit(X, y))
     forest = read_ensemble(RandomForestClassifier(2).fit(X, y))
-    with pytest.raises(InputError, match="no class probabilities; use predict"):
+    with refuses(InputError):
         regression.predict_proba(X)
-    with pytest.raises(InputError, match="no decision function; use predict\\."):
+    with refuses(InputError):
         regression.decision_function(X)
-    with pytest.raises(InputError, match="no decision function; use predict_proba"):
+    with refuses(InputError, match="predict_proba"):
         forest.decision_function(X)
-    with pytest.raises(InputError, match="2 features"):
+    with refuses(InputError):
         forest.predict(np.zeros((3, 2)))
 
 
@@ -247,7 +244,7 @@ def test_missing_values_are_refused_by_feature():
     space = FeatureSpace(("a", "b"), (None, None))
     ensemble = stump(features=space, allows_missing=np.array([True, False]))
     assert ensemble.predict([[np.nan, 1.0]]).tolist() == ["yes"]
-    with pytest.raises(InputError, match="'b' is missing .NaN. in row 1"):
+    with refuses(InputError, match="'b'.*NaN"):
         ensemble.predict([[np.nan, 1.0], [1.0, np.nan]])
 
 
@@ -255,7 +252,7 @@ def test_classes_under_other_names():
     named = stump().with_classes(["well", "ill"])
     assert named.predict([[-1.0], [1.0]]).tolist() == ["well", "ill"]
     for labels in (["a"], ["a", "a"], ["a", "b", "c"]):
-        with pytest.raises(InputError, match="expected 2 different labels"):
+        with refuses(InputError):
             stump().with_classes(labels)
 
 
@@ -274,5 +271,5 @@ def test_a_frame_may_lack_columns_that_no_split_asks():
     model = HistGradientBoostingRegressor(max_iter=3).fit(X, X["a"] > 0.5)
     ensemble = read_ensemble(model)
     assert_array_equal(ensemble.predict(X[["a"]]), ensemble.predict(X))
-    with pytest.raises(InputError, match=r"\['a'\], which the data lacks"):
+    with refuses(InputError, match="'a'"):
         ensemble.predict(X[["idle"]])

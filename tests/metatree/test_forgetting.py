@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.wording import refuses, warns
 
 from clearwood import (
     MetaForestClassifier,
@@ -72,7 +73,7 @@ def test_what_large_values_leave_behind_is_told(name, one_by_one):
     rows = [slice(6 - i - 1, 6 - i) for i in range(6)] if one_by_one else [slice(6)]
     new = np.repeat(X[:1], 6, axis=0)  # all end at one node
     model.partial_fit(new, far)
-    with pytest.warns(LostDigitsWarning, match="fit anew"):
+    with warns(LostDigitsWarning):
         for part in rows:
             model.unlearn(new[part], far[part])
     model, *_ = fitted(name)
@@ -116,7 +117,7 @@ def test_rows_come_and_go_in_any_order(name):
 def test_other_values_than_were_learned_are_refused(name, wrong):
     model, X, y = fitted(name)
     expected = answers(model, X)
-    with pytest.raises(InputError, match=r"other values|negative|less than no rows"):
+    with refuses(InputError):
         model.unlearn(X[:120], wrong(y[:120]))
     np.testing.assert_array_equal(answers(model, X), expected)
 
@@ -125,7 +126,7 @@ def test_large_targets_hide_no_other_values():
     model, X, y = fitted("tree")
     y = 1e9 + y[:120]
     model.fit(X[:120], y)
-    with pytest.raises(InputError, match=r"other values|negative"):
+    with refuses(InputError):
         model.unlearn(X[:120], y + 0.5)
     model.unlearn(X[:120], y)
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import ClearwoodError, ModelFormatError
@@ -55,7 +56,7 @@ def test_what_is_loaded_predicts_and_learns_the_same(name, tmp_path):
     for one in (again, model):
         one.partial_fit(X[:9], y[:9])
     np.testing.assert_array_equal(says(again, X), says(model, X))
-    with pytest.raises(ClearwoodError, match="exists already"):
+    with refuses(ClearwoodError):
         cw.save(model, tmp_path / "model.cw")
 
 
@@ -130,20 +131,19 @@ HUGE = as_member([0.0]).replace(b"(1,), }" + b" " * 12, b"(1000000000000,), }")
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (lambda part: as_member(np.full(np.load(io.BytesIO(part)).shape, np.nan)),
-         "rising numbers, not NaN"),
-        (lambda part: part + b"x", "goes on behind the array"),
-        (lambda part: part[:-1], "not an array"),
-        (lambda part: HUGE, "not an array"),
-        (lambda part: as_member([{}], allow_pickle=True), "not an array"),
-        (lambda part: as_member([[1.0]]), "of the shape"),
-        (lambda part: as_member([1]), "found int64"),
-        (lambda part: b"PK" + part, "not an array"),
+        lambda part: as_member(np.full(np.load(io.BytesIO(part)).shape, np.nan)),
+        lambda part: part + b"x",
+        lambda part: part[:-1],
+        lambda part: HUGE,
+        lambda part: as_member([{}], allow_pickle=True),
+        lambda part: as_member([[1.0]]),
+        lambda part: as_member([1]),
+        lambda part: b"PK" + part,
     ],
 )  # fmt: skip
-def test_arrays_are_what_they_claim(change, words, tmp_path):
+def test_arrays_are_what_they_claim(change, tmp_path):
     model, X, y = models()["labels"]
     cw.save(model.fit(X, y), tmp_path / "model.cw")
     with zipfile.ZipFile(tmp_path / "model.cw") as file:
@@ -152,7 +152,7 @@ def test_arrays_are_what_they_claim(change, words, tmp_path):
     with zipfile.ZipFile(tmp_path / "other.cw", "w") as file:
         for member, part in parts.items():
             file.writestr(member, part)
-    with pytest.raises(ModelFormatError, match=words):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "other.cw")
 
 
@@ -178,22 +178,22 @@ def set_leaf(key, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "words"),
+    ("name", "change"),
     [
-        ("forest", set_entry("roots", -1, -(2**31)), "roots: found"),
-        ("frame", set_entry("n_children", 0, 2**31 - 1), "children must come after"),
-        ("frame", set_entry("n_children", 0, -5), "children must come after"),
-        ("frame", set_leaf("m", 1e308), "too large or small"),
-        ("frame", set_leaf("beta", 5e-324), "too large or small"),
-        ("values", set_leaf("alpha", 1e308), "too large or small"),
-        ("given", set_entry("n_values", 0, 2**31), "n_values of feature 0"),
+        ("forest", set_entry("roots", -1, -(2**31))),
+        ("frame", set_entry("n_children", 0, 2**31 - 1)),
+        ("frame", set_entry("n_children", 0, -5)),
+        ("frame", set_leaf("m", 1e308)),
+        ("frame", set_leaf("beta", 5e-324)),
+        ("values", set_leaf("alpha", 1e308)),
+        ("given", set_entry("n_values", 0, 2**31)),
     ],
 )
-def test_numbers_that_would_overflow_are_refused(name, change, words, tmp_path):
+def test_numbers_that_would_overflow_are_refused(name, change, tmp_path):
     model, X, y = models()[name]
     cw.save(model.fit(X, y), tmp_path / "model.cw")
     rewritten(tmp_path / "model.cw", change)
-    with pytest.raises(ModelFormatError, match=words):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "model.cw")
 
 
@@ -210,7 +210,7 @@ def test_there_are_as_many_cuts_as_are_told(tmp_path):
     cw.save(model.fit(X, y), tmp_path / "model.cw")
     n_cuts = len(model.meta_tree_.structure.coder.bins.cuts[0])
     rewritten(tmp_path / "model.cw", set_entry("n_cuts", 0, n_cuts + 1))
-    with pytest.raises(ModelFormatError, match="does not fit cuts"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "model.cw")
 
 
@@ -225,7 +225,7 @@ def test_cuts_rise(tmp_path):
         assert arrays["n_cuts"].max() > 2
 
     rewritten(tmp_path / "model.cw", swap)
-    with pytest.raises(ModelFormatError, match="expected rising"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "model.cw")
 
 
@@ -267,17 +267,17 @@ def test_what_loads_can_be_used(name, tmp_path):
 def test_other_zips_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("model.json", "{}" + " " * 10_000)
-    with pytest.raises(ModelFormatError, match="none compressed"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "a.zip")
     with zipfile.ZipFile(tmp_path / "c.zip", "w") as file:
         file.writestr("model.json", "{}" + " " * 10_000)
         for name in "abc":  # three members that are one
             file.filelist.append(copy(file.filelist[0]))
             file.filelist[-1].filename = name
-    with pytest.raises(ModelFormatError, match="members overlap"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "c.zip")
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(50))
-    with pytest.raises(ModelFormatError, match="Not an archive"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "b.zip")
 
 
@@ -305,5 +305,5 @@ def test_missing_values_go_to_a_child_that_is_there(tmp_path):
         for member, part in parts.items():
             is_it = member == "missing_child.npy"
             file.writestr(member, as_member(beyond) if is_it else part)
-    with pytest.raises(ModelFormatError, match="answers out of range"):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "damaged.cw")

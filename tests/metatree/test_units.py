@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.wording import refuses, warns
 
 from clearwood import (
     MetaForestClassifier,
@@ -291,9 +292,9 @@ def test_powers_of_two_of_the_weights_grow_the_same_forest():
 
 def test_targets_without_squares_are_refused():
     X = np.arange(4.0)[:, None]
-    with pytest.raises(InputError, match="multiply y"):
+    with refuses(InputError):
         MetaTreeRegressor().fit(X, [1e-170, 2e-170, 3e-170, 4e-170])
-    with pytest.raises(InputError, match="up to 1e"):
+    with refuses(InputError):
         MetaTreeRegressor().fit(X, [1e170, 2e170, 3e170, 4e170])
     equal = MetaTreeRegressor().fit(X, np.full(4, 1e12))
     assert (equal.predict(X) == 1e12).all()
@@ -306,5 +307,5 @@ def test_lines_far_from_zero_are_told():
         leaf=LinearRegressionNormalGamma((0.0,) * 3), max_depth=2, random_state=0
     )
     tree.fit(X + 1e3, X[:, 0])
-    with pytest.warns(LostDigitsWarning, match="Feature 'x1' lies so far from 0"):
+    with warns(LostDigitsWarning, match="'x1'"):
         tree.fit(X + [0.0, 1.7e9], X[:, 0])

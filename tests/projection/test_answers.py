@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -136,7 +137,7 @@ def test_rows_of_weight_zero_are_not_there():
     with_none = cw.ProjectedTreeRegressor(Plain(), max_leaf_nodes=2, min_rows=20)
     with_none.fit(np.vstack([X, between]), sample_weight=np.repeat([1, 0], [60, 1000]))
     assert str(with_none.rules_) == str(tree.rules_)
-    with pytest.raises(InputError, match=r"1 sample\(s\) that count"):
+    with refuses(InputError):
         with_none.fit(X, sample_weight=np.eye(60)[0])
 
 
@@ -153,5 +154,5 @@ def test_more_draws_than_memory_holds_are_refused_before_they_are_asked_for():
         def draws(self, X):
             raise AssertionError
 
-    with pytest.raises(InputError, match="fewer draws"):
+    with refuses(InputError):
         cw.ProjectedTreeRegressor(Many()).fit(np.zeros((60, 2)))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from tests.projection.test_estimators import Drawn
+from tests.wording import same_lines
 
 import clearwood as cw
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
@@ -55,7 +56,8 @@ def test_hardly_more_than_a_constant_is_said(make):
     found, told = told_by(found, X)
     assert found.fidelity_ < 0.1
     ((kind, text),) = told
-    assert kind is PoorFidelityWarning and "hardly more than a constant" in text
+    assert kind is PoorFidelityWarning
+    same_lines(text)
     if hasattr(found, "rules_"):
         assert found.rules_.about["warning"] == text
         # One line says one thing, as asked.
@@ -64,18 +66,14 @@ def test_hardly_more_than_a_constant_is_said(make):
 
 
 @pytest.mark.parametrize(
-    ("settings", "remedy"),
-    [
-        ({"max_leaf_nodes": 2}, "Allow more leaves (max_leaf_nodes or most_leaf"),
-        ({"alpha": 0.4}, "Let less be lost (tolerance, alpha)"),
-        ({"max_leaf_nodes": 9, "min_rows": 100}, "fewer rows in each leaf (min_rows"),
-    ],
+    "settings",
+    [{"max_leaf_nodes": 2}, {"alpha": 0.4}, {"max_leaf_nodes": 9, "min_rows": 100}],
 )
-def test_the_remedy_is_one_that_can_help(settings, remedy):
+def test_the_remedy_is_one_that_can_help(settings):
     X = np.random.default_rng(0).uniform(size=(300, 1))
     tree = cw.ProjectedTreeRegressor(Waves(3), random_state=0, **settings)
     ((_, text),) = told_by(tree, X)[1]
-    assert remedy in text
+    same_lines(text)
 
 
 @pytest.mark.parametrize("make", [*VALUES, *CLASSES])
@@ -110,7 +108,8 @@ def test_a_class_that_is_never_said_is_named(make):
     n = int((np.abs(X[:, 1] - 0.5) < 0.02).sum())
     ((kind, text),) = told
     assert kind is PoorFidelityWarning
-    assert f"never says rare (right for {n} of 300 rows)" in text
+    assert f" {n} of 300 " in text
+    same_lines(text)
 
 
 @pytest.mark.parametrize("make", CLASSES)
@@ -124,7 +123,8 @@ def test_classes_in_another_order_are_seen_where_there_are_labels(make):
     assert told_by(found, X, y)[1] == []
     reference.classes = reference.classes[::-1]
     ((kind, text),) = told_by(found, X, y)[1]
-    assert kind is ClassOrderWarning and "in this order, no, yes" in text
+    assert kind is ClassOrderWarning
+    same_lines(text)
 
 
 def test_a_share_of_what_can_be_followed():
@@ -154,4 +154,4 @@ def test_references_teach():
     assert scores.fidelity == (tree.predict(X) == said).mean()
     page = cw.reporting.summarize(tree, X=X, y=names, teacher=reference)
     shown = {line["name"]: line["rules"] for line in page["scores"]["lines"]}
-    assert shown["Same class as the model"] == scores.fidelity
+    assert scores.fidelity in shown.values()

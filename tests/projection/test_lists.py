@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 from tests.projection.test_estimators import Drawn
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -130,9 +131,9 @@ def test_a_price_or_the_papers_choice_of_one(rows):
     )
     # A third line would help, but two are asked for.
     assert made(Drawn(), n_rules=2, random_state=0).fit(X).rules_.n_rules == 2
-    with pytest.raises(InputError, match="alpha='cv'.*n_rules=3"):
+    with refuses(InputError, match="'cv'.*n_rules"):
         made(Drawn(), alpha="cv", n_rules=3).fit(X)
-    with pytest.raises(InputError, match="more than max_rules"):
+    with refuses(InputError, match="max_rules"):
         made(Drawn(), n_rules=11).fit(X)
 
 

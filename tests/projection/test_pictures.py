@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from tests.projection.test_estimators import Drawn
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.projection.sizes import SizePath
@@ -50,7 +51,7 @@ def test_leaves_of_classes_show_one_class(rows):
     no, yes = (cw.LeavesDisplay.from_estimator(tree, label=x) for x in ("no", "yes"))
     np.testing.assert_allclose(no.middle + yes.middle, 1)
     np.testing.assert_allclose(yes.middle, tree.leaves_.means[..., 1].mean(axis=0))
-    with pytest.raises(cw.exceptions.InputError, match="none of the classes"):
+    with refuses(cw.exceptions.InputError):
         cw.LeavesDisplay.from_estimator(tree, label="perhaps")
 
 
@@ -74,5 +75,5 @@ def test_a_neighbourhood_is_shown_along_the_feature_that_matters(rows):
     found = cw.explain_local(Third(), rows[0], rows, n_neighbours=256)
     shown = cw.LocalDisplay(found).plot()
     assert shown.ax_.get_xlabel() == "x2"
-    with pytest.raises(cw.exceptions.InputError, match="is none of"):
+    with refuses(cw.exceptions.InputError):
         cw.LocalDisplay(found, feature="x9")

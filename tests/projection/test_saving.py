@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from tests.projection.test_estimators import Drawn
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import ClearwoodError, InputError, ModelFormatError
@@ -45,7 +46,7 @@ def test_all_that_is_said_is_kept(kind, tmp_path):
     settings = found.get_params()
     shared = {name: settings[name] for name in kept & set(settings)}
     assert shared.items() <= again.get_params().items()
-    with pytest.raises(InputError, match="was not saved"):
+    with refuses(InputError):
         again.fit(X)
     if kind in ("linear", "logistic"):
         assert again.summary() == found.summary()
@@ -85,7 +86,7 @@ def test_a_seed_is_kept_where_it_is_a_number(seed, tmp_path):
 def test_a_tree_for_every_draw_is_not_saved_as_if_it_were_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(80, 3))
     tree = cw.ProjectedTreeRegressor(Drawn(3), max_leaf_nodes=2, draws="each").fit(X)
-    with pytest.raises(InputError, match="draws='shared'"):
+    with refuses(InputError, match="'shared'"):
         cw.save(tree, tmp_path / "each.zip")
 
 

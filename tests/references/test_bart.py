@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1
 from tests.references.kinds import grades, species, values
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelError
@@ -13,7 +14,7 @@ from clearwood.references import BartReference
 
 def test_without_stochtree_one_is_told_what_to_do(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "stochtree", None)
-    with pytest.raises(InputError, match=r"clearwood\[bart\]"):
+    with refuses(InputError):
         cw.reference("bart", *values())
 
 
@@ -67,7 +68,7 @@ class TestWithStochtree:
     def test_the_order_of_classes_is_stated(self):
         X, y = grades()
         words = pd.Series(np.array(["low", "middle", "high"])[y])
-        with pytest.raises(InputError, match="Which class comes before which"):
+        with refuses(InputError):
             cw.reference("bart", X, words, task="ordinal", n_draws=2, n_trees=2)
         order = pd.CategoricalDtype(["none", "low", "middle", "high"], ordered=True)
         reference, numbers = (
@@ -95,9 +96,9 @@ class TestWithStochtree:
         fold = reference.refit(X[some], words[some])
         assert fold.classes.tolist() == ["low", "middle", "high"]
         assert (fold.draws(X)[..., 1] == 0).all()
-        with pytest.raises(InputError, match="y holds 'none', which is none of"):
+        with refuses(InputError, match="'none'"):
             reference.refit(X, np.where(some, words, "none"))
-        with pytest.raises(InputError, match="task='ordinal' alone"):
+        with refuses(InputError, match="'ordinal'"):
             cw.reference("bart", X, words, classes=["low", "middle", "high"])
 
     def test_settings_reach_the_sampler(self):
@@ -113,19 +114,19 @@ class TestWithStochtree:
             X, y, n_draws=5, n_trees=3, forest={"max_depth": 1}, random_state=0
         )
         assert max(len(set(d)) for d in stumps.draws(X)) <= 8
-        with pytest.raises(InputError, match="forest has no 'depth'; it has alpha"):
+        with refuses(InputError, match="'depth'"):
             BartReference(X, y, forest={"depth": 1})
         levels = [np.mean([len(set(d)) for d in r.draws(X)]) for r in (plain, many)]
         assert levels[0] < 40 < levels[1]
 
     def test_a_fitted_model_is_not_read(self):
         model = pytest.importorskip("stochtree").BARTModel()
-        with pytest.raises(ModelError, match='hand in "bart"'):
+        with refuses(ModelError, match='"bart"'):
             cw.reference(model, *values())
 
     def test_empty_cells_are_refused(self):
         X, y = values()
         X = X.copy()
         X.iloc[3, 0] = np.nan
-        with pytest.raises(InputError, match="row 3 of X holds, in column 'bmi'"):
+        with refuses(InputError, match="'bmi'"):
             cw.reference("bart", X, y)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from tests.references.kinds import KINDS, NAMES, made
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -82,7 +83,7 @@ def test_fitted_again_it_is_the_same_kind_on_other_rows(name):
     reference, (X, y) = made(name), KINDS[name].rows()
     assert reference.can_refit == KINDS[name].refits
     if not KINDS[name].refits:
-        with pytest.raises(InputError, match="how to fit this reference"):
+        with refuses(InputError):
             reference.refit(X, y)
         return
     same = reference.refit(X, y)
@@ -135,7 +136,7 @@ def test_classes_that_a_fold_lacks_keep_their_place(name):
     assert draws.shape == (reference.n_draws, len(X), len(classes))
     assert (draws[..., -1] == 1).all() and (draws[..., :-1] == 0).all()
     assert not noise.any()
-    with pytest.raises(InputError, match="but y has"):
+    with refuses(InputError):
         reference.refit(X, y[only])
 
 
@@ -181,9 +182,9 @@ def test_columns_go_by_name(name):
     reference, X = made(name), rows_of(name)
     other = X[X.columns[::-1]].assign(more=1.0)
     assert_same(reference.draws(other), reference.draws(X))
-    with pytest.raises(InputError, match="bmi|petal"):
+    with refuses(InputError):
         reference.draws(X.drop(columns=X.columns[0]))
-    with pytest.raises(InputError, match="column|features"):
+    with refuses(InputError):
         reference.draws(X.to_numpy()[:, 1:])
 
 
@@ -197,13 +198,13 @@ def test_arrays_go_by_position(name):
 def test_what_is_no_posterior_says_so(name):
     reference = made(name)
     assert reference.description in repr(reference)
-    assert reference.is_posterior != ("not a posterior" in reference.description)
+    same_text(reference.description)
 
 
 def test_a_reference_is_made_of_itself():
     reference = made("forest")
     assert cw.reference(reference) is reference
-    with pytest.raises(InputError, match="no setting 'n_draws'"):
+    with refuses(InputError, match="'n_draws'"):
         cw.reference(reference, n_draws=3)
 
 
@@ -221,7 +222,7 @@ def test_it_predicts_what_its_draws_say_on_average(name):
     mean = reference.draws(X).mean(axis=0)
     if reference.classes is None:
         assert_same(reference.predict(X), mean)
-        with pytest.raises(InputError, match="no probabilities of classes"):
+        with refuses(InputError):
             reference.predict_proba(X)
         return
     assert_same(reference.predict_proba(X), mean)

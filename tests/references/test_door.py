@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from tests.references.kinds import species, values, with_labels
+from tests.wording import refuses, warns
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
@@ -74,18 +75,18 @@ class Negative(Pipeline):
 
 
 @pytest.mark.parametrize(
-    ("model", "cause"),
+    "model",
     [
-        (Tenfold(), "Tenfold.predict"),
-        (make_pipeline(StandardScaler(), Tenfold()), "Tenfold.predict"),
-        (Negative([("r", BayesianRidge())]), "Negative.predict"),
-        (GridSearchCV(Tenfold(), {}, cv=2), "Tenfold.predict"),
+        Tenfold(),
+        make_pipeline(StandardScaler(), Tenfold()),
+        Negative([("r", BayesianRidge())]),
+        GridSearchCV(Tenfold(), {}, cv=2),
     ],
 )
-def test_what_does_not_predict_as_its_class_is_taken_for_what_it_predicts(model, cause):
+def test_what_does_not_predict_as_its_class_is_taken_for_what_it_predicts(model):
     X, y = values()
     for rows in (X, None):
-        with pytest.warns(OwnPredictionsWarning, match=cause):
+        with warns(OwnPredictionsWarning):
             found = cw.reference(model.fit(X, y), rows)
         assert type(found) is PredictorReference
         np.testing.assert_array_equal(found.predict(X), model.predict(X))
@@ -95,7 +96,7 @@ def test_decisions_that_are_not_for_the_most_probable_class_are_told():
     X, y = load_breast_cancer(return_X_y=True)
     forest = RandomForestClassifier(5, max_depth=2, random_state=0)
     model = FixedThresholdClassifier(forest, threshold=0.9).fit(X, y)
-    with pytest.warns(OwnPredictionsWarning, match="its probabilities.*simplify"):
+    with warns(OwnPredictionsWarning):
         cw.reference(model, X, y)
 
 
@@ -158,7 +159,7 @@ def test_a_classifier_has_to_say_how_sure_it_is():
 
 def test_a_model_of_another_library_cannot_be_fitted_again():
     X, y = values()
-    with pytest.raises(InputError, match="how to fit this reference"):
+    with refuses(InputError):
         cw.reference(Plain(), X).refit(X, y)
     assert not cw.reference(Plain(), X).can_refit
 
@@ -166,32 +167,32 @@ def test_a_model_of_another_library_cannot_be_fitted_again():
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda X, y: cw.reference(None, X), "hand in X and y"),
-        (lambda X, y: cw.reference("bart"), "hand in X and y"),
-        (lambda X, y: cw.reference(BayesianRidge(), X), "BayesianRidge is not fitted"),
+        (lambda X, y: cw.reference(None, X), ""),
+        (lambda X, y: cw.reference("bart"), ""),
+        (lambda X, y: cw.reference(BayesianRidge(), X), "BayesianRidge"),
         (
             lambda X, y: cw.reference(GaussianProcessRegressor()),
-            "GaussianProcessRegressor is not fitted",
+            "GaussianProcessRegressor",
         ),
-        (lambda X, y: cw.reference(None, X, y, n_draws=0), "n_draws must be"),
-        (lambda X, y: cw.reference(None, X, y, depth=3), "no setting 'depth'; it has"),
+        (lambda X, y: cw.reference(None, X, y, n_draws=0), "n_draws"),
+        (lambda X, y: cw.reference(None, X, y, depth=3), "'depth'"),
         (lambda X, y: cw.reference(LinearRegression(), X, y, n_draws=9), "'n_draws'"),
-        (lambda X, y: cw.reference(None, X, y, task="counts"), "task of a Bayesian"),
-        (lambda X, y: cw.reference("brat", X, y), "brat"),
-        (lambda X, y: cw.reference(np.sin, X), "needs n_draws"),
-        (lambda X, y: cw.reference(Plain(), X, task="ordinal"), "task of this"),
+        (lambda X, y: cw.reference(None, X, y, task="counts"), ""),
+        (lambda X, y: cw.reference("brat", X, y), ""),
+        (lambda X, y: cw.reference(np.sin, X), "n_draws"),
+        (lambda X, y: cw.reference(Plain(), X, task="ordinal"), ""),
         (
             lambda X, y: cw.reference(RandomForestRegressor(2), X, y, task="ordinal"),
-            "is for regression, but task is 'ordinal'",
+            "'ordinal'",
         ),
         (
             lambda X, y: cw.reference(BayesianRidge(), X, y, task="counts"),
-            "is for regression, but task is 'counts'",
+            "'counts'",
         ),
     ],
 )
 def test_what_is_missing_is_asked_for(call, match):
-    with pytest.raises(InputError, match=match):
+    with refuses(InputError, match=match):
         call(*values())
 
 
@@ -228,15 +229,15 @@ def test_lists_of_text_and_numbers_are_read():
 
 
 def test_what_is_no_model_is_refused():
-    with pytest.raises(ModelError, match="Cannot make a reference of int"):
+    with refuses(ModelError):
         cw.reference(3)
 
 
 def test_a_word_that_is_no_path_gets_what_is_known():
-    with pytest.raises(InputError, match="'brat' is neither a known.*\"bart\", None"):
+    with refuses(InputError, match="'brat'.*\"bart\""):
         cw.reference("brat")
     for path in ("brat.json", "folder/brat"):
-        with pytest.raises(InputError, match="Cannot read"):
+        with refuses(InputError):
             cw.reference(path)
 
 
@@ -247,7 +248,5 @@ def test_columns_of_texts_that_a_model_cannot_read_are_named(model):
     X, y = values()
     table = pd.DataFrame(X).rename(columns=str).assign(hue="red")
     for door in (cw.reference, lambda m, X, y: cw.ProjectedTreeRegressor(m).fit(X, y)):
-        with pytest.raises(
-            InputError, match="texts.*'hue'.*Pipeline behind an encoder"
-        ):
+        with refuses(InputError, match="'hue'"):
             door(model, table, y)

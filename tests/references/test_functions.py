@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.references.kinds import dropout, first_output, values, with_labels
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -53,12 +54,12 @@ def test_noise_is_said_in_three_ways(noise, expected):
 
 
 @pytest.mark.parametrize(
-    ("noise", "match"),
-    [(-1.0, "not negative"), (np.nan, "finite"), ([1.0] * 3, r"shape \(3,\)"),
-     (lambda X, draw: [1.0] * 3, r"shape \(2, 3\)")],
+    "noise",
+    [-1.0, np.nan, [1.0] * 3,
+     lambda X, draw: [1.0] * 3],
 )  # fmt: skip
-def test_noise_that_is_no_variance_is_refused(noise, match):
-    with pytest.raises(InputError, match=match):
+def test_noise_that_is_no_variance_is_refused(noise):
+    with refuses(InputError):
         cw.reference(
             lambda X, draw: X[:, 0], np.eye(4), n_draws=2, noise_variance=noise
         )
@@ -84,27 +85,27 @@ class Impure:
 
 @pytest.mark.parametrize("way", ["by_chance", "by_batch", "by_place"])
 def test_a_draw_has_to_be_one_function(way):
-    with pytest.raises(InputError, match="differ between two calls"):
+    with refuses(InputError):
         cw.reference(getattr(Impure, way), values()[0].to_numpy(), n_draws=3)
 
 
 @pytest.mark.parametrize(
-    ("returns", "settings", "match"),
+    ("returns", "settings"),
     [
-        (lambda n: np.ones((n, 1)), {}, r"shape \(2, 6, 1\)"),
-        (lambda n: np.ones(n + 1), {}, r"shape \(2, 7\)"),
-        (lambda n: ["a"] * n, {}, "not numbers"),
-        (lambda n: [np.nan] * n, {}, "NaN"),
-        (lambda n: -np.ones(n), {"task": "counts"}, "down to -1"),
-        (lambda n: np.ones((n, 2)), {"classes": [0, 1]}, "sum to 2"),
-        (lambda n: np.tile([1.5, -0.5], (n, 1)), {"classes": [0, 1]}, "down to -0.5"),
-        (lambda n: np.ones((n, 3)) / 3, {"classes": [0, 1]}, r"shape \(2, 6, 3\)"),
-        (lambda n: np.ones(n), {"classes": [0, 1], "task": "counts"}, "task"),
-        (lambda n: np.ones((n, 2)) / 2, {"classes": [1, 2, 1]}, "different labels"),
+        (lambda n: np.ones((n, 1)), {}),
+        (lambda n: np.ones(n + 1), {}),
+        (lambda n: ["a"] * n, {}),
+        (lambda n: [np.nan] * n, {}),
+        (lambda n: -np.ones(n), {"task": "counts"}),
+        (lambda n: np.ones((n, 2)), {"classes": [0, 1]}),
+        (lambda n: np.tile([1.5, -0.5], (n, 1)), {"classes": [0, 1]}),
+        (lambda n: np.ones((n, 3)) / 3, {"classes": [0, 1]}),
+        (lambda n: np.ones(n), {"classes": [0, 1], "task": "counts"}),
+        (lambda n: np.ones((n, 2)) / 2, {"classes": [1, 2, 1]}),
     ],
 )
-def test_what_comes_back_is_checked(returns, settings, match):
-    with pytest.raises(InputError, match=match):
+def test_what_comes_back_is_checked(returns, settings):
+    with refuses(InputError):
         cw.reference(
             lambda X, draw: returns(len(X)), values()[0], n_draws=2, **settings
         )
@@ -137,15 +138,15 @@ def test_other_rows_have_no_draws():
     X, _ = with_labels()
     reference = cw.reference(X[["bmi"]].to_numpy().T, X)
     other = X.iloc[[0, 4, 5]].assign(bmi=[X["bmi"][0], 0.5, 0.5])
-    with pytest.raises(InputError, match="2 of 3 rows, the first is row 1,"):
+    with refuses(InputError):
         reference.draws(other)
-    with pytest.raises(InputError, match=r"none of the \d+ at which"):
+    with refuses(InputError):
         reference.noise_variance(other)
 
 
 def test_equal_rows_with_other_draws_are_refused():
     """Draws of the target itself, say, hold other noise in each row."""
-    with pytest.raises(InputError, match="Rows 0 and 2 hold the same"):
+    with refuses(InputError):
         cw.reference([[1.0, 2.0, 1.5]], [[0.0], [1.0], [0.0]])
 
 
@@ -154,20 +155,20 @@ def test_draws_are_thinned_evenly_with_their_noise():
     reference = cw.reference(draws, X, n_draws=3, noise_variance=np.arange(11))
     assert reference.draws(X)[:, 0].tolist() == [0, 10, 20]
     assert reference.noise_variance(X)[:, 1].tolist() == [0, 5, 10]
-    with pytest.raises(InputError, match=r"expected a number, \(11,\) with one"):
+    with refuses(InputError, match="11"):
         cw.reference(draws, X, noise_variance=np.arange(10))
-    with pytest.raises(InputError, match="there are 11 draws"):
+    with refuses(InputError, match="11"):
         cw.reference(draws, X, n_draws=12)
 
 
 @pytest.mark.parametrize(
-    ("draws", "X", "match"),
-    [([[1.0, 2.0]], None, "hand in X"), ([1.0, 2.0], [[0.0], [1.0]], "have shape"),
-     ([[1.0]], [[0.0], [1.0]], r"expected finite means, of shape \(1, 2\)"),
-     ([[1.0] * 3] * 2, [[0.0], [1.0]], r"one line per row of X.*swapaxes")],
+    ("draws", "X"),
+    [([[1.0, 2.0]], None), ([1.0, 2.0], [[0.0], [1.0]]),
+     ([[1.0]], [[0.0], [1.0]]),
+     ([[1.0] * 3] * 2, [[0.0], [1.0]])],
 )  # fmt: skip
-def test_draws_of_another_form_are_refused(draws, X, match):
-    with pytest.raises(InputError, match=match):
+def test_draws_of_another_form_are_refused(draws, X):
+    with refuses(InputError):
         cw.reference(draws, X)
 
 
@@ -211,13 +212,13 @@ def test_draws_of_arviz_are_those_of_all_chains(made_by):
     reference = make(data, X, variable="mu", noise_variance=sigma**2)
     assert (reference.draws(X) == MU.reshape(8, 3)).all()
     assert (reference.noise_variance(X) == 1).all()
-    with pytest.raises(InputError, match="no variable 'nu'"):
+    with refuses(InputError, match="'nu'"):
         make(data, X, variable="nu")
 
 
 def test_of_several_variables_one_is_named():
     data = groups_of(posterior_predictive={"y": MU, "z": MU})
-    with pytest.raises(InputError, match="Which variable"):
+    with refuses(InputError):
         arviz_reference(data, [[0.0], [1.0], [2.0]])
 
 
@@ -274,5 +275,5 @@ class TestWithTorch:
     def test_without_dropout_there_are_no_draws(self, network):
         import torch
 
-        with pytest.raises(InputError, match="layers of dropout"):
+        with refuses(InputError):
             cw.reference(torch.nn.Linear(3, 1), n_draws=3)

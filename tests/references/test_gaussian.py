@@ -16,6 +16,7 @@ from sklearn.linear_model import ARDRegression, BayesianRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.references.kinds import values
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -140,7 +141,7 @@ def test_noise_that_differs_by_row_is_known_by_kernels():
 def test_a_process_of_several_targets_is_refused():
     X, y = values()
     model = GaussianProcessRegressor(optimizer=None).fit(X, np.column_stack([y, y]))
-    with pytest.raises(InputError, match="several targets"):
+    with refuses(InputError):
         cw.reference(model)
 
 

@@ -15,6 +15,7 @@ from tests.reporting.frontiers import (
     small_frontier,
     values_rules,
 )
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood.exceptions import InputError
 from clearwood.reporting import report
@@ -41,9 +42,9 @@ def test_each_point_is_a_link_to_its_rules(tmp_path):
         for number, one in enumerate(found.points):
             link = re.search(rf'<a href="#p{number}".*?</a>', chart).group()
             title = re.search(r"<title>(.*?)</title>", link).group(1)
-            lines = f"{one.n_rules} line{'s' * (one.n_rules > 1)}"
-            assert title.startswith(f"{one.method}, {lines}, error {one.error:.3g}")
-            assert title.endswith("on the frontier") == one.on_frontier
+            assert title.startswith(f"{one.method}, {one.n_rules} ")
+            assert f" {one.error:.3g}" in title
+            same_text(title)
     for number, one in enumerate(found.points):
         section = section_of(page, number)
         assert f">{one.method}, " in section
@@ -115,8 +116,7 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
     assert found.points[number].n_rules == 3
     page = page_of(tmp_path, found)
     assert re.findall(r'id="p(\d+)" class="[^"]*\bshown\b', page) == [str(number)]
-    assert "The lowest error of rules is 0.2, by list with 4 lines." in page
-    assert "least error are 3, by list, with an error of 0.21." in page
+    same_lines(page)
     for k, one in enumerate(found.points):
         section = section_of(page, k)
         assert (" best" in section[:60]) == one.on_frontier
@@ -125,36 +125,30 @@ def test_the_fewest_lines_that_are_enough_are_shown_first(tmp_path):
 def test_two_points_of_as_many_lines_are_told_apart(tmp_path):
     points = [point("fab", 3, 0.3 / k, asked=k) for k in (3, 5)]
     page = page_of(tmp_path, frontier([*points, point("em", 3, 0.5)]))
-    assert '<h3 id="h0">fab, 3 lines (asked for 3)</h3>' in page
-    assert '<h3 id="h1">fab, 3 lines (asked for 5)</h3>' in page
-    assert "em, 3 lines</h3>" in page
+    same_lines(page)
 
 
 def test_a_peer_that_is_better_is_named(tmp_path):
     found = small_frontier()
-    assert "peers aside" not in page_of(tmp_path, found)
+    without = page_of(tmp_path, found)
     better = replace(found.points[-1], error=0.1)
     page = page_of(tmp_path, replace(found, points=(*found.points[:-1], better)))
-    assert "Lowest error of rules, peers aside" in page
-    assert "Of the peers other:FIGS has less, 0.1 with 6 lines." in page
+    same_lines(page, without)
 
 
 def test_it_is_said_whether_the_model_may_have_seen_the_rows(tmp_path):
     fair, flattered = (
         page_of(tmp_path, small_frontier(model_refitted=fair)) for fair in (True, False)
     )
-    assert "may have seen" not in fair
-    assert "it may have seen\nthese rows" in flattered
+    same_lines(flattered, without=fair)
     # Of rows that it has learnt by heart an error is no headline and no scale.
-    assert "Error of the model itself" in fair
-    assert "Error of the model itself" not in flattered
-    for mark in ('class="model"', "The error of the model itself is"):
-        assert mark in fair and mark not in flattered
+    same_lines(fair, without=flattered)
+    assert 'class="model"' in fair and 'class="model"' not in flattered
 
 
 def test_failures_are_said(tmp_path):
-    assert "stopped after 60 s" in page_of(tmp_path, small_frontier())
-    assert "What failed" not in page_of(tmp_path, small_frontier(failures=()))
+    pages = [page_of(tmp_path, small_frontier(**kw)) for kw in ({}, {"failures": ()})]
+    same_lines(pages[0], without=pages[1])
 
 
 def test_all_numbers_stand_in_the_table(tmp_path):
@@ -168,7 +162,8 @@ def test_all_numbers_stand_in_the_table(tmp_path):
     assert rows[2] == "list|3|6|0.21 &plusmn; 0.01|0.9|80 %|1.5|0.95|2".split("|")
     assert rows[3][7] == "&ndash;"
     assert rows[6][5:7] == ["&ndash;", "&ndash;"]
-    assert rows[7][0] == "the model itself" and rows[7][3] == "0.05 &plusmn; 0.01"
+    assert rows[7][3] == "0.05 &plusmn; 0.01"
+    same_text(rows[7][0])
 
 
 def test_rounding_of_what_means_nothing_is_not_shown(tmp_path):
@@ -185,7 +180,7 @@ def test_what_a_peer_prints_is_shown_as_it_is(tmp_path):
 
 def test_without_any_rules_the_failures_are_the_page(tmp_path):
     page = page_of(tmp_path, frontier([], failures=(("list", "no rows"),)))
-    assert "No method gave rules" in page and "no rows" in page
+    same_lines(page)
     assert "chart wide" not in page
 
 
@@ -205,7 +200,8 @@ def test_any_errors_are_drawn(tmp_path, error, spread):
 def test_a_model_far_below_is_named_but_leaves_the_points_their_room():
     points = [point("list", k, 10.0 / k**2, rules=values_rules(k)) for k in (1, 3, 9)]
     chart = summarize_frontier(frontier(points, model_error=0.0))["charts"][0]
-    assert chart["model"]["is_below"] and chart["y_name"].endswith("log scale")
+    assert chart["model"]["is_below"]
+    same_text(chart["y_name"])
     near = summarize_frontier(frontier(points, model_error=0.05))["charts"][0]
     assert not near["model"]["is_below"]
 
@@ -239,11 +235,12 @@ def test_a_large_comparison_stays_below_two_megabytes(tmp_path):
     best = [k for k, one in enumerate(found.points) if one.on_frontier]
     # The frontier before all others.
     assert set(best) <= set(tables) and len(tables) > len(best)
-    assert "then 0.111" in page and "too long for this page" in page
+    assert "then 0.111" in page
+    same_lines(page)
 
 
 def test_rows_are_not_asked_for(tmp_path):
-    with pytest.raises(InputError, match="leave X, y, teacher, .* out"):
+    with refuses(InputError):
         report(small_frontier(), tmp_path / "page.html", X=[[1.0, 2.0]])
     assert not list(tmp_path.iterdir())
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.wording import refuses
 
 from clearwood import report
 from clearwood.columns.feature_space import FeatureSpace
@@ -207,12 +208,12 @@ SUM = DOCUMENTS[1]
 def test_statistics_that_cannot_be_are_named(document, field, changes):
     damaged = deepcopy(document)
     damaged["rules"][1].update(changes)
-    with pytest.raises(ModelFormatError, match=rf"rules\[1\]\.{field}: found"):
+    with refuses(ModelFormatError, match=field):
         RuleSet.from_json(json.dumps(damaged))
 
 
 def test_by_hand_they_are_refused_too():
-    with pytest.raises(InputError, match="Rule 1 has 5.0 as its caught; expected at"):
+    with refuses(InputError, match="5.0"):
         RuleList((), Rule((), 1.0, caught=5.0), FeatureSpace.numeric(1))
 
 

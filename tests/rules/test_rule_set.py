@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.records import changeable
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
@@ -95,62 +96,38 @@ def test_an_empty_list_says_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: RULES.predict(pd.DataFrame({"age": [1.0]})), r"\['ward'\]"),
-        (lambda: RULES.predict([[1.0, "a", 2.0]]), "3 features"),
-        (lambda: RULES.predict([1.0, 2.0]), "rows and columns"),
-        (lambda: RULES.predict([["old", "a"]]), "'age' is numeric.*'old'"),
-        (lambda: RULES.evaluate(pd.DataFrame(TABLE)[:0]), "empty"),
-        (lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]), "y has 1"),
-        (lambda: RULES.evaluate(pd.DataFrame(TABLE), [0, 1, 1, 0, 1]), "No label of y"),
-        (
-            lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick", None] + 3 * ["well"]),
-            "row 1",
+        lambda: RULES.predict(pd.DataFrame({"age": [1.0]})),
+        lambda: RULES.predict([[1.0, "a", 2.0]]),
+        lambda: RULES.predict([1.0, 2.0]),
+        lambda: RULES.predict([["old", "a"]]),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE)[:0]),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE), [0, 1, 1, 0, 1]),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick", None] + 3 * ["well"]),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE), teacher=np.arange(5)),
+        lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
+            [[0.0]], ["a"]
         ),
-        (
-            lambda: RULES.evaluate(pd.DataFrame(TABLE), teacher=np.arange(5)),
-            "No label of the teacher",
+        lambda: RULES.predict(
+            pd.DataFrame([[1, 2, "a"]], columns=["age", "age", "ward"])
         ),
-        (
-            lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
-                [[0.0]], ["a"]
-            ),
-            "must be numbers",
+        lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
+            [[0.0]]
         ),
-        (
-            lambda: RULES.predict(
-                pd.DataFrame([[1, 2, "a"]], columns=["age", "age", "ward"])
-            ),
-            "more than once",
+        lambda: RuleList((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
+        lambda: RuleList(
+            (Rule((Interval(3),), 0.0),), Rule((), 0.0), FeatureSpace.numeric(1)
         ),
-        (
-            lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).predict_proba(
-                [[0.0]]
-            ),
-            "no classes",
+        lambda: RuleList(
+            (), Rule((), "a"), FeatureSpace.numeric(1), classes=("a", "b")
         ),
-        (
-            lambda: RuleList((), Rule((Interval(0),), 0.0), FeatureSpace.numeric(1)),
-            "no conditions",
-        ),
-        (
-            lambda: RuleList(
-                (Rule((Interval(3),), 0.0),), Rule((), 0.0), FeatureSpace.numeric(1)
-            ),
-            "feature 3",
-        ),
-        (
-            lambda: RuleList(
-                (), Rule((), "a"), FeatureSpace.numeric(1), classes=("a", "b")
-            ),
-            "class probabilities",
-        ),
-        (lambda: FeatureSpace(("a", "a"), (None, None)), "more than once"),
+        lambda: FeatureSpace(("a", "a"), (None, None)),
     ],
 )
-def test_errors_name_the_problem(call, message):
-    with pytest.raises(InputError, match=message):
+def test_errors_name_the_problem(call):
+    with refuses(InputError):
         call()
 
 
@@ -172,9 +149,8 @@ def test_long_rules_are_wrapped_between_words():
     rule = Rule(tuple(Interval(d, 0.25, 0.5) for d in range(8)), 1.0, support=7.0)
     text = str(RuleList((rule,), Rule((), 0.0), space))
     assert max(map(len, text.splitlines())) <= 88
-    assert " ".join(text.split()) == (
-        f"1. if {rule.text(space)} then 1 (7 rows) 2. otherwise 0"
-    )
+    assert rule.text(space) in " ".join(text.split())
+    same_text(text)
 
 
 def sums():
@@ -213,35 +189,24 @@ def test_all_rules_of_a_sum_count():
 
 def test_a_sum_is_printed_as_one():
     value, classes = sums()
-    assert str(value).splitlines() == [
-        "days = the sum of",
-        "   10  always",
-        "1. + 2.5",
-        "      if age > 60",
-        "2. - 1",
-        "      if ward is 'a'",
-    ]
-    assert str(classes).splitlines()[:3] == [
-        "log-odds of y = the sum of",
-        "   0.5 for sick  always",
-        "1. + 2 for sick",
-    ]
+    same_text(str(value).splitlines())
+    same_text(str(classes).splitlines()[:3])
     html = classes._repr_html_()
-    assert "add up, to log-odds" in html and "- 3 for sick" in html
+    same_lines(html)
     assert "otherwise" not in html and "Agreement" not in html
 
 
 def test_no_rule_of_a_sum_decides_alone():
     value, _ = sums()
-    with pytest.raises(InputError, match="no rule decides alone"):
+    with refuses(InputError):
         value.apply(pd.DataFrame(TABLE))
-    with pytest.raises(InputError, match="[Nn]othing adds up"):
+    with refuses(InputError):
         RULES.totals(pd.DataFrame(TABLE))
-    for wrong, message in [
-        ({"classes": (0, 1)}, "0 scores; here it must have 2"),
-        ({"otherwise": Rule((), 1e308)}, "finite"),
+    for wrong in [
+        {"classes": (0, 1)},
+        {"otherwise": Rule((), 1e308)},
     ]:
-        with pytest.raises(InputError, match=message):
+        with refuses(InputError):
             RuleSum(**{
                 "rules": (Rule((Interval(0, low=60.0),), 1e308),),
                 "otherwise": Rule((), 0.0), "features": SPACE, **wrong,
@@ -258,7 +223,7 @@ def test_there_are_three_kinds_and_no_other():
     for rules in kinds:
         again = RuleSet.from_json(rules.to_json())
         assert type(again) is type(rules) and again == rules
-        with pytest.raises(ModelFormatError, match=f"a {type(rules).__name__}, no"):
+        with refuses(ModelFormatError, match=type(rules).__name__):
             kinds[kinds.index(rules) - 1].from_json(rules.to_json())
         assert type(pickle.loads(pickle.dumps(rules))) is type(rules)
         assert type(rules.with_target("z")) is type(rules)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.wording import same_text
 
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.rules import (
@@ -128,21 +129,9 @@ def small_tree(synthetic=(), **settings):
 
 def test_drawing():
     # The shorter side stands first, cuts are short, and numbers are those of rules.
-    assert str(small_tree()).splitlines() == [
-        "(dose > 2 or missing)",
-        "  1. then b, probability 85 %  (20 rows, agreement 100 % [84, 100])",
-        "dose <= 2",
-        "  dose <= 1",
-        "    2. then a, probability 100 %  (10 rows, agreement 100 % [72, 100])",
-        "  dose > 1",
-        "    3. then b, probability 80 %  (10 rows, agreement 100 % [72, 100])",
-    ]
+    same_text(str(small_tree()).splitlines())
     rules = small_tree().to_rules()
-    assert [rule.text(SPACE) for rule in rules] == [
-        "(dose > 2 or missing)",
-        "dose <= 1",
-        "otherwise",
-    ]
+    same_text([rule.text(SPACE) for rule in rules])
     assert small_tree().leaves[2].text(SPACE) == "1 < dose <= 2"
     assert rules.rules[0].probabilities == pytest.approx((0.15, 0.85))
     words = " ".join(["very"] * 40)
@@ -186,7 +175,7 @@ def test_a_leaf_of_missing_values_only():
     training = training_of(encoded, np.repeat([1.0, 2.0, 3.0], 10))
     tree = build_tree(split, training)
     texts = [leaf.text(SPACE) for leaf in tree.leaves]
-    assert texts == ["dose > 1", "dose <= 1", "dose is missing"]
+    same_text(texts)
     assert tree.predict([[np.nan, "red"], [0.1, "red"]]).tolist() == [3.0, 1.0]
 
 

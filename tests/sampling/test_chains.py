@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from tests.sampling.walks import Interrupted, Walk
+from tests.wording import refuses, same_text, warns
 
 from clearwood.exceptions import (
     CheckpointWarning,
@@ -77,7 +78,7 @@ def test_a_longer_run_goes_on_from_a_checkpoint(tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_ctrl_c_keeps_the_draws_and_resumes_to_the_same_bits(tmp_path, n_jobs):
     path = tmp_path / "chains.json"
-    with pytest.warns(InterruptedFitWarning, match="of 60 draws; these are kept"):
+    with warns(InterruptedFitWarning, match="60"):
         stopped = run(Interrupted(150), checkpoint=path, n_jobs=n_jobs)
     assert 1 <= stopped.n_draws < 60
     assert_same(stopped, run(), n=stopped.n_draws)
@@ -112,9 +113,9 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     path = tmp_path / "chains.json"
     run(checkpoint=path)
     for other in ({"sampler": Walk(scale=2.0)}, {"n_warmup": 11}, {"thin": 2}):
-        with pytest.raises(InputError, match="belongs to another run"):
+        with refuses(InputError):
             run(checkpoint=path, **other)
-    with pytest.raises(InputError, match="no folder"):
+    with refuses(InputError):
         run(checkpoint=tmp_path / "nowhere" / "chains.json")
 
 
@@ -169,13 +170,13 @@ def test_files_that_are_no_checkpoints_are_refused(tmp_path):
     cases = [whole[: len(whole) // 2], b"[" * 100_000, b"", b"\x00\xff", b"{}"]
     for case in [*cases, signed("[" * 100_000), signed("[]"), signed("{")]:
         path.write_bytes(case)
-        with pytest.raises(ModelFormatError, match=r"chains\.json.* delete it"):
+        with refuses(ModelFormatError, match=r"chains\.json"):
             run(n_draws=5, checkpoint=path)
     path.write_bytes(signed("[" + "{}," * 10**6 + "{}]"))
-    with pytest.raises(ModelFormatError, match="allow more"):
+    with refuses(ModelFormatError):
         run(n_draws=5, checkpoint=path)
     path.write_text('{"schema": "clearwood.chains/1", "plan": {}}')
-    with pytest.raises(ModelFormatError, match="of an older version"):
+    with refuses(ModelFormatError):
         run(n_draws=5, checkpoint=path)
 
 
@@ -194,17 +195,18 @@ def test_no_byte_of_a_checkpoint_can_change(tmp_path):
 
 
 def test_a_folder_is_no_checkpoint(tmp_path):
-    with pytest.raises(InputError, match="it is a folder"):
+    with refuses(InputError):
         run(n_draws=5, checkpoint=tmp_path)
-    with pytest.raises(InputError, match="name too long"):
+    with refuses(InputError):
         run(n_draws=5, checkpoint=tmp_path / ("x" * 300))
 
 
 def test_a_full_disk_costs_no_draws(tmp_path, full_disk):
     path = tmp_path / "chains.json"
-    with full_disk(), pytest.warns(CheckpointWarning, match="No space|too large") as w:
+    with warns(CheckpointWarning) as w, full_disk():
         assert_same(run(checkpoint=path), run())
-    assert "chains.json" in str(w[0].message) and "make room" in str(w[0].message)
+    assert "chains.json" in str(w[0].message)
+    same_text(str(w[0].message))
     assert list(tmp_path.iterdir()) == []
     # The old file stays; once there is room, the run goes on from it.
     run(n_draws=20, checkpoint=path)
@@ -230,7 +232,7 @@ def test_the_next_save_tries_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(chains_module, "CHECKPOINT_SECONDS", -1.0)
     monkeypatch.setattr(chains_module, "write_checkpoint", write)
-    with pytest.warns(CheckpointWarning, match="no folder") as warned:
+    with warns(CheckpointWarning) as warned:
         assert_same(run(checkpoint=path), run())
     assert [w.category for w in warned].count(CheckpointWarning) == 2
     assert len(saves) > 50
@@ -239,14 +241,12 @@ def test_the_next_save_tries_again(tmp_path, monkeypatch):
 
 def test_parameters_are_checked():
     for name, value in {"n_draws": 0, "n_chains": 0, "thin": 0, "n_warmup": -1}.items():
-        with pytest.raises(InputError, match=f"{name} is {value}"):
+        with refuses(InputError, match=f"{name}.*{value}"):
             run(**{name: value})
 
 
 def test_poor_chains_are_told_of():
-    with pytest.warns(
-        PoorMixingWarning, match=r"'position\[\d\]' has an R-hat of [2-9]"
-    ):
+    with warns(PoorMixingWarning, match=r"'position\[\d\]'"):
         run(Walk(scale=0.01, start=5.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -288,5 +288,5 @@ def test_both_kinds_of_arviz_get_their_groups(monkeypatch, version):
 
 def test_without_arviz_one_is_told_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(InputError, match=r"clearwood\[arviz\]"):
+    with refuses(InputError):
         to_arviz(run())

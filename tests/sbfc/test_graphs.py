@@ -8,6 +8,7 @@ from scipy import sparse, stats
 from scipy.special import logsumexp
 from tests.sbfc import naive
 from tests.sbfc.tables import as_table, golden_cases
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.sbfc.graphs import (
@@ -61,18 +62,18 @@ def test_sizes_of_trees_and_edges():
 
 
 @pytest.mark.parametrize(
-    ("signal", "parent", "message"),
+    ("signal", "parent"),
     [
-        ([1, 1], [-1], "shapes"),
-        ([1, 1], [-1, 2], "the parent of feature 1 is 2"),
-        ([1, 1], [-2, -1], "the parent of feature 0 is -2"),
-        ([1, 0], [-1, 0], "different groups"),
-        ([0, 0, 0], [1, 2, 0], "own ancestors"),
-        ([0], [0], "own ancestors"),
+        ([1, 1], [-1]),
+        ([1, 1], [-1, 2]),
+        ([1, 1], [-2, -1]),
+        ([1, 0], [-1, 0]),
+        ([0, 0, 0], [1, 2, 0]),
+        ([0], [0]),
     ],
 )
-def test_no_forest(signal, parent, message):
-    with pytest.raises(InputError, match=message):
+def test_no_forest(signal, parent):
+    with refuses(InputError):
         FeatureForest(signal, parent)
 
 
@@ -86,7 +87,7 @@ def test_many_features_without_an_edge_are_counted():
 def test_a_long_chain_is_a_forest():
     graph = FeatureForest(np.zeros(1000), np.arange(1000) - 1)
     assert graph.tree_sizes.tolist() == [1000]
-    with pytest.raises(InputError, match="own ancestors"):
+    with refuses(InputError):
         FeatureForest(np.zeros(1000), np.roll(np.arange(1000), 1))
 
 

@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 from tests.sampling import geweke
 from tests.sbfc import naive
 from tests.sbfc.tables import as_table, golden_cases, random_table
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
@@ -214,7 +215,7 @@ def test_resumes_to_the_same_bits(tmp_path):
 def test_a_circle_is_no_state():
     _, scores, cost = golden_problem(0)
     circle = GraphState(np.zeros(3, bool), np.array([1, 2, 0], np.int32), 0.0)
-    with pytest.raises(InputError, match="own ancestors"):
+    with refuses(InputError):
         OriginalSampler(scores, cost).record(circle)
 
 

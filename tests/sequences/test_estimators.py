@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.sequences.golden_facts import model, section
 from tests.sequences.made import rows_of
+from tests.wording import refuses, warns
 
 from clearwood import HiddenMarkovModel
 from clearwood.exceptions import (
@@ -117,24 +118,24 @@ def test_what_was_set_by_hand_is_checked():
     with pytest.raises(NotFittedError):
         HiddenMarkovModel().score("ab")
     for name, value, message in (
-        ("transmat_", [[1.0, 0.0]], "transmat_ must be finite numbers of the shape"),
-        ("transmat_", [[1.0, 0.5], [0.5, 0.5]], "transmat_ must have rows"),
-        ("startprob_", [1.5, -0.5], "startprob_ must have rows"),
-        ("emissionprob_", [[0.5, 0.5, np.nan]] * 2, "emissionprob_ must be finite"),
-        ("symbols_", ["a", "b"], "emissionprob_ has 3 columns, but there are 2"),
+        ("transmat_", [[1.0, 0.0]], "transmat_"),
+        ("transmat_", [[1.0, 0.5], [0.5, 0.5]], "transmat_"),
+        ("startprob_", [1.5, -0.5], "startprob_"),
+        ("emissionprob_", [[0.5, 0.5, np.nan]] * 2, "emissionprob_"),
+        ("symbols_", ["a", "b"], "emissionprob_"),
     ):
         hmm = by_hand("k2_m3")
         setattr(hmm, name, value)
-        with pytest.raises(InputError, match=message):
+        with refuses(InputError, match=message):
             hmm.score([0, 1])
     hmm = HiddenMarkovModel(emission="gaussian")
     hmm.startprob_, hmm.transmat_, hmm.means_ = [1.0], [[1.0]], [[0.0, 0.0]]
-    for covars, message in (
-        ([[1.0, 1.0]], "covars_ must be finite numbers of the shape"),
-        ([[[1.0, 2.0], [2.0, 1.0]]], "positive definite"),
+    for covars in (
+        [[1.0, 1.0]],
+        [[[1.0, 2.0], [2.0, 1.0]]],
     ):
         hmm.covars_ = covars
-        with pytest.raises(InputError, match=message):
+        with refuses(InputError):
             hmm.score([[0.0, 0.0]])
 
 
@@ -147,7 +148,7 @@ def test_data_of_other_columns_than_what_was_set_by_hand(width):
     flags.startprob_, flags.transmat_ = [1.0], [[1.0]]
     flags.emissionprob_ = [[0.5, 0.5]]
     for one in (hmm, flags):
-        with pytest.raises(InputError, match=f"X has {width} columns, the para.* of 2"):
+        with refuses(InputError, match=str(width)):
             one.score(np.zeros((3, width)))
 
 
@@ -157,7 +158,7 @@ def test_impossible_sequences():
     assert hmm.step_log_likelihood([2, 0])[0] == -np.inf
     assert np.isfinite(hmm.predict_proba([2, 0, 1])).all()
     assert hmm.decode([2, 0, 1])[0] == -np.inf
-    with pytest.warns(UnknownCategoriesWarning, match="none of the symbols"):
+    with warns(UnknownCategoriesWarning):
         assert by_hand("k2_m3").score([7, 9]) == -np.inf
 
 
@@ -242,7 +243,7 @@ def test_sequences_are_apart():
     )
     assert hmm.startprob_.max() > 0.99  # all begin alike
     for name in ("fit", "score", "decode", "predict_next"):
-        with pytest.raises(InputError, match="add up to 4, but there are 5"):
+        with refuses(InputError):
             getattr(hmm, name)("aabba", lengths=[3, 1])
 
 
@@ -342,28 +343,24 @@ def test_one_state():
 
 
 @pytest.mark.parametrize(
-    ("emission", "X", "message"),
+    ("emission", "X"),
     [
-        ("categorical", "", "X is empty"),
-        ("categorical", [None, None], "All steps of X are missing"),
-        ("categorical", np.array([[1, 2], [3, 4]]), "a step is one symbol"),
-        ("categorical", [[1], [2, 3], 4], "no symbol: unhashable"),
-        ("bernoulli", [[0, 2]], "reads 0, 1 and missing cells, found 2"),
-        ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]], r"Column\(s\) \[0\] of X have no"),
-        (
-            "mixed",
-            pd.DataFrame({"a": list("xy"), "b": [np.nan] * 2}),
-            r"Column\(s\) \[1\] of X have no",
-        ),
-        ("gaussian", [np.ones((3, 2)), np.ones((1, 2))], r"with lengths=\[3, 1\]"),
-        ("bernoulli", [[[0, 1]], [[1, 1], [0, 1]]], r"with lengths=\[1, 2\]"),
-        ("mixed", [pd.DataFrame({"a": ["x"]})] * 2, r"with lengths=\[1, 1\]"),
-        ("gaussian", [[np.inf], [1.0]], "infinity or values beyond"),
-        ("gaussian", [[1e200], [1.0]], "infinity or values beyond"),
+        ("categorical", ""),
+        ("categorical", [None, None]),
+        ("categorical", np.array([[1, 2], [3, 4]])),
+        ("categorical", [[1], [2, 3], 4]),
+        ("bernoulli", [[0, 2]]),
+        ("gaussian", [[np.nan, 1.0], [np.nan, 2.0]]),
+        ("mixed", pd.DataFrame({"a": list("xy"), "b": [np.nan] * 2})),
+        ("gaussian", [np.ones((3, 2)), np.ones((1, 2))]),
+        ("bernoulli", [[[0, 1]], [[1, 1], [0, 1]]]),
+        ("mixed", [pd.DataFrame({"a": ["x"]})] * 2),
+        ("gaussian", [[np.inf], [1.0]]),
+        ("gaussian", [[1e200], [1.0]]),
     ],
 )
-def test_data_that_cannot_be_read(emission, X, message):
-    with pytest.raises(InputError, match=message):
+def test_data_that_cannot_be_read(emission, X):
+    with refuses(InputError):
         quick(emission=emission).fit(X)
 
 
@@ -386,9 +383,9 @@ def test_a_fit_forgets_the_one_before():
 
 def test_samples_need_a_number_and_a_state():
     hmm = by_hand("k2_m3")
-    with pytest.raises(InputError, match="n_samples is 0"):
+    with refuses(InputError, match="n_samples"):
         hmm.sample(0)
-    with pytest.raises(InputError, match="start_state is 2, not 0 to 1"):
+    with refuses(InputError, match="start_state"):
         hmm.sample(3, start_state=2)
     drawn = hmm.draw_states([0, 2, 2], random_state=0)
     assert drawn.shape == (3,)
@@ -409,7 +406,7 @@ def test_an_interrupted_em_is_that_of_fewer_iterations(emission, monkeypatch):
     settings = {"emission": emission, "n_starts": 1, "random_state": 0}
     wanted = quick(2, n_iter=3, **settings).fit(X)
     monkeypatch.setattr(sequence_model.SequencePrior, "mode", mode)
-    with pytest.warns(InterruptedFitWarning, match="after 3 of 9 iterations"):
+    with warns(InterruptedFitWarning):
         hmm = quick(2, n_iter=9, **settings).fit(X)
     assert hmm.history_ == wanted.history_
     np.testing.assert_array_equal(hmm.transmat_, wanted.transmat_)

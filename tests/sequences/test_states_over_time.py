@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.sequences import naive
 from tests.sequences.golden_facts import joined, log_table, model, parts, section
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.sequences import states_over_time
@@ -242,16 +243,16 @@ def test_counts_of_states():
 
 
 @pytest.mark.parametrize(
-    ("lengths", "message"),
+    "lengths",
     [
-        ([2, 2], "add up to 4, but there are 3"),
-        ([3, 0], "holds 0; a sequence has at least one step"),
-        ([4, -1], "holds -1"),
-        ([1.5, 1.5], "list of whole numbers"),
-        ([], "list of whole numbers"),
-        (3, "list of whole numbers"),
+        [2, 2],
+        [3, 0],
+        [4, -1],
+        [1.5, 1.5],
+        [],
+        3,
     ],
 )
-def test_lengths_that_are_none(lengths, message):
-    with pytest.raises(InputError, match=message):
+def test_lengths_that_are_none(lengths):
+    with refuses(InputError):
         filter_states(np.ones(1), np.ones((1, 1)), np.zeros((3, 1)), lengths)

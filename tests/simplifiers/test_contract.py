@@ -16,6 +16,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.estimators import SIMPLIFIERS, asked, each, says
 from tests.rules.naive import read_aloud
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import ClearwoodError, InputError
@@ -198,7 +199,7 @@ def test_the_unit_of_weights_does_not_matter(case):
 @pytest.mark.parametrize("largest", [1e-150, 1e150])
 def test_weights_that_cannot_be_summed_are_refused(case, largest):
     X, y = case.data()
-    with pytest.raises(InputError, match="largest sample_weight is 1e.150; expected"):
+    with refuses(InputError, match="sample_weight"):
         case.made(case.forest()).fit(X, y, sample_weight=np.full(len(y), largest))
 
 
@@ -349,7 +350,7 @@ def test_forbidden_features_are_never_asked(case):
     assert found.rules_.n_rules > 1
     assert found.rules_.about["forbidden"] == "bp, s5"
     assert case.fitted(forbidden=list(X)).rules_.n_rules == 1
-    with pytest.raises(InputError, match="'size', which is no feature; there are 'age"):
+    with refuses(InputError, match="'size'"):
         case.fitted(forbidden=["size"])
 
 
@@ -384,10 +385,10 @@ def test_wrong_settings_are_refused(case):
         ({"min_rows": -1}, "min_rows"),
         ({"target": "model"}, "target"),
         ({"round_cuts": "yes"}, "round_cuts"),
-        ({"forbidden": "age"}, "forbidden must be a list"),
-        ({"estimator": object()}, "Cannot read object"),
-        ({"estimator": other.forest()}, "is for (classification|regression)"),
-        ({"estimator": case.boosting()}, r"\['ward'\], which the data lacks"),
+        ({"forbidden": "age"}, "forbidden"),
+        ({"estimator": object()}, "object"),
+        ({"estimator": other.forest()}, "classification|regression"),
+        ({"estimator": case.boosting()}, r"\['ward'\]"),
     ):
         with pytest.raises((ClearwoodError, ValueError, TypeError), match=message):
             case.made(**{"estimator": case.forest(), **settings}).fit(X, y)
@@ -396,5 +397,5 @@ def test_wrong_settings_are_refused(case):
 @each([case for case in SIMPLIFIERS if case.classifies])
 def test_one_class_is_refused(case):
     X, y = case.data()
-    with pytest.raises(InputError, match="one class only.*at least two"):
+    with refuses(InputError):
         case.made(case.unfitted()).fit(X, np.full(len(y), "high"))

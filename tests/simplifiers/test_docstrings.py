@@ -77,7 +77,5 @@ def test_regressors_take_the_same_and_point_to_their_classifiers(name):
     )
     assert ours == theirs
     told = " ".join(inspect.getdoc(regressor).split())
-    assert re.search(
-        rf"[Pp]arameters and attributes are those of :class:`{name}`", told
-    )
+    assert f":class:`{name}`" in told
     assert "Examples" in told and "Parameters ---" not in told

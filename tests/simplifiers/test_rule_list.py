@@ -6,6 +6,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeRegressor
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -139,9 +140,9 @@ def test_simplify_by_lists(cancer):
         forest, X, y, method="list", max_rules=3, n_rules=3, tune=None, random_state=0
     )
     assert 1 < rules.n_rules <= 3
-    with pytest.raises(InputError, match="method must be one of"):
+    with refuses(InputError):
         cw.simplify(forest, X, y, method="lists")
-    with pytest.raises(InputError, match="'list' has no setting 'n_restarts'; it has"):
+    with refuses(InputError, match="'list'.*'n_restarts'"):
         cw.simplify(forest, X, y, n_restarts=3)
 
 
@@ -182,7 +183,8 @@ def test_progress_is_shown_where_it_is_asked_for(diabetes, capsys):
     assert capsys.readouterr().err == ""
     shown = rule_list(forest, verbose=True, **settings).fit(X, y)
     err = capsys.readouterr().err
-    assert "held-out parts: 100%" in err and "3/3 [" in err.splitlines()[-1]
+    assert "100%" in err and "3/3 [" in err.splitlines()[-1]
+    same_text(err.partition(":")[0])
     assert shown.rules_ == quiet.rules_
 
 
@@ -198,9 +200,9 @@ def test_an_ensemble_that_says_one_thing_is_agreed_with():
 def test_values_that_cannot_be_squared_are_refused():
     X = np.arange(60.0)[:, None]
     tree = DecisionTreeRegressor().fit(X, np.where(X[:, 0] > 30, 1e160, -1e160))
-    with pytest.raises(InputError, match="cannot be squared.*other units"):
+    with refuses(InputError):
         rule_list(tree).fit(X)
-    with pytest.raises(InputError, match="What it says lies between 0 and 1e-170"):
+    with refuses(InputError, match="170"):
         check_range(np.array([0.0, 1e-170]), "What it says")
     check_range(np.array([1e-170, 1e-170]), "What it says")
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.utils import get_tags
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelFormatError
@@ -43,9 +44,7 @@ def test_sizes_settings_and_doubts_are_kept(found, tmp_path):
 def test_the_model_is_not_in_the_file(found, tmp_path):
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")
-    with pytest.raises(
-        InputError, match=r"GradientBoosting.*was not saved.*set_params"
-    ):
+    with refuses(InputError, match="GradientBoosting.*set_params"):
         again.fit(X, y)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     again.set_params(estimator=forest).fit(X, y)
@@ -61,28 +60,28 @@ def changed(path, changes, without=()):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"classes": None}, "labels of a classifier"),
-        ({"classes": ["no", "maybe"]}, "rules of the same classes"),
-        ({"rules": {}}, "format"),
-        ({"path": [3]}, "an object"),
-        ({"n_columns": 2}, "3 names"),
-        ({"n_columns": 0}, "at least 1"),
-        ({"caution": {"x": "y"}}, "finite number"),
-        ({"n_rules_": "many"}, "finite number"),
-        ({"settings": {"estimator": 3}}, "settings"),
-        ({"settings": {"n_rules": -1}}, "settings"),
-        ({"settings": {"random_state": "x"}}, "random_state"),
-        ({"settings": {"forbidden": {"a": 1}}}, "settings"),
-        ({"settings": 3}, "settings"),
-        ({"model": 3}, "object"),
+        {"classes": None},
+        {"classes": ["no", "maybe"]},
+        {"rules": {}},
+        {"path": [3]},
+        {"n_columns": 2},
+        {"n_columns": 0},
+        {"caution": {"x": "y"}},
+        {"n_rules_": "many"},
+        {"settings": {"estimator": 3}},
+        {"settings": {"n_rules": -1}},
+        {"settings": {"random_state": "x"}},
+        {"settings": {"forbidden": {"a": 1}}},
+        {"settings": 3},
+        {"model": 3},
     ],
 )
-def test_what_does_not_fit_is_refused(found, tmp_path, changes, message):
+def test_what_does_not_fit_is_refused(found, tmp_path, changes):
     cw.save(found, tmp_path / "kept")
     changed(tmp_path / "kept", changes)
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "kept")
 
 
@@ -122,22 +121,22 @@ def test_older_files_are_read(tree, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"trees": [[None]]}, "another number of trees"),
-        ({"path": None}, "another number of trees"),
-        ({"chosen_tree": 9}, "position of a tree"),
-        ({"chosen_tree": None}, "whole number of at least 0"),
-        ({"trees": 3}, "an array"),
-        ({"chosen": [3]}, "an object"),
-        ({"chosen": {"a": {"b": 3}}}, "finite number"),
-        ({"tried": {"a": [[[[3]]]]}}, "finite number"),
+        {"trees": [[None]]},
+        {"path": None},
+        {"chosen_tree": 9},
+        {"chosen_tree": None},
+        {"trees": 3},
+        {"chosen": [3]},
+        {"chosen": {"a": {"b": 3}}},
+        {"tried": {"a": [[[[3]]]]}},
     ],
 )
-def test_what_was_never_found_is_refused(tree, tmp_path, changes, message):
+def test_what_was_never_found_is_refused(tree, tmp_path, changes):
     cw.save(tree, tmp_path / "kept")
     changed(tmp_path / "kept", changes)
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "kept")
 
 
@@ -147,23 +146,23 @@ def other_feature(nodes):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda nodes: nodes.pop(), "half a question"),
-        (lambda nodes: nodes.append(None), "no tree of these rules"),
-        (lambda nodes: nodes.clear(), "no tree of these rules"),
-        (lambda nodes: nodes.__setitem__(0, 3), "an object"),
-        (lambda nodes: nodes[0].pop("no"), "no 'no'"),
-        (other_feature, "two sides of one feature"),
+        lambda nodes: nodes.pop(),
+        lambda nodes: nodes.append(None),
+        lambda nodes: nodes.clear(),
+        lambda nodes: nodes.__setitem__(0, 3),
+        lambda nodes: nodes[0].pop("no"),
+        other_feature,
     ],
 )
-def test_trees_that_are_none_are_refused(tree, tmp_path, change, message):
+def test_trees_that_are_none_are_refused(tree, tmp_path, change):
     cw.save(tree, tmp_path / "kept")
     with zipfile.ZipFile(tmp_path / "kept") as file:
         trees = json.loads(file.read("model.json"))["trees"]
     change(trees[-1])
     changed(tmp_path / "kept", {"trees": trees})
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "kept")
 
 
@@ -174,7 +173,7 @@ def test_the_mixture_is_not_kept(tmp_path):
     again = cw.load(tmp_path / "kept")
     assert again.history_ == found.history_ != ()
     assert again.restarts_ == found.restarts_ and again.n_iter_ == found.n_iter_
-    with pytest.raises(InputError, match="mixture is not saved"):
+    with refuses(InputError):
         again.predict_soft(X)
     changed(tmp_path / "kept", {"history": [[0.5, 2]]})
     with pytest.raises(ModelFormatError, match="history"):
@@ -184,5 +183,5 @@ def test_the_mixture_is_not_kept(tmp_path):
 def test_a_subclass_is_not_saved_as_what_it_is_not(found, tmp_path):
     RuleListClassifier = type("RuleListClassifier", (cw.RuleListClassifier,), {})
     own = RuleListClassifier(found.ensemble_, max_rules=2).fit(X, y)
-    with pytest.raises(InputError, match="of your own"):
+    with refuses(InputError):
         cw.save(own, tmp_path / "kept")

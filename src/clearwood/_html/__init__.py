@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ def render(template: str, **data: Any) -> str:
     Parameters
     ----------
     template : str
-        Room and file, such as ``"rules/rule_set.html"``.
+        A file of this package, such as ``"rules/rule_set.html"``, or
+        ``"package:folder/file.html"``.
     **data
         Plain values. Every one of them is escaped; a template that asks for one
         that is not here is an error.
@@ -42,10 +44,16 @@ def render(template: str, **data: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import (
+        ChoiceLoader,
+        Environment,
+        FileSystemLoader,
+        FunctionLoader,
+        StrictUndefined,
+    )
 
     environment = Environment(
-        loader=FileSystemLoader(PACKAGE),
+        loader=ChoiceLoader([FileSystemLoader(PACKAGE), FunctionLoader(_of_package)]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_without_controls,
@@ -59,6 +67,12 @@ def _environment() -> Environment:
         significant=short_text,
     )
     return environment
+
+
+def _of_package(template: str) -> str | None:
+    """The text of another package's template."""
+    package, _, path = template.partition(":")
+    return files(package).joinpath(path).read_text("utf-8") if path else None
 
 
 def _without_controls(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from clearwood._numeric.bisection import bisect, bisect_whole
 from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
+from clearwood._numeric.category_order import category_ranks
 from clearwood._numeric.kernel import kernel
 from clearwood._numeric.logspace import clipped_log, xlogx
 from clearwood._numeric.pooling import pool_values
@@ -21,6 +22,7 @@ __all__ = [
     "as_generator",
     "bisect",
     "bisect_whole",
+    "category_ranks",
     "clipped_log",
     "effective_number",
     "kernel",

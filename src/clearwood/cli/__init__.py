@@ -4,25 +4,26 @@ Only click is imported here; each verb imports what it needs when it runs, so th
 help appears at once.
 """
 
+from importlib import import_module
+from typing import Any
+
 import click
 
 from clearwood import __version__
-from clearwood.cli.verbs.check import check
-from clearwood.cli.verbs.compare import compare
-from clearwood.cli.verbs.density import density
-from clearwood.cli.verbs.metatree import metatree
-from clearwood.cli.verbs.project import project
-from clearwood.cli.verbs.saved.evaluate import evaluate
-from clearwood.cli.verbs.saved.explain import explain
-from clearwood.cli.verbs.saved.export import export
-from clearwood.cli.verbs.saved.predict import predict
-from clearwood.cli.verbs.saved.report import report
-from clearwood.cli.verbs.sbfc import sbfc
-from clearwood.cli.verbs.simplify import simplify
-from clearwood.cli.verbs.stability import stability
-from clearwood.cli.verbs.states import states
+from clearwood.families import command_of, families
 
 __all__ = ["main"]
+
+COMMANDS = {
+    "check": "check",
+    "compare": "compare",
+    "stability": "stability",
+    **{
+        name: f"saved.{name}"
+        for name in ("predict", "export", "explain", "evaluate", "report")
+    },
+}
+"""Commands that serve all families, and their modules in ``verbs``."""
 
 
 # \b keeps click from joining the lines that follow it.
@@ -49,23 +50,22 @@ Explain the model you have, or train one and read what it learnt:
 """
 
 
-@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands of all families, loaded when they are first used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*COMMANDS, *(name for f in families() for name in f.commands)])
+
+    def get_command(self, ctx: click.Context, name: str) -> Any:
+        if name not in COMMANDS:
+            return command_of(name)
+        module = import_module(f"clearwood.cli.verbs.{COMMANDS[name]}")
+        return getattr(module, name)
+
+
+@click.group(
+    cls=_Commands, help=HELP, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="clearwood")
 def main() -> None:
     """Run the command line."""
-
-
-main.add_command(check)
-main.add_command(simplify)
-main.add_command(compare)
-main.add_command(stability)
-main.add_command(metatree)
-main.add_command(project)
-main.add_command(sbfc)
-main.add_command(density)
-main.add_command(states)
-main.add_command(predict)
-main.add_command(export)
-main.add_command(explain)
-main.add_command(evaluate)
-main.add_command(report)

@@ -67,10 +67,10 @@ class Arrays:
             for own, size in zip(shape, values.shape)
         )
         if values.dtype != TYPES[kind] or not fits:
-            wanted = tuple(self.sizes.get(str(own), own) for own in shape)
+            wanted = ", ".join(str(self.sizes.get(str(own), own)) for own in shape)
             raise ModelFormatError(
                 f"{name}: found {values.dtype} of the shape {values.shape}, expected "
-                f"{np.dtype(TYPES[kind])} of the shape {wanted}."
+                f"{np.dtype(TYPES[kind])} of the shape ({wanted})."
             )
         self.sizes = sizes
         return np.ascontiguousarray(values)

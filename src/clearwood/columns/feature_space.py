@@ -8,12 +8,9 @@ that the model has never seen is ``UNSEEN``.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -30,6 +27,7 @@ from clearwood.columns.info import (
     read_column_info,
     said_with,
 )
+from clearwood.columns.warned_once import is_new, users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))
@@ -38,6 +36,18 @@ ZERO = float(np.float32(1e-35))
 Lookup = Literal["exact", "integer", "hash"]
 LOOKUPS: tuple[str, ...] = get_args(Lookup)
 PER_FEATURE = ("lookup", "missing_at", "info")
+
+
+class EncodedTable(np.ndarray):
+    """Rows that are encoded once, to be given in place of their table.
+
+    Made by :meth:`FeatureSpace.encoded_rows`; rows of it are encoded rows too.
+    """
+
+    features: FeatureSpace | None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.features = getattr(source, "features", None)
 
 
 @dataclass(frozen=True)
@@ -253,6 +263,8 @@ class FeatureSpace:
             A column is missing, there are too many or too few columns, or a
             numeric feature holds something that is not a number.
         """
+        if isinstance(X, EncodedTable):
+            return self._from_encoded(X)
         X = cells.unmasked(X)
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
             self._check_width(X.shape[1])
@@ -276,6 +288,26 @@ class FeatureSpace:
         for d in strange:
             self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
+
+    def encoded_table(self, X: Any, asked: Collection[int]) -> EncodedTable:
+        """A table that all who read it by these features need not encode again.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        asked : set of int
+            Every feature that any of them reads.
+        """
+        rows = self.encode(X, asked).view(EncodedTable)
+        rows.features = self
+        return rows
+
+    def _from_encoded(self, rows: EncodedTable) -> np.ndarray:
+        other = rows.features
+        # Names for people, units and descriptions change no number.
+        if other is None or replace(other, info=self.info) != self:
+            raise TypeError("The rows were encoded for other features.")
+        return rows.view(np.ndarray)
 
     def _reads_specially(self) -> bool:
         """Whether any column is more than its values."""
@@ -369,11 +401,8 @@ class FeatureSpace:
 
     def _warn_of_unknown(self, column: np.ndarray, codes: np.ndarray, d: int) -> None:
         name = self.names[d]
-        told = _TOLD.get()
-        if told is not None:
-            if name in told:
-                return
-            told.add(name)
+        if not is_new(name):
+            return
         unknown, n_cells = codes == UNSEEN, np.count_nonzero(~np.isnan(codes))
         found = [cells.shown(cell) for cell in dict.fromkeys(column[unknown].tolist())]
         known = [label_text(x, self.lookup[d]) for x in self.categories[d] or ()]
@@ -416,24 +445,6 @@ def is_frame(X: Any) -> bool:
 
 # Unknown categories
 
-_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
-
-
-@contextmanager
-def warned_once() -> Iterator[None]:
-    """Within one call warn only once of the unknown categories of a column.
-
-    For whatever reads a table more than once; also as a decorator.
-    """
-    if _TOLD.get() is not None:
-        yield
-        return
-    token = _TOLD.set(set())
-    try:
-        yield
-    finally:
-        _TOLD.reset(token)
-
 
 def _is_strange(codes: np.ndarray, lookup: str) -> bool:
     """Whether a column is spelled otherwise than in the fit, as it seems."""
@@ -446,12 +457,3 @@ def _is_strange(codes: np.ndarray, lookup: str) -> bool:
 
 def _first(texts: list[str]) -> str:
     return f"{', '.join(texts[:5])}{' ...' if texts[5:] else ''}"
-
-
-def users_level() -> int:
-    """The ``stacklevel`` of the line outside that called the library."""
-    frame, level = sys._getframe(1), 1
-    inside = ("clearwood", "contextlib", "sklearn", "joblib")
-    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in inside:
-        frame, level = frame.f_back, level + 1
-    return level

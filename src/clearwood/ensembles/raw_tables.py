@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import product, rounded
+from clearwood._numeric import category_ranks
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
@@ -172,23 +172,8 @@ def _ranks(
         if known is not None:
             rows = ~np.isnan(encoded[:, d])
             code = encoded[rows, d].astype(int)
-            ranks[d] = _ranks_of(code, targets[rows], weight[rows], len(known))
+            ranks[d] = 1 + category_ranks(code, targets[rows], weight[rows], len(known))
     return ranks
-
-
-def _ranks_of(
-    code: np.ndarray, targets: np.ndarray, weight: np.ndarray, n: int
-) -> np.ndarray:
-    count = np.bincount(code, weight, n)
-    total = np.array([np.bincount(code, weight * t, n) for t in targets.T]).T
-    mean = total / np.maximum(count, np.finfo(float).tiny)[:, None]
-    centred = mean - np.average(mean, axis=0, weights=count + (count.sum() == 0))
-    _, _, axes = np.linalg.svd(centred * np.sqrt(count)[:, None], full_matrices=False)
-    # Rounded, so that categories of equal means keep their order on any machine.
-    place = rounded(product(centred, axes[0])) if len(axes) else np.zeros(n)
-    rank = np.empty(n)
-    rank[np.argsort(place, kind="stable")] = np.arange(1, n + 1)
-    return rank
 
 
 def _with_sets(

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 MEDIAN = "the median"
 BETWEEN = "a centre between median and mean"
 ORDER = "a score that only orders rows"
@@ -22,6 +24,12 @@ STATISTICS = {
     "rmspe": "the mean, weighted by 1 / target²",
     "squaredlogerror": "the mean of log(1 + target), transformed back",
     "sqrt": "the mean of the square root, squared",
+    "transformed": "the mean of the transformed target, transformed back",
+    **dict.fromkeys(
+        ("svr", "nusvr", "epsilon_insensitive"), "a centre near the median"
+    ),
+    "adaboost": "the weighted median of its trees",
+    **dict.fromkeys(("ransac", "theilsen"), "a centre that disregards outliers"),
     **dict.fromkeys(("rank", "ranker", "lambdarank", "rank_xendcg"), ORDER),
     **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
     **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
@@ -30,7 +38,9 @@ STATISTICS = {
 }
 SETTINGS = ("loss", "objective", "criterion", "loss_function")
 LEVELS = ("quantile", "alpha", "quantile_alpha", "default_quantiles")
-KINDS = re.compile("Quantile|Ranker|Survival|Cox")
+KINDS = re.compile(
+    "Quantile|Ranker|Survival|(?<!Box)Cox|Huber|RANSAC|TheilSen|AdaBoost|^(Nu)?SVR$"
+)
 INSIDE = (
     *("best_estimator_", "regressor_", "final_estimator_", "estimator_", "estimator"),
     "estimators_",
@@ -77,7 +87,12 @@ def objective_of(model: Any) -> str:
     'quantile, alpha=0.25'
     """
     kind = KINDS.search(type(model).__name__)
-    settings = {}
+    settings: dict[str, Any] = {}
+    if hasattr(model, "transformer_"):
+        own = objective_of(model.regressor_)
+        is_linear, rises = _way_back(model.transformer_)
+        is_level = "quantile" in own or statistic_of(own) == MEDIAN
+        return own if (rises if is_level else is_linear) else "transformed target"
     if hasattr(model, "get_params") and not isinstance(model, type):
         settings = model.get_params(deep=False)
     named = [settings.get(name) for name in SETTINGS]
@@ -96,3 +111,14 @@ def objective_of(model: Any) -> str:
     if isinstance(inner, list):
         inner = inner[0] if inner else None
     return "" if inner is None or inner is model else objective_of(inner)
+
+
+def _way_back(transformer: Any) -> tuple[bool, bool]:
+    """Whether a target's inverse transform is linear (keeps means), and rises."""
+    at = np.linspace(-1.0, 1.0, 5)[:, None]
+    try:
+        back = np.asarray(transformer.inverse_transform(at), dtype=float)
+    except Exception:  # of any library; few are not defined below 0
+        return False, False
+    is_linear = np.allclose(np.diff(back, 2, axis=0), 0.0)
+    return is_linear, bool((np.diff(back, axis=0) > 0).all())

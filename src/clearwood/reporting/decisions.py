@@ -64,7 +64,7 @@ def summarize_decisions(
     """
     if table is None or table.y is None:
         return None
-    encoded = rules.encode(table.X)
+    encoded = rules.encode(table.rows)
     found = judge(
         rules, encoded, table.y, table.taught, table.probabilities,
         np.ones(len(encoded)), positive, threshold,

@@ -35,7 +35,7 @@ def summarize_failures(
         ``n_rows``, ``n_different``, whether the order is ``by_certainty``,
         and at most ten ``lines``.
     """
-    encoded = rules.encode(table.X)
+    encoded = rules.encode(table.rows)
     predicted = rules.predict_encoded(encoded)
     gap = _disagreement(rules, table, taught, predicted)
     different = np.flatnonzero(gap > 0)

@@ -78,7 +78,7 @@ def _line(
         "standard_error": None,
     }
     if table is not None and table.taught is not None:
-        scores = rules.evaluate(table.X, table.y, teacher=table.taught)
+        scores = rules.evaluate(table.rows, table.y, teacher=table.taught)
         line["fidelity"] = _shown(scores.fidelity)
         line["error"] = None if math.isnan(scores.error) else scores.error
     if held_out is not None and n <= len(held_out.fidelity):

@@ -11,7 +11,7 @@ from clearwood.codec.files import check_writable, write_text
 from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
-from clearwood.reporting.families import family_of
+from clearwood.families import section_of
 from clearwood.reporting.frontier import summarize_frontier
 from clearwood.reporting.summary import summarize
 from clearwood.rules import RuleSet
@@ -48,7 +48,8 @@ def report(
     result : fitted estimator, RuleSet or Frontier
         What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
         other of these methods found; the coefficients of a projected linear model; the
-        graphs of a SelectiveBayesianForestClassifier; or, without rows, what
+        graphs of a SelectiveBayesianForestClassifier; a forest of meta-trees; a
+        density; a hidden Markov model or an HMMLSTM; or, without rows, what
         ``explain_local``, ``explain_rnn`` or ``compare`` found.
     path : str or Path
         The HTML file to write.
@@ -134,7 +135,7 @@ def _with_columns(result: Any, column_info: Any) -> Any:
     """The same result, its rules in the words of people."""
     if isinstance(result, RuleSet | Frontier):
         return result.with_columns(column_info)
-    if family_of(result) is not None and "rules_" not in vars(result):
+    if section_of(result) is not None and "rules_" not in vars(result):
         raise InputError(
             f"A {type(result).__name__} is told of columns before it is fitted: "
             "X.attrs['column_info'] = column_info, on the frame of pandas that it is "

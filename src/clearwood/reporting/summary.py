@@ -13,9 +13,9 @@ from clearwood._words.labels import printable
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
+from clearwood.families import PageSection, section_of
 from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.failures import summarize_failures
-from clearwood.reporting.families import FAMILIES, Family, family_of
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
@@ -80,11 +80,12 @@ def summarize(
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
         ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, and the name of every family's
-        section; ``as_found`` (the rules with the numbers that they came with),
-        ``scores``, ``decisions`` and ``failures`` are None where no rows (or no labels,
-        or no teacher) were given, the others where ``result`` holds none. Without
-        rules: ``title``, ``version``, ``settings`` and the section.
+        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the
+        result's family, also under its own name); ``as_found`` (the rules with the
+        numbers that they came with), ``scores``, ``decisions`` and ``failures`` are
+        None where no rows (or no labels, or no teacher) were given, the others where
+        ``result`` holds none. Without rules: ``title``, ``version``,
+        ``settings`` and the section.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def summarize(
         raise InputError("y was given without X; give the rows that it belongs to.")
     if new_to not in NEW_TO:
         raise InputError(f"new_to must be one of {NEW_TO}, found {new_to!r}.")
-    family = family_of(result)
+    family = section_of(result)
     if (y is None or family is not None and not family.has_rules) and not (
         positive is None and threshold is None
     ):
@@ -118,19 +119,22 @@ def summarize(
         return _summarize_alone(family, result, X, y, teacher, title)
     rules = rules_of(result, "result")
     if teacher is None and family is not None:
-        teacher = import_module(family.home).teacher_of(result, X)
+        teacher = import_module(family.module).teacher_of(result, X)
     elif teacher is None:
         teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
-    table = None if X is None else table_of(rules, X, y, teacher)
+    table = None if X is None else table_of(rules, X, y, teacher, _path_of(result))
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
     shown = rules
     if table is not None:
-        shown = rules.described_on(table.X, table.y, teacher=table.taught)
+        shown = rules.described_on(table.rows, table.y, teacher=table.taught)
     counted = TRAINING if table is None else HANDED_IN
+    section = None
+    if family is not None:
+        section = import_module(family.module).section(result, X, y)
     page = {
         # As text, even where it claims to be HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
@@ -145,7 +149,7 @@ def summarize(
         "new_to": new_to,
         "last_line": LAST_LINE[type(rules)],
         "family": family,
-        **_family_section(family, result, X, y),
+        "section": section,
         "scores": None if table is None else _scores(rules, table, ensemble),
         "decisions": summarize_decisions(rules, table, positive, threshold),
         "failures": failures,
@@ -160,11 +164,18 @@ def summarize(
         else _importances(rules, table, teacher),
         "settings": _settings(result),
     }
+    if family is not None:
+        page[family.name] = section
     return page | {"words": words_of(page)}
 
 
+def _path_of(result: Any) -> tuple[RuleSet, ...]:
+    """Rules of all sizes among which those of a result were chosen."""
+    return tuple(getattr(result, "path_", None) or ())
+
+
 def _summarize_alone(
-    family: Family, result: Any, X: Any, y: Any, teacher: Any, title: str | None
+    family: PageSection, result: Any, X: Any, y: Any, teacher: Any, title: str | None
 ) -> dict[str, Any]:
     """What a page shows of a result without rules."""
     from clearwood import __version__
@@ -173,11 +184,12 @@ def _summarize_alone(
         raise InputError(
             f"A {type(result).__name__} speaks for itself alone; leave teacher out."
         )
-    shown = import_module(family.home).section(result, X, y)
+    shown = import_module(family.module).section(result, X, y)
     return {
         "title": printable(str(title or shown.get("title", family.title))),
         "version": __version__,
         "family": family,
+        "section": shown,
         family.name: shown,
         "settings": _settings(result),
     }
@@ -185,17 +197,6 @@ def _summarize_alone(
 
 def _no_params(deep: bool) -> dict[str, Any]:
     return {}
-
-
-def _family_section(
-    family: Family | None, result: Any, X: Any, y: Any
-) -> dict[str, Any]:
-    """What the templates of all families read: None but for the one of this result."""
-    with_rules = [known for known in FAMILIES.values() if known.has_rules]
-    sections: dict[str, Any] = dict.fromkeys(known.name for known in with_rules)
-    if family is not None:
-        sections[family.name] = import_module(family.home).section(result, X, y)
-    return sections
 
 
 def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
@@ -272,7 +273,7 @@ def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
     if table is None:
         return summarize_tree(draw_tree(result, row=way))
     known = table.taught if table.y is None else table.y
-    return summarize_tree(draw_tree(result, table.X, known, row=way))
+    return summarize_tree(draw_tree(result, table.rows, known, row=way))
 
 
 def _importances(
@@ -295,7 +296,7 @@ def _scores(
     rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
     """The rules beside the model; ``unit`` says how a template shows the numbers."""
-    scores = rules.evaluate(table.X, table.y, teacher=table.taught)
+    scores = rules.evaluate(table.rows, table.y, teacher=table.taught)
     lines = []
     if table.y is not None:
         lines += _error_lines(rules, table)
@@ -317,7 +318,7 @@ def _scores(
         ),
     ]
     return {
-        "n_rows": len(rules.predict(table.X)),
+        "n_rows": len(table.rows),
         "lines": lines,
         "has_model": any(line["model"] is not None for line in lines),
         # Those that need no explanation.
@@ -347,7 +348,7 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
 def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
-    said = rules.predict(table.X)
+    said = rules.predict(table.rows)
     error = prediction_error(table.y, said, rules.task)
     of_model = model_error(rules, table)
     if rules.task == "classification":

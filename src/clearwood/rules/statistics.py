@@ -119,8 +119,8 @@ def _quality(
     if has_teacher or has_truth:
         shown = line.shown
         if is_class:
-            share = min(shown.mean, 1.0)  # Sums of weights may round to more.
-            found["low"], found["high"] = share_interval_of(share, shown.n_effective)
+            ends = share_interval_of(shown.mean, shown.n_effective)
+            found["low"], found["high"] = ends
         else:
             found["spread"] = math.sqrt(shown.variance)
             found["low"], found["high"] = mean_interval_of(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.wording import refuses
 
 from clearwood import FeatureSpace
 from clearwood.circuits.learning.variables import read_variables, table_of
@@ -59,21 +60,21 @@ def test_numbers_of_few_rows_are_continuous_unless_one_occurs_again():
 
 
 @pytest.mark.parametrize(
-    ("column", "message"),
+    "column",
     [
-        ([f"patient {i}" for i in range(40)], "'x' .* 40 different .*Leave the column"),
-        ([1.0, -np.inf, *range(38)], "infinity in row 1; correct"),
-        ([datetime.time(7)] * 40, "times of the day"),
-        (["a", 1] * 20, "numbers and other cells"),
+        [f"patient {i}" for i in range(40)],
+        [1.0, -np.inf, *range(38)],
+        [datetime.time(7)] * 40,
+        ["a", 1] * 20,
     ],
 )
-def test_columns_of_no_distribution_are_refused(column, message):
-    with pytest.raises(InputError, match=message):
+def test_columns_of_no_distribution_are_refused(column):
+    with refuses(InputError):
         read_variables(pd.DataFrame({"x": column}))
 
 
 def test_columns_that_are_not_there_are_named():
-    with pytest.raises(InputError, match=r"discrete names column\(s\) \['z', 7\]"):
+    with refuses(InputError, match="'z'"):
         read_variables(pd.DataFrame({"x": [1, 2]}), discrete=["x", "z", 7])
 
 

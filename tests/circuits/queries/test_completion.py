@@ -3,11 +3,13 @@ import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
 from tests.circuits.queries.test_shares import evidence_of
+from tests.wording import refuses
 
-from clearwood.circuits.circuit import Circuit, Sum
-from clearwood.circuits.distributions import Gaussian, Histogram
+from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.distributions import Gaussian, Histogram, MultivariateGaussian
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
+from clearwood.circuits.queries.modes import leaf_modes, likeliest_kinds
 from clearwood.exceptions import InputError
 
 
@@ -122,7 +124,7 @@ def test_complete_rows_stay_and_impossible_ones_are_named():
     _, circuit = made.golden_inference("zeros")
     found = most_probable(circuit, np.array([[1.0, 0.0, 2.0]]))
     assert found.values.tolist() == [[1, 0, 2]] and found.proved.all()
-    with pytest.raises(InputError, match="Row 1"):
+    with refuses(InputError):
         most_probable(circuit, np.array([[1, 0, 2], [0, np.nan, 2]]))
 
 
@@ -131,3 +133,20 @@ def test_a_histogram_beside_a_normal_is_bounded_by_its_highest_bin():
     root = Sum(np.array([0.5, 0.5]), (high, Gaussian(0, 9.0, 1.0)))
     bound, _ = Bounds(root, choices(root))(np.ones((1, 0), dtype=bool))
     assert np.log(0.45) <= bound[0] <= np.log(0.45 + 0.2)
+
+
+def test_the_first_start_is_what_max_product_gives():
+    def top(node):
+        if isinstance(node, Sum):
+            return max(
+                np.log(w) + top(child) for w, child in zip(node.weights, node.children)
+            )
+        if isinstance(node, Product):
+            return sum(top(child) for child in node.children)
+        return leaf_modes(node)[0][0]
+
+    gaussian = MultivariateGaussian((0, 1), np.zeros(2), np.eye(2))
+    apart = Product((Gaussian(0, 3.0, 1.0), Gaussian(1, 3.0, 1.0)))
+    root = Sum(np.array([0.6, 0.4]), (gaussian, apart))
+    height, point = likeliest_kinds(root, 1)[0]
+    assert height == pytest.approx(top(root)) and point == {0: 0.0, 1: 0.0}

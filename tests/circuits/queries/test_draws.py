@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.stats import chi2, kstest
 from tests.circuits import made, naive
+from tests.wording import refuses
 
 from clearwood.circuits.queries import conditionals, draw_missing, moments, sample
 from clearwood.exceptions import InputError
@@ -82,7 +83,7 @@ def test_each_row_is_completed_from_its_own_entries():
 
 def test_nothing_follows_from_what_cannot_be():
     _, circuit = made.golden_inference("zeros")
-    with pytest.raises(InputError, match=r"Row 0: .* probability of 0"):
+    with refuses(InputError):
         sample(circuit, 3, np.random.default_rng(0), np.array([0, np.nan, 2.0]))
     assert sample(circuit, 0, np.random.default_rng(0)).shape == (0, 3)
     assert draw_missing(circuit, np.empty((0, 3)), np.random.default_rng(0)).size == 0

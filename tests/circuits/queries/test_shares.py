@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
+from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.distributions import Bernoulli, Gaussian, Histogram
@@ -66,7 +67,7 @@ def test_golden_zeros():
     np.testing.assert_allclose(found[2].probabilities, [[0, 1 / 3, 2 / 3]], atol=1e-15)
     impossible = np.array([[1, np.nan, np.nan], [0, np.nan, 2]])
     for ask in (conditionals, moments):
-        with pytest.raises(InputError, match=r"Row 1: .* probability of 0"):
+        with refuses(InputError):
             ask(circuit, impossible)
 
 
@@ -131,7 +132,7 @@ def test_moments_and_conditionals_agree_on_values():
         )
     for share in (0.01, 0.4, 0.99):
         np.testing.assert_allclose(own.cdf(own.quantile(share)), share, rtol=1e-12)
-    with pytest.raises(InputError, match="share is 1"):
+    with refuses(InputError):
         own.quantile(1)
 
 
@@ -159,5 +160,5 @@ def test_rows_of_all_blocks_are_counted_from_the_first():
     for own, few in zip(whole, first):
         np.testing.assert_allclose(own[-3:], few, rtol=1e-12)
     never = Circuit(kinds[0], circuit.features)
-    with pytest.raises(InputError, match="Row 1200:"):
+    with refuses(InputError, match="1200"):
         conditionals(never, np.where(np.arange(1500)[:, None] < 1200, np.nan, rows))

@@ -3,10 +3,11 @@ import re
 import numpy as np
 import pytest
 from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
+from tests.wording import refuses, same_lines
 
 from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit, Product
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.circuits.queries.draws import sample
@@ -99,8 +100,7 @@ def test_the_wrong_row_comes_first_and_why(told):
 def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
     shuffled = np.random.default_rng(0).permuted(rows, axis=0)
     assert section(stand_in(clinic()), table(shuffled))["rows"]["no_better"]
-    text = " ".join(page(tmp_path, clinic(), table(shuffled)).split())
-    assert re.search(r"no better than independent columns are: -\d", text)
+    same_lines(page(tmp_path, clinic(), table(shuffled)))
     assert "no better" not in page(tmp_path, clinic(), table(rows))
     # Not even one row that is so far out that no digit is left of all others.
     X = table(sample(clinic(), 9, np.random.default_rng(0)))
@@ -165,7 +165,8 @@ def test_the_impossible_is_named_and_not_averaged(tmp_path):
     assert found["surprising"][0]["because"][0]["column"] == "a"
     assert found["surprising"][0]["surprise"] is None
     text = page(tmp_path, circuit, X)
-    assert "1 of them are impossible" in text and "nan" not in text.lower()
+    assert "nan" not in text.lower()
+    same_lines(text)
 
 
 def test_everything_is_escaped(tmp_path, rows):
@@ -189,26 +190,18 @@ def pair_and_one():
 
 
 @pytest.mark.parametrize(
-    ("circuit", "said"),
+    "circuit",
     [
-        (clinic, "takes the rows for a mixture of 2 kinds."),
-        (apart, "Independent of all others: t = b in 50 %"),
-        (apart, "takes the columns for 3 groups that are independent of each other."),
-        (
-            apart,
-            "In these columns rows are of 2 kinds, whatever they are in the others",
-        ),
-        (pair_and_one, "within, the same way in all rows: p, q."),
-        (lambda: wide(60, 16), "Not listed: 20 columns that differ less"),
-        (lambda: wide(4, 1), "all columns are independent of each other"),
-        (lambda: wide(1, 1), "one distribution describes all of them"),
+        clinic,
+        apart,
+        pair_and_one,
+        pytest.param(lambda: wide(60, 16), id="many"),
+        pytest.param(lambda: wide(4, 1), id="independent"),
+        pytest.param(lambda: wide(1, 1), id="one"),
     ],
 )
-def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit, said):
-    text = " ".join(page(tmp_path, circuit()).split())
-    assert said in text
-    assert ("mixture of" in text) == isinstance(circuit().root, Sum)
-    assert "No rows were handed in to judge it on" in text
+def test_pages_without_rows_say_what_is_not_known(tmp_path, circuit):
+    same_lines(page(tmp_path, circuit()))
 
 
 def test_the_class_is_a_column_of_a_classifier(rows):
@@ -222,5 +215,5 @@ def test_the_class_is_a_column_of_a_classifier(rows):
 
 
 def test_no_rows_at_all_are_refused():
-    with pytest.raises(InputError, match="0 sample"):
+    with refuses(InputError):
         section(stand_in(clinic()), table(np.empty((0, 7))))

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.wording import refuses, same_lines, same_text
 
 catboost = pytest.importorskip("catboost")
 from tests.ensembles.catboost import models as catboost_models  # noqa: E402
@@ -154,7 +155,7 @@ def test_without_its_data_a_model_knows_categories_by_hash(tmp_path):
     told = read_file(saved(model, tmp_path, pool=data), tmp_path)
     assert told.notes == ()
     (note,) = ensemble.notes
-    assert "categories of 2 column(s), first of 'hue', only by hash" in note
+    same_text(note)
     texts = told.features.categories
     assert set(texts[1]) <= {"red", "blue", "tan"}
     assert set(texts[2]) <= {"0", "1", "2", "3"}
@@ -196,7 +197,7 @@ def test_missing_categories_are_refused_as_catboost_does(missing):
     X.loc[1, "hue"] = missing
     with pytest.raises(Exception, match="NaN values|real number"):
         model.predict(X)
-    with pytest.raises(InputError, match=r"'hue' is missing \(NaN\) in row 1"):
+    with refuses(InputError, match="'hue'.*NaN"):
         read_ensemble(model).predict(X)
     X.loc[1, "hue"] = "red"
     X.loc[1, "size"] = np.nan
@@ -313,7 +314,7 @@ def test_a_changed_file_is_read_as_catboost_reads_it(change, tmp_path):
     moved = change.__name__.startswith("change_border")
     assert len(ensemble.notes) == moved
     if moved:
-        assert "name another border than features_info" in ensemble.notes[0]
+        same_lines(ensemble.notes[0])
 
 
 def test_parts_that_older_versions_write_otherwise(tmp_path):
@@ -337,12 +338,12 @@ def fitted_classifier(**settings):
 
 
 def test_models_that_are_not_fitted_and_rankers():
-    with pytest.raises(ModelError, match=r"CatBoostRegressor is not fitted; call fit"):
+    with refuses(ModelError, match="CatBoostRegressor"):
         read_ensemble(catboost.CatBoostRegressor())
     X = np.random.default_rng(0).normal(size=(60, 2))
     ranker = catboost.CatBoostRanker(**SMALL)
     ranker.fit(X, np.arange(60) % 3, group_id=np.arange(60) // 10)
-    with pytest.raises(ModelError, match=r"CatBoostRanker; .*can be read: CatBoost, "):
+    with refuses(ModelError, match="CatBoostRanker.*CatBoost"):
         read_ensemble(ranker)
 
 
@@ -372,13 +373,12 @@ def test_statistics_of_one_column_are_sets_of_its_categories(tmp_path):
     raw = model.predict(rows, prediction_type="RawFormulaVal")
     assert_array_equal(ensemble.raw_scores(rows)[:, 0], raw)
     rules = RuleListClassifier(ensemble, max_rules=4).fit(X, model.predict(X)).rules_
-    assert "hue in {" in rules.to_text()
+    same_lines(rules.to_text())
 
 
 def test_statistics_of_several_columns_are_refused_by_name(tmp_path):
     model, _ = target_statistics_model(max_ctr_complexity=4)
-    message = r"of \['hue', 'town'\] .*\(CTR\).*max_ctr_complexity=1.*predict_proba"
-    with pytest.raises(ModelError, match=message):
+    with refuses(ModelError, match=r"\['hue', 'town'\].*max_ctr_complexity=1"):
         read_ensemble(model)
     with pytest.raises(ModelFormatError, match=r"model.json: features_info: .*'hue'"):
         read_file(saved(model, tmp_path), tmp_path)
@@ -388,11 +388,11 @@ def test_texts_and_embeddings_are_refused_by_name():
     y = np.arange(60) % 2
     texts = pd.DataFrame({"note": ["good bad", "nice"] * 30, "size": np.arange(60.0)})
     model = catboost.CatBoostClassifier(**SMALL, text_features=["note"]).fit(texts, y)
-    with pytest.raises(ModelError, match=r"columns of texts, \['note'\]; .*without"):
+    with refuses(ModelError, match="'note'"):
         read_ensemble(model)
     rows = pd.DataFrame({"vector": list(np.random.default_rng(0).normal(size=(60, 3)))})
     model = catboost.CatBoostClassifier(**SMALL, embedding_features=["vector"])
-    with pytest.raises(ModelError, match=r"columns of embeddings, \['vector'\]"):
+    with refuses(ModelError, match="'vector'"):
         read_ensemble(model.fit(rows, y))
 
 
@@ -403,11 +403,11 @@ class SquaredError:
 
 def test_losses_in_memory():
     loss = {"loss_function": SquaredError(), "eval_metric": "RMSE"}
-    with pytest.raises(ModelError, match=r"PythonUserDefined.*own code.*built-in loss"):
+    with refuses(ModelError, match="PythonUserDefined"):
         numeric_ensemble_of(loss)
-    with pytest.raises(ModelError, match=r"'RMSEWithUncertainty' cannot .*several num"):
+    with refuses(ModelError, match="'RMSEWithUncertainty'"):
         numeric_ensemble_of({"loss_function": "RMSEWithUncertainty"})
-    with pytest.raises(ModelError, match=r"'Cox' cannot be read.*survival"):
+    with refuses(ModelError, match="'Cox'"):
         numeric_ensemble_of({"loss_function": "Cox"})
 
 
@@ -419,7 +419,7 @@ def numeric_ensemble_of(settings):
 def test_losses_in_files(loss, tmp_path):
     document = saved(numeric_model()[0], tmp_path)
     document["model_info"]["params"]["loss_function"] = {"type": loss, "params": {}}
-    with pytest.raises(ModelFormatError, match=f"the loss '{loss}' cannot be read, it"):
+    with refuses(ModelFormatError, match=f"'{loss}'"):
         read_file(document, tmp_path)
     assert loss not in LINKS
 
@@ -430,13 +430,13 @@ def test_thresholds_and_classes_that_never_occurred(tmp_path):
     model.set_probability_threshold(0.5)
     read_ensemble(model)
     model.set_probability_threshold(0.75)
-    with pytest.raises(ModelError, match=r"0.75 on.*set_probability_threshold\(0.5\)"):
+    with refuses(ModelError, match="0.75.*set_probability_threshold.*0.5"):
         read_ensemble(model)
     unseen = fitted_classifier(loss_function="MultiClass", class_names=[0, 1, 2, 7])
-    with pytest.raises(ModelError, match="told of 4 classes and saw 3"):
+    with refuses(ModelError):
         read_ensemble(unseen)
     unseen = fitted_classifier(loss_function="MultiClass", classes_count=4)
-    with pytest.raises(ModelError, match="told of 4 classes and saw 3"):
+    with refuses(ModelError):
         read_ensemble(unseen)
 
 
@@ -470,137 +470,110 @@ STATISTIC = ("features_info", "ctrs", 0)
 HUE = '[{"cat_feature_index":0,"combination_element":"cat_feature_value"}]'
 TABLE = ("ctr_data", f'{{"identifier":{HUE},"type":"Borders"}}')
 DAMAGE = [
-    ("symmetric", ("trees",), [], "oblivious_trees and trees, expected either"),
-    ("symmetric", (TREES,), REMOVED, "found JSON with the keys"),
-    ("symmetric", (TREES,), [], "found 0 trees"),
-    ("symmetric", (TREES,), {}, "found an object, expected an array"),
-    ("symmetric", (TREES, 0), 3, r"oblivious_trees\[0\]: found 3, expected an object"),
-    ("symmetric", (TREES, 0, "leaf_values"), REMOVED, "no 'leaf_values'"),
-    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 7, "7 entries, expected 8"),
-    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 16, "16 entries, expected 8"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), float("nan"), r"\[3\]: found nan"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), 1e999, r"\[3\]: found inf"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), "1", r"\[3\]: found '1'"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), None, r"\[3\]: found None"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), True, r"\[3\]: found True"),
-    ("symmetric", (TREES, 0, "leaf_values", 3), 10**400, "too large numbers"),
-    ("symmetric", (TREES, 0, "splits"), None, "8 entries, expected 1"),
-    ("symmetric", (TREES, 0, "splits"), [{}] * 17, "of depth 17, expected at most 16"),
-    ("symmetric", SPLIT, [], r"splits\[0\]: found an array"),
-    ("symmetric", (*SPLIT, "split_index"), 10**6, "from 0 to"),
-    ("symmetric", (*SPLIT, "split_index"), -1, "from 0 to"),
-    ("symmetric", (*SPLIT, "split_index"), 1.0, "from 0 to"),
-    ("symmetric", (*SPLIT, "split_index"), REMOVED, "no 'split_index'"),
-    ("symmetric", (*SPLIT, "split_type"), "OneHotFeature", "'FloatFeature', which"),
-    ("symmetric", (*SPLIT, "split_type"), "OnlineCtr", "'FloatFeature', which"),
-    ("symmetric", (*SPLIT, "split_type"), REMOVED, "no 'split_type'"),
-    ("symmetric", (*SPLIT, "float_feature_index"), 9, "found 9, expected [012], which"),
-    ("symmetric", (*SPLIT, "float_feature_index"), False, "found False, expected"),
-    ("symmetric", ("features_info",), REMOVED, "no 'features_info'"),
-    ("symmetric", COLUMNS, [], "flat_feature_index .., expected one column"),
-    ("symmetric", COLUMNS, None, "flat_feature_index"),
-    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 1, r"\[1, 1, 2\]"),
-    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 10**9, r"1000000000\]"),
-    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), -1, "at least 0"),
-    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), REMOVED, "no 'flat_feature"),
-    ("symmetric", (*COLUMNS, 0, "feature_index"), 7, "expected 7, which split_index"),
-    ("symmetric", (*COLUMNS, 0, "feature_index"), "0", "found '0'"),
-    ("symmetric", (*COLUMNS, 0, "feature_id"), 5, "feature_id: found 5"),
-    (
-        "symmetric",
-        (*COLUMNS, 0, "borders", 0),
-        float("nan"),
-        r"borders\[0\]: found nan",
-    ),
-    ("symmetric", (*COLUMNS, 0, "borders", 0), 1e39, r"borders\[0\]: found 1e\+39"),
-    ("symmetric", (*COLUMNS, 0, "borders"), "0.5", "borders: found '0.5'"),
-    ("symmetric", (*COLUMNS, 0, "nan_value_treatment"), "Left", "AsIs, AsFalse or As"),
-    ("symmetric", ("scale_and_bias",), [1], "found 1 entries, expected 2"),
-    ("symmetric", ("scale_and_bias",), [1, [0, 0]], "found 2 entries, expected 1"),
-    ("symmetric", ("scale_and_bias",), [None, [0]], "found None"),
-    ("symmetric", ("scale_and_bias",), [float("inf"), [0]], "found inf"),
-    ("symmetric", ("scale_and_bias",), [1, [float("nan")]], "found nan"),
-    ("symmetric", ("scale_and_bias",), {"scale": 1}, "found an object"),
-    ("symmetric", ("model_info",), REMOVED, "no 'model_info'"),
-    ("symmetric", ("model_info", "params"), REMOVED, "no 'loss_function'"),
-    ("symmetric", ("model_info", "params"), "{", "no sound JSON"),
-    ("symmetric", ("model_info", "params"), [], "found an array"),
-    ("symmetric", ("model_info", "params", "loss_function", "type"), 1, "found 1"),
-    ("nested", ("trees", 0), 3, r"trees\[0\], node 0: found 3"),
-    ("nested", ("trees", 0, "left"), REMOVED, "node 0: found no 'left'"),
-    ("nested", ("trees", 0, "right"), [], "node .: found an array"),
-    ("nested", ("trees", 0, "split"), REMOVED, "'left' without 'split'"),
-    ("nested", ("trees", 0, "left"), {"value": [1.0]}, "node 1.value: found an array"),
-    ("nested", ("trees", 0, "left"), {"value": 1e999}, "node 1.value: found inf"),
-    ("nested", ("trees", 0, "left"), {"weight": 3}, "node 1: found no 'value'"),
-    ("nested", ("trees", 0, "split", "split_index"), 999, "node 0.split.split_index"),
-    (
-        "nested classes",
-        ("trees", 0, "left"),
-        {"value": [1, 2]},
-        "2 entries, expected 3",
-    ),
-    (
-        "nested classes",
-        ("trees", 0, "left"),
-        {"value": 1},
-        "found 1, expected an array",
-    ),
-    ("classes", CLASSES, REMOVED, "no 'class_params'"),
-    ("classes", CLASSES, "{}", "no 'class_label_type'"),
-    ("classes", (*CLASSES, "class_label_type"), "Colour", "one of Integer, Float"),
-    ("classes", (*CLASSES, "class_label_type"), "String", "found 0, expected a text"),
-    ("classes", (*CLASSES, "class_names"), [0, 1, 1], "the label 1 twice"),
-    ("classes", (*CLASSES, "class_names"), [0, 1], "found 0, 1, 2, expected 0 to"),
-    ("classes", (*CLASSES, "class_names", 0), 2**63, "class_names.0.: found 9223"),
-    ("classes", (*CLASSES, "class_names", 0), 1.5, "class_names.0.: found 1.5"),
-    ("classes", (*CLASSES, "class_to_label"), [0, 2, 1], "found 0, 2, 1, expected"),
-    ("classes", (*CLASSES, "class_to_label"), {}, "found an object"),
-    ("classes", (*CLASSES, "classes_count"), 10**9, "from 0 to 10,000"),
-    ("classes", ("scale_and_bias",), [1, 0.5], "expected an array of 3 numbers"),
-    ("classes", (TREES, 0, "leaf_values"), [1.0] * 8, "8 entries, expected 24"),
-    (
-        "classes",
-        ("model_info", "params", "loss_function", "type"),
-        "Logloss",
-        "3 classes, expected 2 with the loss 'Logloss'",
-    ),
-    (
-        "classes",
-        ("model_info", "binclass_probability_threshold"),
-        "much",
-        "found 'much', expected a probability",
-    ),
-    ("categories", (*CATEGORIES, 0, "values", 0), 2**31, "from -2,147,483,648 to"),
-    ("categories", (*CATEGORIES, 0, "values", 0), 1.5, r"values\[0\]: found 1.5"),
-    ("categories", (*CATEGORIES, 0, "values", 0), 5, "found .*, expected 5, which"),
-    ("categories", (*CATEGORIES, 0, "values"), [5, 5], "category 5 twice"),
-    ("categories", (*CATEGORIES, 0, "values"), REMOVED, "which split_index|from 0 to"),
-    ("categories", (*CATEGORIES, 0, "feature_name"), "size", "the name 'size' twice"),
-    ("categories", ("features_info", "cat_features_hash", 0, "hash"), 1, "the hash of"),
-    ("categories", ("features_info", "cat_features_hash", 0, "hash"), -1, "from 0 to"),
-    ("categories", ("features_info", "cat_features_hash", 0, "value"), 1, "a text"),
-    ("categories", ("features_info", "text_features"), [{}], "columns of texts"),
-    ("categories", ("features_info", "ctrs"), CTR, "found an array, expected a whole"),
-    ("statistics", ("ctr_data",), REMOVED, "expected 'ctr_data' with its table"),
-    ("statistics", TABLE, REMOVED, "found no '.*', expected one"),
-    ("statistics", (*TABLE, "hash_stride"), 7, "entries, expected 7 per category"),
-    ("statistics", (*TABLE, "hash_stride"), 0, "from 2 to 10,001"),
-    ("statistics", (*TABLE, "hash_map", 3), 5, "found 5, expected a text"),
-    ("statistics", (*TABLE, "hash_map", 3), "5", "found '5', expected what stands"),
-    ("statistics", (*TABLE, "hash_map", 3), "9" * 99, "expected what stands for a"),
-    ("statistics", (*TABLE, "hash_map", 4), "5", "found '5', expected one of numbers"),
-    ("statistics", (*STATISTIC, "ctr_type"), "Counter", "the elements and the type"),
-    ("statistics", (*STATISTIC, "target_border_idx"), 2, "2 numbers per category, exp"),
-    ("statistics", (*STATISTIC, "scale"), None, "scale: found None"),
-    ("statistics", (*STATISTIC, "borders", 0), "1", "borders.*: found '1'"),
+    ("symmetric", ("trees",), []),
+    ("symmetric", (TREES,), REMOVED),
+    ("symmetric", (TREES,), []),
+    ("symmetric", (TREES,), {}),
+    ("symmetric", (TREES, 0), 3),
+    ("symmetric", (TREES, 0, "leaf_values"), REMOVED),
+    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 7),
+    ("symmetric", (TREES, 0, "leaf_values"), [1.0] * 16),
+    ("symmetric", (TREES, 0, "leaf_values", 3), float("nan")),
+    ("symmetric", (TREES, 0, "leaf_values", 3), 1e999),
+    ("symmetric", (TREES, 0, "leaf_values", 3), "1"),
+    ("symmetric", (TREES, 0, "leaf_values", 3), None),
+    ("symmetric", (TREES, 0, "leaf_values", 3), True),
+    ("symmetric", (TREES, 0, "leaf_values", 3), 10**400),
+    ("symmetric", (TREES, 0, "splits"), None),
+    ("symmetric", (TREES, 0, "splits"), [{}] * 17),
+    ("symmetric", SPLIT, []),
+    ("symmetric", (*SPLIT, "split_index"), 10**6),
+    ("symmetric", (*SPLIT, "split_index"), -1),
+    ("symmetric", (*SPLIT, "split_index"), 1.0),
+    ("symmetric", (*SPLIT, "split_index"), REMOVED),
+    ("symmetric", (*SPLIT, "split_type"), "OneHotFeature"),
+    ("symmetric", (*SPLIT, "split_type"), "OnlineCtr"),
+    ("symmetric", (*SPLIT, "split_type"), REMOVED),
+    ("symmetric", (*SPLIT, "float_feature_index"), 9),
+    ("symmetric", (*SPLIT, "float_feature_index"), False),
+    ("symmetric", ("features_info",), REMOVED),
+    ("symmetric", COLUMNS, []),
+    ("symmetric", COLUMNS, None),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 1),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), 10**9),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), -1),
+    ("symmetric", (*COLUMNS, 0, "flat_feature_index"), REMOVED),
+    ("symmetric", (*COLUMNS, 0, "feature_index"), 7),
+    ("symmetric", (*COLUMNS, 0, "feature_index"), "0"),
+    ("symmetric", (*COLUMNS, 0, "feature_id"), 5),
+    ("symmetric", (*COLUMNS, 0, "borders", 0), float("nan")),
+    ("symmetric", (*COLUMNS, 0, "borders", 0), 1e39),
+    ("symmetric", (*COLUMNS, 0, "borders"), "0.5"),
+    ("symmetric", (*COLUMNS, 0, "nan_value_treatment"), "Left"),
+    ("symmetric", ("scale_and_bias",), [1]),
+    ("symmetric", ("scale_and_bias",), [1, [0, 0]]),
+    ("symmetric", ("scale_and_bias",), [None, [0]]),
+    ("symmetric", ("scale_and_bias",), [float("inf"), [0]]),
+    ("symmetric", ("scale_and_bias",), [1, [float("nan")]]),
+    ("symmetric", ("scale_and_bias",), {"scale": 1}),
+    ("symmetric", ("model_info",), REMOVED),
+    ("symmetric", ("model_info", "params"), REMOVED),
+    ("symmetric", ("model_info", "params"), "{"),
+    ("symmetric", ("model_info", "params"), []),
+    ("symmetric", ("model_info", "params", "loss_function", "type"), 1),
+    ("nested", ("trees", 0), 3),
+    ("nested", ("trees", 0, "left"), REMOVED),
+    ("nested", ("trees", 0, "right"), []),
+    ("nested", ("trees", 0, "split"), REMOVED),
+    ("nested", ("trees", 0, "left"), {"value": [1.0]}),
+    ("nested", ("trees", 0, "left"), {"value": 1e999}),
+    ("nested", ("trees", 0, "left"), {"weight": 3}),
+    ("nested", ("trees", 0, "split", "split_index"), 999),
+    ("nested classes", ("trees", 0, "left"), {"value": [1, 2]}),
+    ("nested classes", ("trees", 0, "left"), {"value": 1}),
+    ("classes", CLASSES, REMOVED),
+    ("classes", CLASSES, "{}"),
+    ("classes", (*CLASSES, "class_label_type"), "Colour"),
+    ("classes", (*CLASSES, "class_label_type"), "String"),
+    ("classes", (*CLASSES, "class_names"), [0, 1, 1]),
+    ("classes", (*CLASSES, "class_names"), [0, 1]),
+    ("classes", (*CLASSES, "class_names", 0), 2**63),
+    ("classes", (*CLASSES, "class_names", 0), 1.5),
+    ("classes", (*CLASSES, "class_to_label"), [0, 2, 1]),
+    ("classes", (*CLASSES, "class_to_label"), {}),
+    ("classes", (*CLASSES, "classes_count"), 10**9),
+    ("classes", ("scale_and_bias",), [1, 0.5]),
+    ("classes", (TREES, 0, "leaf_values"), [1.0] * 8),
+    ("classes", ("model_info", "params", "loss_function", "type"), "Logloss"),
+    ("classes", ("model_info", "binclass_probability_threshold"), "much"),
+    ("categories", (*CATEGORIES, 0, "values", 0), 2**31),
+    ("categories", (*CATEGORIES, 0, "values", 0), 1.5),
+    ("categories", (*CATEGORIES, 0, "values", 0), 5),
+    ("categories", (*CATEGORIES, 0, "values"), [5, 5]),
+    ("categories", (*CATEGORIES, 0, "values"), REMOVED),
+    ("categories", (*CATEGORIES, 0, "feature_name"), "size"),
+    ("categories", ("features_info", "cat_features_hash", 0, "hash"), 1),
+    ("categories", ("features_info", "cat_features_hash", 0, "hash"), -1),
+    ("categories", ("features_info", "cat_features_hash", 0, "value"), 1),
+    ("categories", ("features_info", "text_features"), [{}]),
+    ("categories", ("features_info", "ctrs"), CTR),
+    ("statistics", ("ctr_data",), REMOVED),
+    ("statistics", TABLE, REMOVED),
+    ("statistics", (*TABLE, "hash_stride"), 7),
+    ("statistics", (*TABLE, "hash_stride"), 0),
+    ("statistics", (*TABLE, "hash_map", 3), 5),
+    ("statistics", (*TABLE, "hash_map", 3), "5"),
+    ("statistics", (*TABLE, "hash_map", 3), "9" * 99),
+    ("statistics", (*TABLE, "hash_map", 4), "5"),
+    ("statistics", (*STATISTIC, "ctr_type"), "Counter"),
+    ("statistics", (*STATISTIC, "target_border_idx"), 2),
+    ("statistics", (*STATISTIC, "scale"), None),
+    ("statistics", (*STATISTIC, "borders", 0), "1"),
 ]
 
 
-@pytest.mark.parametrize(("which", "path", "value", "message"), DAMAGE)
-def test_damage_is_refused_where_it_is(
-    which, path, value, message, documents, tmp_path
-):
+@pytest.mark.parametrize(("which", "path", "value"), DAMAGE)
+def test_damage_is_refused_where_it_is(which, path, value, documents, tmp_path):
     document = copy.deepcopy(documents[which])
     *above, last = path
     place = document
@@ -610,7 +583,7 @@ def test_damage_is_refused_where_it_is(
         del place[last]
     else:
         place[last] = value
-    with pytest.raises(ModelFormatError, match=message) as caught:
+    with refuses(ModelFormatError) as caught:
         read_file(document, tmp_path)
     assert "model.json: " in str(caught.value)
 
@@ -626,13 +599,13 @@ def test_trees_nested_to_the_limit(documents, tmp_path):
     assert ensemble.max_depth == 300
     deep = '{"left":' * 100_000
     text = json.dumps(document).replace('"trees": [', f'"trees": [{deep}', 1)
-    with pytest.raises(ModelFormatError, match="nested too deeply"):
+    with refuses(ModelFormatError):
         read_file(text, tmp_path)
 
 
 def test_category_sets_without_end_are_refused(documents, tmp_path, monkeypatch):
     monkeypatch.setattr(nodes, "MOST_SET_ENTRIES", 3)
-    with pytest.raises(ModelFormatError, match="more than 3 entries.* Group rare"):
+    with refuses(ModelFormatError):
         read_file(documents["categories"], tmp_path)
 
 
@@ -689,5 +662,5 @@ def test_tables_that_its_json_lacks_are_no_damage(counts, tmp_path):
     pool = catboost.Pool(X, cat_features=["hue", "town"])
     ensemble = read_file(saved(fitted(3), tmp_path, pool=pool), tmp_path)
     assert_array_equal(ensemble.predict(X), fitted(3).predict(X))
-    with pytest.raises(UnsupportedModelError, match="different TargetBorderCount"):
+    with refuses(UnsupportedModelError, match="TargetBorderCount"):
         read_file(saved(fitted(*counts), tmp_path, pool=pool), tmp_path)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import ZERO
 from clearwood.ensembles import read_ensemble
@@ -88,11 +89,9 @@ def test_the_kinds_show_what_they_are_for():
     assert 0.0 in zero and None in ensembles["regression"].features.missing_at
     assert ensembles["early_stopping"].n_trees < 30
     (note,) = ensembles["early_stopping"].notes
-    assert re.match("Early stopping: the trees of rounds? [0-9]+ .*are", note)
+    same_lines(note)
     assert read_ensemble(make("early_stopping", 0).model).notes == ()
-    assert ensembles["custom"].notes == (
-        "The model names no objective: what it predicts are its raw scores.",
-    )
+    same_text(ensembles["custom"].notes)
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("lightgbm-*.txt")), ids=str)
@@ -175,7 +174,7 @@ def test_only_the_codes_that_are_mentioned_are_categories():
     space = read(stump(1, 0, [5, 0, 1])).features
     assert space.categories == ((0, 2, 64),)
     assert space.lookup == ("integer",)
-    with pytest.raises(InputError, match="only as whole numbers"):
+    with refuses(InputError):
         space.encode(pd.DataFrame({"a": ["oak"]}))
 
 
@@ -183,10 +182,10 @@ def test_sets_that_small_files_could_make_endless_are_refused():
     text = (FILES / "lightgbm-3.3.5-pandas.txt").read_text()
     shared = changed(text, r"^threshold=0 \S+", "threshold=0 0")
     shared = changed(shared, "^decision_type=1 8", "decision_type=1 1")
-    with pytest.raises(FormatError, match="threshold of tree 0: found 0 again"):
+    with refuses(FormatError):
         read(shared)
     # All bits of 200 kB: six million categories in so many bytes.
-    with pytest.raises(FormatError, match="name 6,400,000 categories, more than"):
+    with refuses(FormatError, match="6,400,000"):
         read(stump(1, 0, [2**32 - 1] * 200_000))
 
 
@@ -205,7 +204,7 @@ def test_old_files_do_not_list_the_categorical_features(line):
     other = changed(text, r"^.categorical_feature: 1,2.\n", line)
     assert_equal_arrays(read(other), read(text))
     short = changed(other, "^feature_infos=", "feature_infos=none ")
-    with pytest.raises(FormatError, match="feature_infos .* found 4 entries, .* 3"):
+    with refuses(FormatError, match="feature_infos"):
         read(short)
 
 
@@ -253,52 +252,29 @@ def own_objective(y, predicted):
 
 
 REFUSED_MODELS = [
-    (lambda: lgb.LGBMRegressor(), "LGBMRegressor is not fitted; call fit"),
-    (lambda: lgb.LGBMClassifier(), "LGBMClassifier is not fitted; call fit"),
-    (
-        lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)),
-        "LGBMRanker: its scores only order .* Fit an LGBMRegressor",
-    ),
-    (
-        lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)).booster_,
-        "'lambdarank' is for ranking: .* Fit an LGBMRegressor",
-    ),
-    (lambda: lgb.CVBooster(), "Cannot read lightgbm.CVBooster; .* one of its boosters"),
-    (lambda: lgb.Dataset([[1.0]]), "Cannot read lightgbm.Dataset"),
-    (lambda: fitted(linear_tree=True), "linear models in its leaves.* linear_tree=F"),
-    (
-        lambda: fitted("LGBMClassifier", lambda X: np.zeros(60)),
-        "one class only, .0.0.: .* two classes or more",
-    ),
-    (
-        lambda: fitted(objective="binary", y=lambda X: X[:, 0] > 0),
-        "'binary sigmoid:1', which is one for classes. Fit an LGBMClassifier",
-    ),
-    (
-        lambda: fitted("LGBMClassifier", lambda X: X[:, 0] > 0, objective="l2"),
-        "objective 'regression' predicts no class probabilities. .* booster_",
-    ),
-    (
-        lambda: fitted(
-            "LGBMClassifier", lambda X: X[:, 0] > 0, objective=own_objective
-        ),
-        "objective 'none' predicts no class probabilities. .* booster_",
-    ),
-    (
-        lambda: fitted(
-            "LGBMClassifier",
-            lambda X: (X[:, 0] > 0) + 0,
-            objective="multiclass",
-            num_class=3,
-        ),
-        "knows 2 classes, its trees 3. .* num_class",
+    lambda: lgb.LGBMRegressor(),
+    lambda: lgb.LGBMClassifier(),
+    lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)),
+    lambda: fitted("LGBMRanker", lambda X: (X[:, 0] > 0).astype(int)).booster_,
+    lambda: lgb.CVBooster(),
+    lambda: lgb.Dataset([[1.0]]),
+    lambda: fitted(linear_tree=True),
+    lambda: fitted("LGBMClassifier", lambda X: np.zeros(60)),
+    lambda: fitted(objective="binary", y=lambda X: X[:, 0] > 0),
+    lambda: fitted("LGBMClassifier", lambda X: X[:, 0] > 0, objective="l2"),
+    lambda: fitted("LGBMClassifier", lambda X: X[:, 0] > 0, objective=own_objective),
+    lambda: fitted(
+        "LGBMClassifier",
+        lambda X: (X[:, 0] > 0) + 0,
+        objective="multiclass",
+        num_class=3,
     ),
 ]
 
 
-@pytest.mark.parametrize("model, message", REFUSED_MODELS)
-def test_models_that_are_refused(model, message):
-    with pytest.raises(ModelError, match=message):
+@pytest.mark.parametrize("model", REFUSED_MODELS)
+def test_models_that_are_refused(model):
+    with refuses(ModelError):
         read_ensemble(model())
 
 
@@ -307,7 +283,7 @@ def test_categories_that_are_no_json_are_refused():
     table = pd.DataFrame({"a": pd.Categorical(days[np.arange(40) % 2])})
     model = lgb.Booster(QUIET, lgb.Dataset(table, np.arange(40) % 2))
     model.update()
-    with pytest.raises(ModelError, match="cannot write this model.* into text"):
+    with refuses(ModelError):
         read_ensemble(model)
 
 
@@ -324,7 +300,7 @@ def test_categories_that_are_no_json_are_refused():
 def test_labels_that_cannot_be_matched_to_columns_are_refused(columns, settings):
     table = pd.DataFrame(columns)
     data = lgb.Dataset(table, np.arange(40) % 2, **settings)
-    with pytest.raises(ModelError, match="does not say which labels .* not ordered"):
+    with refuses(ModelError):
         read_ensemble(lgb.train(QUIET, data, 1))
 
 
@@ -397,191 +373,151 @@ def test_one_leaf_value_or_cut_by_hand():
 
 ABSURD = "9" * 30
 DAMAGED_HEADERS = [
-    (r"\Atree$", "forest", "line 1: found 'forest', expected 'tree'"),
-    (r"\Atree\n", "", "line 1: found 'version=v3', expected 'tree'"),
-    ("^version=v3", "version=v9", "line 2, version of the header: found 'v9'"),
-    ("^version=v3\n", "", "version of the header: found no such line"),
-    (
-        "^num_class=1",
-        "num_class=1\nnum_class=1",
-        "num_class .* a second time in line 4",
-    ),
-    ("^num_class=1", "num_class=2", "num_class of the header: found 2, expected 1"),
-    ("^num_class=1", f"num_class={ABSURD}", "num_class of the header: found"),
-    ("iteration=1", "iteration=2", "num_class .* found 1, expected 2, as num_tree"),
-    ("=1\nnum_tree_per_iteration=1", "=2\nnum_tree_per_iteration=2", "1 with 'binary'"),
-    ("iteration=1", "iteration=0", "num_tree_per_iteration .* entry 0, .* from 1 to"),
-    ("iteration=1", "iteration=100000", "num_tree_per_iteration .* found 100000"),
-    ("iteration=1", "iteration=one", "num_tree_per_iteration .* found 'one'"),
-    ("iteration=1", "iteration=1_0", "num_tree_per_iteration .* found '1_0'"),
-    ("iteration=1", "iteration=1 1", "num_tree_per_iteration .* found 2 entries"),
-    ("iteration=1", "iteration=", "num_tree_per_iteration .* found 0 entries"),
-    ("idx=2", "idx=1", "feature_names of the header: found 3 names, expected 2"),
-    (
-        "idx=2",
-        "idx=999999",
-        "max_feature_idx .* found 999999 .* to 199,999",
-    ),
-    ("idx=2", "idx=99999", "feature_names of the header: found fewer than 100000"),
-    ("idx=2", "idx=3000000000", "max_feature_idx of the header: found 3000000000"),
-    ("idx=2", "idx=-1", "max_feature_idx of the header: found -1"),
-    ("_names=.*", "_names=a b a", "feature_names .* found the name 'a' twice"),
-    ("^feature_names=.*\n", "", "feature_names of the header: found no such line"),
-    ("objective=binary", "objective=cubic", "objective is 'cubic .* these are read"),
-    ("objective=binary.*", "objective=", "the objective is ''"),
-    ("sigmoid:1.5", "sigmoid:0", "objective .* expected sigmoid above 0"),
-    ("sigmoid:1.5", "sigmoid:nan", "objective .* expected sigmoid above 0"),
-    ("objective=binary", "objective=lambdarank", "'lambdarank' is for ranking"),
-    ("objective=binary", "objective=rank_xendcg", "'rank_xendcg' is for ranking"),
-    ("objective=binary", "objective=multiclass", "num_class .* at least 2 classes"),
-    ("objective=binary.*", "objective=multiclass num_class:3", "found 1 with 'multicl"),
-    ("^label_index=0", "label_index", "line 5, in the header: found 'label_index'"),
-    ("^Tree=1", "Tree=2", "found 'Tree=2', expected 'Tree=1'"),
-    ("^Tree=1\n", "", "num_leaves of tree 0: found it a second time"),
-    ("^end of trees\n", "", "in tree 2: found 'feature_importances:'"),
-    ("^end of parameters\n", "", "before the line 'end of parameters': it was cut"),
-    ("^pandas_categorical:.*", "pandas_categorical:[[", "no sound JSON"),
-    ("^pandas_categorical:.*", "pandas_categorical:7", "found 7, expected an array"),
-    ("^pandas_categorical:.*", "pandas_categorical:[7]", ".0.: found 7, .* an array"),
-    ("^pandas_categorical:.*", "pandas_categorical:[[null]]", "found None, .* a text"),
-    ("^pandas_categorical:.*", "pandas_categorical:[[NaN]]", "found nan, .* a text"),
-    ("^pandas_categorical:.*", "pandas_categorical:[[[1]]]", "found an array, .* a te"),
-    ("^pandas_categorical:.*", "pandas_categorical:[[],[],[],[]]", "found 5 arrays"),
-    ("^pandas_categorical:.*", 'pandas_categorical:[["a","a"]]', "label 'a' twice"),
-    (
-        "^pandas_categorical:.*",
-        'pandas_categorical:[["a"]]',
-        "category code 5.* below 1",
-    ),
-    ("^pandas_categorical:.*", 'pandas_categorical:[["a"],["b"]]', "labels for 2 col"),
-    ("^pandas_categorical:.*", "pandas_categorical", "found 'pandas_categorical'"),
-    ("^pandas_categorical:", "pandas_categorical:null\n\\g<0>", "a second time"),
+    (r"\Atree$", "forest"),
+    (r"\Atree\n", ""),
+    ("^version=v3", "version=v9"),
+    ("^version=v3\n", ""),
+    ("^num_class=1", "num_class=1\nnum_class=1"),
+    ("^num_class=1", "num_class=2"),
+    ("^num_class=1", f"num_class={ABSURD}"),
+    ("iteration=1", "iteration=2"),
+    ("=1\nnum_tree_per_iteration=1", "=2\nnum_tree_per_iteration=2"),
+    ("iteration=1", "iteration=0"),
+    ("iteration=1", "iteration=100000"),
+    ("iteration=1", "iteration=one"),
+    ("iteration=1", "iteration=1_0"),
+    ("iteration=1", "iteration=1 1"),
+    ("iteration=1", "iteration="),
+    ("idx=2", "idx=1"),
+    ("idx=2", "idx=999999"),
+    ("idx=2", "idx=99999"),
+    ("idx=2", "idx=3000000000"),
+    ("idx=2", "idx=-1"),
+    ("_names=.*", "_names=a b a"),
+    ("^feature_names=.*\n", ""),
+    ("objective=binary", "objective=cubic"),
+    ("objective=binary.*", "objective="),
+    ("sigmoid:1.5", "sigmoid:0"),
+    ("sigmoid:1.5", "sigmoid:nan"),
+    ("objective=binary", "objective=lambdarank"),
+    ("objective=binary", "objective=rank_xendcg"),
+    ("objective=binary", "objective=multiclass"),
+    ("objective=binary.*", "objective=multiclass num_class:3"),
+    ("^label_index=0", "label_index"),
+    ("^Tree=1", "Tree=2"),
+    ("^Tree=1\n", ""),
+    ("^end of trees\n", ""),
+    ("^end of parameters\n", ""),
+    ("^pandas_categorical:.*", "pandas_categorical:[["),
+    ("^pandas_categorical:.*", "pandas_categorical:7"),
+    ("^pandas_categorical:.*", "pandas_categorical:[7]"),
+    ("^pandas_categorical:.*", "pandas_categorical:[[null]]"),
+    ("^pandas_categorical:.*", "pandas_categorical:[[NaN]]"),
+    ("^pandas_categorical:.*", "pandas_categorical:[[[1]]]"),
+    ("^pandas_categorical:.*", "pandas_categorical:[[],[],[],[]]"),
+    ("^pandas_categorical:.*", 'pandas_categorical:[["a","a"]]'),
+    ("^pandas_categorical:.*", 'pandas_categorical:[["a"]]'),
+    ("^pandas_categorical:.*", 'pandas_categorical:[["a"],["b"]]'),
+    ("^pandas_categorical:.*", "pandas_categorical"),
+    ("^pandas_categorical:", "pandas_categorical:null\n\\g<0>"),
 ]
 DAMAGED_TREES = [
-    (
-        "num_leaves=5",
-        "num_leaves=4",
-        "leaf_value of tree 0: found 5 entries, expected 4",
-    ),
-    ("num_leaves=5", "num_leaves=0", "num_leaves of tree 0: found 0 as entry 0"),
-    ("num_leaves=5", f"num_leaves={ABSURD}", "num_leaves of tree 0: found"),
-    ("num_leaves=5", "num_leaves=2000000000", "leaf_value of tree 0: found 5 entries"),
-    ("num_leaves=5", "num_leaves=5.0", "num_leaves of tree 0: found '5.0'"),
-    ("^num_leaves=5\n", "", "num_leaves of tree 0: found no such line"),
-    ("^leaf_value=.*\n", "", "leaf_value of tree 0: found no such line"),
-    ("^threshold=.*\n", "", "threshold of tree 0: found no such line"),
-    ("^decision_type=.*\n", "", "decision_type of tree 0: found no such line"),
-    ("^split_feature=.*\n", "", "split_feature of tree 0: found no such line"),
-    ("^left_child=.*\n", "", "left_child of tree 0: found no such line"),
-    ("^right_child=.*\n", "", "right_child of tree 0: found no such line"),
-    ("^cat_boundaries=.*\n", "", "cat_boundaries of tree 0: found no such line"),
-    ("^cat_threshold=.*\n", "", "cat_threshold of tree 0: found no such line"),
-    ("^num_cat=1", "num_cat=0", "cat_boundaries of tree 0: found 2 entries"),
-    ("^num_cat=1", "num_cat=2", "cat_boundaries of tree 0: found 2 entries, .* 3"),
-    ("^num_cat=1", "num_cat=2000000000", "cat_boundaries of tree 0: found 2 entries"),
-    ("^cat_boundaries=0 1", "cat_boundaries=1 1", "cat_boundaries of tree 0: found"),
-    ("^cat_boundaries=0 1", "cat_boundaries=0 0", "cat_boundaries of tree 0: found"),
-    ("^cat_boundaries=0 1", "cat_boundaries=0 2", "cat_threshold .* 1 entries, .* 2"),
-    ("^cat_boundaries=0 1", "cat_boundaries=0 -1", "cat_boundaries .* found -1"),
-    ("^cat_threshold=.*", "cat_threshold=4294967296", "cat_threshold .* found 429496"),
-    ("^cat_threshold=.*", "cat_threshold=-1", "cat_threshold of tree 0: found -1"),
-    ("^cat_threshold=.*", "cat_threshold=0", "an empty category set"),
-    (r"^threshold=\S+", "threshold=1", "threshold .* found 1.0 as entry 0, .* of 1 ca"),
-    (r"^threshold=\S+", "threshold=-1", "threshold of tree 0: found -1.0 as entry 0"),
-    (r"^threshold=\S+", "threshold=0.5", "threshold of tree 0: found 0.5 as entry 0"),
-    (r"^threshold=\S+", "threshold=inf", "threshold of tree 0: found inf as entry 0"),
-    (r"^(threshold=\S+) \S+", r"\1 nan", "threshold of tree 0: found '0 nan"),
-    (r"^(threshold=\S+) \S+", r"\1 -inf", "threshold of tree 0: found -inf as entry 1"),
-    (r"^(threshold=\S+) \S+", r"\1 infinity", "threshold of tree 0: found '0 infin"),
-    (r"^(threshold=\S+) \S+", r"\1 1_0", "threshold of tree 0: found '0 1_0"),
-    (r"^(threshold=\S+) \S+", r"\1 ١", "threshold of tree 0: found '0 ١"),
-    (r"^(threshold=\S+) \S+", r"\1 1e", "threshold of tree 0: found '0 1e"),
-    (r"^(threshold=\S+) \S+", r"\1 1-2", "threshold of tree 0: found '0 1-2"),
-    (r"^(threshold=\S+) \S+", r"\1 0x1p3", "threshold of tree 0: found '0 0x1p3"),
-    (
-        r"^(threshold=\S+) \S+",
-        r"\1",
-        "threshold of tree 0: found 3 entries, expected 4",
-    ),
-    (r"^(threshold=\S+) \S+", r"\1 " + "1" * 5000, "number of many digits"),
-    (
-        r"^leaf_value=\S+",
-        "leaf_value=inf",
-        "leaf_value of tree 0: found inf as entry 0",
-    ),
-    (
-        r"^leaf_value=\S+",
-        "leaf_value=1e999",
-        "leaf_value of tree 0: found inf as entry",
-    ),
-    (r"^leaf_value=\S+", "leaf_value=nan", "leaf_value of tree 0: found 'nan"),
-    ("^decision_type=1", "decision_type=12", "decision_type of tree 0: found 12"),
-    ("^decision_type=1", "decision_type=-1", "decision_type of tree 0: found -1"),
-    ("^decision_type=1 8", "decision_type=1 9", "threshold .* as entry 1, .* category"),
-    ("^decision_type=1 10", "decision_type=1 9", "threshold .* as entry 1, .* categor"),
-    (r"^split_feature=\S+", "split_feature=3", "split_feature of tree 0: found 3"),
-    (r"^split_feature=\S+", "split_feature=-1", "split_feature of tree 0: found -1"),
-    (r"^split_feature=\S+", "split_feature=0.5", "split_feature of tree 0: found '0.5"),
-    (
-        r"^split_feature=\S+",
-        f"split_feature={ABSURD}",
-        "split_feature of tree 0: found",
-    ),
-    (
-        r"^split_feature=2",
-        "split_feature=0",
-        "a numeric split in tree 0 too, .* only",
-    ),
-    (
-        r"^left_child=\S+",
-        "left_child=0",
-        "left_child .* found 0 as entry 0, .* no par",
-    ),
-    (r"^left_child=\S+", "left_child=4", "left_child of tree 0: found 4 as entry 0"),
-    (r"^left_child=\S+", "left_child=-6", "left_child of tree 0: found -6 as entry 0"),
-    (r"^is_linear=0", "is_linear=1", "tree 0 has linear models in its leaves"),
-    (r"^is_linear=0", "is_linear=2", "is_linear of tree 0: found 2"),
-    (r"^shrinkage=1", "shrinkage", "in tree 0: found 'shrinkage', expected key=value"),
+    ("num_leaves=5", "num_leaves=4"),
+    ("num_leaves=5", "num_leaves=0"),
+    ("num_leaves=5", f"num_leaves={ABSURD}"),
+    ("num_leaves=5", "num_leaves=2000000000"),
+    ("num_leaves=5", "num_leaves=5.0"),
+    ("^num_leaves=5\n", ""),
+    ("^leaf_value=.*\n", ""),
+    ("^threshold=.*\n", ""),
+    ("^decision_type=.*\n", ""),
+    ("^split_feature=.*\n", ""),
+    ("^left_child=.*\n", ""),
+    ("^right_child=.*\n", ""),
+    ("^cat_boundaries=.*\n", ""),
+    ("^cat_threshold=.*\n", ""),
+    ("^num_cat=1", "num_cat=0"),
+    ("^num_cat=1", "num_cat=2"),
+    ("^num_cat=1", "num_cat=2000000000"),
+    ("^cat_boundaries=0 1", "cat_boundaries=1 1"),
+    ("^cat_boundaries=0 1", "cat_boundaries=0 0"),
+    ("^cat_boundaries=0 1", "cat_boundaries=0 2"),
+    ("^cat_boundaries=0 1", "cat_boundaries=0 -1"),
+    ("^cat_threshold=.*", "cat_threshold=4294967296"),
+    ("^cat_threshold=.*", "cat_threshold=-1"),
+    ("^cat_threshold=.*", "cat_threshold=0"),
+    (r"^threshold=\S+", "threshold=1"),
+    (r"^threshold=\S+", "threshold=-1"),
+    (r"^threshold=\S+", "threshold=0.5"),
+    (r"^threshold=\S+", "threshold=inf"),
+    (r"^(threshold=\S+) \S+", r"\1 nan"),
+    (r"^(threshold=\S+) \S+", r"\1 -inf"),
+    (r"^(threshold=\S+) \S+", r"\1 infinity"),
+    (r"^(threshold=\S+) \S+", r"\1 1_0"),
+    (r"^(threshold=\S+) \S+", r"\1 ١"),
+    (r"^(threshold=\S+) \S+", r"\1 1e"),
+    (r"^(threshold=\S+) \S+", r"\1 1-2"),
+    (r"^(threshold=\S+) \S+", r"\1 0x1p3"),
+    (r"^(threshold=\S+) \S+", r"\1"),
+    (r"^(threshold=\S+) \S+", r"\1 " + "1" * 5000),
+    (r"^leaf_value=\S+", "leaf_value=inf"),
+    (r"^leaf_value=\S+", "leaf_value=1e999"),
+    (r"^leaf_value=\S+", "leaf_value=nan"),
+    ("^decision_type=1", "decision_type=12"),
+    ("^decision_type=1", "decision_type=-1"),
+    ("^decision_type=1 8", "decision_type=1 9"),
+    ("^decision_type=1 10", "decision_type=1 9"),
+    (r"^split_feature=\S+", "split_feature=3"),
+    (r"^split_feature=\S+", "split_feature=-1"),
+    (r"^split_feature=\S+", "split_feature=0.5"),
+    (r"^split_feature=\S+", f"split_feature={ABSURD}"),
+    (r"^split_feature=2", "split_feature=0"),
+    (r"^left_child=\S+", "left_child=0"),
+    (r"^left_child=\S+", "left_child=4"),
+    (r"^left_child=\S+", "left_child=-6"),
+    (r"^is_linear=0", "is_linear=1"),
+    (r"^is_linear=0", "is_linear=2"),
+    (r"^shrinkage=1", "shrinkage"),
 ]
 
 
-@pytest.mark.parametrize("pattern, replacement, message", DAMAGED_HEADERS)
-def test_damaged_headers(pattern, replacement, message):
+@pytest.mark.parametrize(("pattern", "replacement"), DAMAGED_HEADERS)
+def test_damaged_headers(pattern, replacement):
     text = changed(TEXT, pattern, replacement)
-    with pytest.raises(FormatError, match=f"^model.txt: (?s:.*){message}"):
+    with refuses(FormatError, match="^model.txt: "):
         read(text)
 
 
-@pytest.mark.parametrize("pattern, replacement, message", DAMAGED_TREES)
-def test_damaged_trees(pattern, replacement, message):
+@pytest.mark.parametrize(("pattern", "replacement"), DAMAGED_TREES)
+def test_damaged_trees(pattern, replacement):
     assert not re.search(pattern, TEXT.split("Tree=0")[0], re.MULTILINE)
     text = changed(TEXT, pattern, replacement)
-    with pytest.raises(FormatError, match=f"^model.txt: (?s:.*){message}"):
+    with refuses(FormatError, match="^model.txt: "):
         read(text)
 
 
 @pytest.mark.parametrize(
     "left, right, message",
     [
-        ("1 2 3 1", "-1 -2 -3 -4", "left_child .* found 1 as entry 3, .* no par"),
-        ("1 2 3 -1", "-1 -2 -3 -4", "left_child .* found -1 as entry 3, .* no par"),
-        ("1 2 3 -4", "-1 -2 -3 -4", "left_child .* found -4 as entry 3, .* no par"),
-        ("1 2 3 -5", "-1 -2 -4 -4", "right_child .* found -4 as entry 3, .* no par"),
-        ("1 -2 3 -4", "-1 -3 2 -5", "left_child of tree 0: found no way to node 2"),
-        ("-1 2 3 1", "-2 -3 -4 -5", "left_child of tree 0: found no way to node 1"),
-        ("1 1 3 -4", "-1 -2 -3 -5", "left_child of tree 0: found 1 as entry 1"),
+        ("1 2 3 1", "-1 -2 -3 -4", "left_child"),
+        ("1 2 3 -1", "-1 -2 -3 -4", "left_child"),
+        ("1 2 3 -4", "-1 -2 -3 -4", "left_child"),
+        ("1 2 3 -5", "-1 -2 -4 -4", "right_child"),
+        ("1 -2 3 -4", "-1 -3 2 -5", "left_child"),
+        ("-1 2 3 1", "-2 -3 -4 -5", "left_child"),
+        ("1 1 3 -4", "-1 -2 -3 -5", "left_child"),
     ],
 )
 def test_damaged_shapes(left, right, message):
     text = changed(TEXT, "^left_child=.*", f"left_child={left}")
     text = changed(text, "^right_child=.*", f"right_child={right}")
-    with pytest.raises(FormatError, match=message):
+    with refuses(FormatError, match=message):
         read(text)
 
 
 def test_lines_are_named():
     line = TEXT.split("\n").index("is_linear=0") + 1
-    with pytest.raises(FormatError, match=f"txt: line {line}, is_linear of tree 0"):
+    with refuses(FormatError, match=rf"\b{line}\b.*is_linear"):
         read(TEXT.replace("is_linear=0", "is_linear=7"))
 
 
@@ -601,12 +537,12 @@ def test_cut_off_at_every_line():
 
 def test_no_trees_and_part_of_a_round():
     empty = lgb.Booster(QUIET, lgb.Dataset(np.ones((9, 1)), np.ones(9)))
-    with pytest.raises(ModelError, match="found 0 trees .* at least one tree"):
+    with refuses(ModelError):
         read_ensemble(empty)
     text = (FILES / "lightgbm-3.3.5-pandas.txt").read_text()
     text = changed(text, r"^Tree=5\n(.+\n)+", "")
     text = changed(text, r"^tree_sizes=.*\n", "")
-    with pytest.raises(FormatError, match="found 5 trees .* or a multiple"):
+    with refuses(FormatError):
         read(text)
 
 
@@ -659,9 +595,7 @@ def test_kinds_of_missing_values_that_agree(second):
 @pytest.mark.parametrize("second", [(8, 1), (10, -1)])
 def test_kinds_of_missing_values_that_do_not_agree(second):
     for text in (two_trees((6, 0), second), two_trees(second, (4, 0))):
-        with pytest.raises(
-            FormatError, match="takes zero for missing.* zero_as_missing"
-        ):
+        with refuses(FormatError, match="zero_as_missing"):
             read(text)
 
 

@@ -9,6 +9,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from tests.wording import refuses
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import ModelError
@@ -146,7 +147,7 @@ def test_two_kinds_of_missing_are_refused():
     city[:5], city[5:9] = None, np.nan
     X = np.column_stack([data["age"].to_numpy(dtype=object), city])
     model = hist(categorical_features=[1]).fit(X, target)
-    with pytest.raises(ModelError, match="None and NaN.* refit"):
+    with refuses(ModelError, match="NaN"):
         read_ensemble(model)
 
 
@@ -203,9 +204,7 @@ def test_early_stopping():
 
 def test_one_class_is_refused():
     model = hist(classes=1).fit(np.arange(20.0)[:, None], ["only"] * 20)
-    with pytest.raises(
-        ModelError, match="one class only, .'only'.: .* two classes or more"
-    ):
+    with refuses(ModelError, match="'only'"):
         read_ensemble(model)
 
 

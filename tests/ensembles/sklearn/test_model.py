@@ -23,6 +23,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.ensembles import models
+from tests.wording import refuses
 
 from clearwood.ensembles import read_ensemble
 from clearwood.exceptions import InputError
@@ -79,9 +80,7 @@ def test_missing_and_infinite_rows_are_refused_exactly_where_scikit_learn_does(k
             with np.errstate(over="ignore"):
                 native = model.predict(row)
         except ValueError:
-            with pytest.raises(
-                InputError, match=r"'x1' .* row 0.* does not accept\. \w"
-            ):
+            with refuses(InputError, match="'x1'"):
                 ensemble.predict(row)
         else:
             assert_array_equal(ensemble.predict(row), native)

@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 from sklearn.tree import DecisionTreeRegressor
+from tests.wording import refuses, same_text
 from xgboost import XGBClassifier
 
 from clearwood.ensembles import read_ensemble
@@ -177,7 +178,7 @@ def test_zeros_of_a_sparse_table_are_missing_to_xgboost():
         sparse_threshold=1,
     )
     both = make_pipeline(scaled, XGBClassifier(n_estimators=3)).fit(X, late)
-    with pytest.raises(ModelError, match="XGBoost takes zeros of a sparse table"):
+    with refuses(ModelError):
         read_ensemble(both)
 
 
@@ -185,7 +186,7 @@ def test_searches_and_frozen_pipelines():
     pipeline = behind(SimpleImputer(), filled_one_hot())
     search = GridSearchCV(pipeline, {"randomforestclassifier__max_depth": [3]}, cv=2)
     ensemble = read_ensemble(FrozenEstimator(search.fit(X, Y)))
-    assert ensemble.source == "sklearn.ensemble.RandomForestClassifier in a pipeline"
+    same_text(ensemble.source)
     np.testing.assert_array_equal(ensemble.predict(X), search.predict(X))
 
 
@@ -201,24 +202,18 @@ def test_dropped_columns_may_hold_anything():
 
 
 @pytest.mark.parametrize(
-    "step, reason",
+    "step",
     [
-        (PCA(2), "PCA makes columns in a way that is not followed"),
-        (FunctionTransformer(np.abs), "FunctionTransformer with a function"),
-        (
-            FeatureUnion([("a", MinMaxScaler())], transformer_weights={"a": 2}),
-            "weights",
-        ),
-        (make_pipeline(MinMaxScaler(), OrdinalEncoder()), "was changed before"),
-        (
-            FeatureUnion([("a", MinMaxScaler()), ("b", OrdinalEncoder())]),
-            "both as a number and as a category",
-        ),
+        PCA(2),
+        FunctionTransformer(np.abs),
+        FeatureUnion([("a", MinMaxScaler())], transformer_weights={"a": 2}),
+        make_pipeline(MinMaxScaler(), OrdinalEncoder()),
+        FeatureUnion([("a", MinMaxScaler()), ("b", OrdinalEncoder())]),
     ],
 )
-def test_what_is_not_followed_says_why(step, reason):
+def test_what_is_not_followed_says_why(step):
     model = make_pipeline(step, RandomForestRegressor(2))
-    with pytest.raises(ModelError, match=f"in the data's own columns: .*{reason}"):
+    with refuses(ModelError):
         read_ensemble(model.fit(X[["age", "rooms"]], X.age))
 
 

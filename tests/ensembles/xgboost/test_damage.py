@@ -2,13 +2,13 @@
 
 import copy
 import json
-import re
 import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from tests.wording import refuses
 
 from clearwood.ensembles import read_ensemble
 from clearwood.ensembles.read import read_document
@@ -34,37 +34,32 @@ def train(settings, y, rounds=2, **data):
 
 
 @pytest.mark.parametrize(
-    "settings, y, message",
+    ("settings", "y"),
     [
-        ({"booster": "gblinear"}, Y, "the booster 'gblinear', which is not made of"),
-        ({"objective": "rank:pairwise"}, Z, "'rank:pairwise', as its scores only put"),
-        ({"objective": "rank:ndcg"}, Z, "'rank:ndcg', as its scores only put rows in"),
-        ({"objective": "survival:cox"}, Z + 1, "'survival:cox', as it predicts times"),
-        ({"objective": "binary:hinge"}, Z > 0, "'binary:hinge', as it says yes or no"),
-        ({}, np.column_stack([Y, Y]), "a model of '2' targets or quantiles. Fit one"),
-        (
-            {"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.8]},
-            Y,
-            "a model of '2' targets or quantiles",
-        ),
+        ({"booster": "gblinear"}, Y),
+        ({"objective": "rank:pairwise"}, Z),
+        ({"objective": "rank:ndcg"}, Z),
+        ({"objective": "survival:cox"}, Z + 1),
+        ({"objective": "binary:hinge"}, Z > 0),
+        ({}, np.column_stack([Y, Y])),
+        ({"objective": "reg:quantileerror", "quantile_alpha": [0.2, 0.8]}, Y),
         (
             {"multi_strategy": "multi_output_tree", "tree_method": "hist"},
             np.column_stack([Y, Y]),
-            "a model of '2' targets or quantiles",
         ),
     ],
 )
-def test_refuses_boosters(settings, y, message):
+def test_refuses_boosters(settings, y):
     if settings.get("booster") == "gblinear":
         settings = {**settings, "max_depth": None}
         settings = {k: v for k, v in settings.items() if v is not None}
         model = xgb.train({"nthread": 1, **settings}, xgb.DMatrix(X, y), 1)
     else:
         model = train(settings, y)
-    with pytest.raises(ModelError, match=f"^xgboost.Booster: .*{re.escape(message)}"):
+    with refuses(ModelError):
         read_ensemble(model)
     document = bytes(model.save_raw("json"))
-    with pytest.raises(ModelFormatError, match=f"^file: .*{re.escape(message)}"):
+    with refuses(ModelFormatError):
         read_document(document, "file")
 
 
@@ -73,36 +68,32 @@ def squared_error(y, predicted):
 
 
 @pytest.mark.parametrize(
-    "model, y, message",
+    ("model", "y"),
     [
-        (xgb.XGBRanker(n_estimators=2), None, "Cannot read xgboost.XGBRanker; of XGB"),
-        (xgb.XGBRegressor(objective=squared_error), Y, "an objective of its own"),
-        (xgb.XGBClassifier(objective=squared_error), Z > 0, "an objective of its own"),
-        (xgb.XGBClassifier(objective="binary:logitraw"), Z > 0, "'binary:logitraw' of"),
-        (xgb.XGBClassifier(objective="count:poisson"), Z > 0, "takes what it predicts"),
-        (xgb.XGBClassifier(objective="binary:hinge"), Z > 0, "'binary:hinge', as it"),
-        (
-            xgb.XGBRegressor(objective="multi:softprob", num_class=3),
-            Z,
-            "one column per class",
-        ),
-        (xgb.XGBRegressor(n_estimators=0), Y, "found 0 trees, expected 1 to 1,000,000"),
+        (xgb.XGBRanker(n_estimators=2), None),
+        (xgb.XGBRegressor(objective=squared_error), Y),
+        (xgb.XGBClassifier(objective=squared_error), Z > 0),
+        (xgb.XGBClassifier(objective="binary:logitraw"), Z > 0),
+        (xgb.XGBClassifier(objective="count:poisson"), Z > 0),
+        (xgb.XGBClassifier(objective="binary:hinge"), Z > 0),
+        (xgb.XGBRegressor(objective="multi:softprob", num_class=3), Z),
+        (xgb.XGBRegressor(n_estimators=0), Y),
     ],
 )
-def test_refuses_estimators(model, y, message):
+def test_refuses_estimators(model, y):
     model.set_params(n_jobs=1)
     if y is None:
         model.fit(X, Z, group=[len(X)])
     else:
         model.fit(X, y)
-    with pytest.raises(ModelError, match=re.escape(message)):
+    with refuses(ModelError):
         read_ensemble(model)
 
 
 def test_refuses_what_is_not_fitted():
-    with pytest.raises(ModelError, match="XGBClassifier is not fitted; call fit"):
+    with refuses(ModelError):
         read_ensemble(xgb.XGBClassifier())
-    with pytest.raises(ModelError, match="Booster cannot be saved, is it trained?"):
+    with refuses(ModelError):
         read_ensemble(xgb.Booster({}))
 
 
@@ -163,119 +154,109 @@ def at(node, value):
 
 
 @pytest.mark.parametrize(
-    "path, value, message",
+    ("path", "value"),
     [
-        ("learner", GONE, 'found JSON with the keys ["version"]'),
-        ("learner", [], "file: learner: found an array, expected an object"),
-        ("version", "3.2.0", "file: version: found '3.2.0', expected an array"),
-        ("version", [3, "x", 0], "version[1]: found 'x'"),
-        ("learner.objective.name", "my:own", "cannot read the objective 'my:own'"),
-        ("learner.objective.name", 3, "objective.name: found 3, expected a text"),
-        ("learner.objective.name", "reg:gamma", "'reg:gamma' with 3 outputs"),
-        ("learner.attributes", [], "learner.attributes: found an array"),
-        ("learner.attributes", {"scikit_learn": "{"}, "scikit_learn: no sound JSON"),
-        ("learner.attributes", {"scikit_learn": "{}"}, "found no '_estimator_type'"),
-        (
-            "learner.attributes",
-            {"scikit_learn": '{"_estimator_type": "ranker"}'},
-            "cannot read an estimator of the type 'ranker'",
-        ),
-        (
-            "learner.attributes",
-            {"scikit_learn": '{"type": "XGBRanker"}'},
-            "cannot read an estimator of the type 'XGBRanker'",
-        ),
+        ("learner", GONE),
+        ("learner", []),
+        ("version", "3.2.0"),
+        ("version", [3, "x", 0]),
+        ("learner.objective.name", "my:own"),
+        ("learner.objective.name", 3),
+        ("learner.objective.name", "reg:gamma"),
+        ("learner.attributes", []),
+        ("learner.attributes", {"scikit_learn": "{"}),
+        ("learner.attributes", {"scikit_learn": "{}"}),
+        ("learner.attributes", {"scikit_learn": '{"_estimator_type": "ranker"}'}),
+        ("learner.attributes", {"scikit_learn": '{"type": "XGBRanker"}'}),
         (
             "learner.attributes",
             {
                 "scikit_learn": '{"_estimator_type": "classifier"}',
                 "best_iteration": "2",
             },
-            "best_iteration: found '2', expected a whole number from 0 to 1",
         ),
-        ("learner.feature_names", ["a", "b"], "feature_names: found 2 names, expected"),
-        ("learner.feature_names", ["a", "b", "a"], "found the name 'a' twice"),
-        ("learner.feature_names", ["a", "b", 3], "feature_names[2]: found 3"),
-        ("learner.feature_types", ["q"], "feature_types: found 1 types, expected 3"),
-        ("learner.feature_types", ["c"] * 3, "splits of the other kind on feature 0"),
-        (f"{PARAM}.num_class", "2000000000", "a whole number from 0 to 10,000"),
-        (f"{PARAM}.num_class", "-1", "num_class: found '-1'"),
-        (f"{PARAM}.num_class", "3.0", "num_class: found '3.0'"),
-        (f"{PARAM}.num_class", "5", "base_score: found 3 numbers, expected 1 or 5"),
-        (f"{PARAM}.num_feature", "2000000000", "without names, expected at most"),
-        (f"{PARAM}.num_feature", "0", "num_feature: found '0'"),
-        (f"{PARAM}.num_feature", "1", "node 1: found the feature 1 in split_indices"),
-        (f"{PARAM}.base_score", "[1E0,2E0]", "found 2 numbers, expected 1 or 3"),
-        (f"{PARAM}.base_score", "[1E99,0,0]", "base_score[0]: found inf"),
-        (f"{PARAM}.base_score", "[1E0", "base_score: no sound JSON"),
-        (f"{PARAM}.base_score", "1_0", "base_score: found '1_0'"),
-        (f"{PARAM}.base_score", "nan", "base_score: found 'nan'"),
-        (f"{PARAM}.base_score", "[NaN,0,0]", "base_score[0]: found nan"),
-        ("learner.gradient_booster.name", "forest", "cannot read the booster 'forest'"),
-        (f"{MODEL}.trees", [], "trees: found 0 trees, expected 1 to 1,000,000"),
-        (f"{MODEL}.trees", {}, "trees: found an object, expected an array"),
-        (f"{MODEL}.trees.5", GONE, "num_trees: found '6', expected 5"),
-        (f"{MODEL}.gbtree_model_param.num_trees", "7", "num_trees: found '7'"),
-        (f"{MODEL}.iteration_indptr", [0, 3], "expected rising numbers from 0 to 6"),
-        (f"{MODEL}.iteration_indptr", [0, 3, 3, 6], "rising numbers from 0 to 6"),
-        (f"{MODEL}.iteration_indptr", [1, 3, 6], "rising numbers from 0 to 6"),
-        (f"{MODEL}.iteration_indptr", [], "rising numbers from 0 to 6"),
-        (f"{MODEL}.iteration_indptr", [0, -3, 6], "iteration_indptr[1]: found -3"),
-        (f"{MODEL}.tree_info", at(2, 3), "tree_info[2]: found 3"),
-        (f"{MODEL}.tree_info", at(2, -1), "tree_info[2]: found -1"),
-        (f"{MODEL}.tree_info", [0], "tree_info: found 1 entries, expected 6"),
-        (f"{TREE}.id", 1, "trees[1].id: found 1 again, expected every number once"),
-        (f"{TREE}.id", 6, "trees[0].id: found 6, expected a whole number from 0 to 5"),
-        (f"{TREE}.tree_param.num_nodes", "3", f"found {N} entries, expected 3"),
-        (f"{TREE}.tree_param.num_nodes", "2147483647", "num_nodes: found '2147483647'"),
-        (f"{TREE}.tree_param.size_leaf_vector", "3", "trees with '3' values per leaf"),
-        (f"{TREE}.left_children", at(0, 0), "node 0: found the root as a child"),
-        (f"{TREE}.left_children", at(0, N), f"left_children[0]: found {N}"),
-        (f"{TREE}.left_children", at(0, -2), "left_children[0]: found -2"),
-        (f"{TREE}.left_children", at(0, 2), "node 2: found 2 parents, expected 1"),
-        (f"{TREE}.left_children", at(0, -1), "node 0: found a child on one side"),
-        (f"{TREE}.left_children", at(0, 1.0), "left_children[0]: found 1.0"),
-        (f"{TREE}.left_children", at(0, True), "left_children[0]: found True"),
-        (f"{TREE}.left_children", at(0, 2**70), "expected whole numbers of at most 64"),
-        (f"{TREE}.left_children", [[1], [2]], "left_children[0]: found an array"),
-        (f"{TREE}.left_children", GONE, "trees[0]: found no 'left_children'"),
-        (f"{TREE}.right_children", lambda a: a[:-1], f"found {N - 1} entries, expec"),
-        (f"{TREE}.split_indices", at(0, 3), "node 0: found the feature 3 in split_in"),
-        (f"{TREE}.split_indices", at(0, -1), "node 0: found the feature -1 in split"),
-        (f"{TREE}.split_indices", at(0, 2**31 - 1), "the feature 2147483647 in split"),
-        (f"{TREE}.split_conditions", at(0, np.nan), "node 0: found nan in split_cond"),
-        (f"{TREE}.split_conditions", at(0, 1e39), "node 0: found inf in split_cond"),
-        (f"{TREE}.split_conditions", at(N - 1, -np.inf), "found -inf in split_condit"),
-        (f"{TREE}.split_conditions", at(0, "1"), "split_conditions[0]: found '1'"),
-        (f"{TREE}.split_conditions", GONE, "found no 'split_conditions'"),
-        (f"{TREE}.default_left", at(0, 2), "default_left[0]: found 2"),
-        (f"{TREE}.default_left", GONE, "found no 'default_left'"),
-        (f"{TREE}.split_type", at(0, 2), "split_type[0]: found 2"),
-        (f"{TREE}.split_type", at(0, 1), "found a categorical split without categor"),
-        (f"{TREE}.sum_hessian", [1.0], f"sum_hessian: found 1 entries, expected {N}"),
+        ("learner.feature_names", ["a", "b"]),
+        ("learner.feature_names", ["a", "b", "a"]),
+        ("learner.feature_names", ["a", "b", 3]),
+        ("learner.feature_types", ["q"]),
+        ("learner.feature_types", ["c"] * 3),
+        (f"{PARAM}.num_class", "2000000000"),
+        (f"{PARAM}.num_class", "-1"),
+        (f"{PARAM}.num_class", "3.0"),
+        (f"{PARAM}.num_class", "5"),
+        (f"{PARAM}.num_feature", "2000000000"),
+        (f"{PARAM}.num_feature", "0"),
+        (f"{PARAM}.num_feature", "1"),
+        (f"{PARAM}.base_score", "[1E0,2E0]"),
+        (f"{PARAM}.base_score", "[1E99,0,0]"),
+        (f"{PARAM}.base_score", "[1E0"),
+        (f"{PARAM}.base_score", "1_0"),
+        (f"{PARAM}.base_score", "nan"),
+        (f"{PARAM}.base_score", "[NaN,0,0]"),
+        ("learner.gradient_booster.name", "forest"),
+        (f"{MODEL}.trees", []),
+        (f"{MODEL}.trees", {}),
+        (f"{MODEL}.trees.5", GONE),
+        (f"{MODEL}.gbtree_model_param.num_trees", "7"),
+        (f"{MODEL}.iteration_indptr", [0, 3]),
+        (f"{MODEL}.iteration_indptr", [0, 3, 3, 6]),
+        (f"{MODEL}.iteration_indptr", [1, 3, 6]),
+        (f"{MODEL}.iteration_indptr", []),
+        (f"{MODEL}.iteration_indptr", [0, -3, 6]),
+        (f"{MODEL}.tree_info", at(2, 3)),
+        (f"{MODEL}.tree_info", at(2, -1)),
+        (f"{MODEL}.tree_info", [0]),
+        (f"{TREE}.id", 1),
+        (f"{TREE}.id", 6),
+        (f"{TREE}.tree_param.num_nodes", "3"),
+        (f"{TREE}.tree_param.num_nodes", "2147483647"),
+        (f"{TREE}.tree_param.size_leaf_vector", "3"),
+        (f"{TREE}.left_children", at(0, 0)),
+        (f"{TREE}.left_children", at(0, N)),
+        (f"{TREE}.left_children", at(0, -2)),
+        (f"{TREE}.left_children", at(0, 2)),
+        (f"{TREE}.left_children", at(0, -1)),
+        (f"{TREE}.left_children", at(0, 1.0)),
+        (f"{TREE}.left_children", at(0, True)),
+        (f"{TREE}.left_children", at(0, 2**70)),
+        (f"{TREE}.left_children", [[1], [2]]),
+        (f"{TREE}.left_children", GONE),
+        (f"{TREE}.right_children", lambda a: a[:-1]),
+        (f"{TREE}.split_indices", at(0, 3)),
+        (f"{TREE}.split_indices", at(0, -1)),
+        (f"{TREE}.split_indices", at(0, 2**31 - 1)),
+        (f"{TREE}.split_conditions", at(0, np.nan)),
+        (f"{TREE}.split_conditions", at(0, 1e39)),
+        (f"{TREE}.split_conditions", at(N - 1, -np.inf)),
+        (f"{TREE}.split_conditions", at(0, "1")),
+        (f"{TREE}.split_conditions", GONE),
+        (f"{TREE}.default_left", at(0, 2)),
+        (f"{TREE}.default_left", GONE),
+        (f"{TREE}.split_type", at(0, 2)),
+        (f"{TREE}.split_type", at(0, 1)),
+        (f"{TREE}.sum_hessian", [1.0]),
     ],
 )
-def test_refuses_damage(path, value, message):
-    with pytest.raises(ModelFormatError) as caught:
+def test_refuses_damage(path, value):
+    with refuses(ModelFormatError, match="^file: "):
         read_edited(PLAIN, path, value)
-    assert str(caught.value).startswith("file: ") and message in str(caught.value)
 
 
 DART_MODEL = "learner.gradient_booster"
 
 
 @pytest.mark.parametrize(
-    "value, message",
+    "value",
     [
-        ([1.0, 1.0], "weight_drop: found 2 entries, expected 3"),
-        ([1.0, np.inf, 1.0], "weight_drop[1]: found inf, expected a finite number"),
-        ([1.0, 1e39, 1.0], "weight_drop[1]: found inf, expected a finite number"),
-        ({}, "weight_drop: found an object"),
-        (GONE, "found no 'weight_drop'"),
+        [1.0, 1.0],
+        [1.0, np.inf, 1.0],
+        [1.0, 1e39, 1.0],
+        {},
+        GONE,
     ],
 )
-def test_refuses_damaged_weights(value, message):
-    with pytest.raises(ModelFormatError, match=re.escape(message)):
+def test_refuses_damaged_weights(value):
+    with refuses(ModelFormatError):
         read_edited(DART, f"{DART_MODEL}.weight_drop", value)
 
 
@@ -283,65 +264,66 @@ def test_refuses_a_weighted_leaf_that_is_too_large():
     leaves = f"{DART_MODEL}.gbtree.model.trees.0.split_conditions"
     large = edited(DART, leaves, lambda values: [1e38] * len(values))
     assert read_edited(large, "version", GONE).n_trees == 3
-    with pytest.raises(ModelFormatError, match="value of node . in tree 0: found "):
+    with refuses(ModelFormatError):
         read_edited(large, f"{DART_MODEL}.weight_drop", at(0, 10.0))
 
 
 @pytest.mark.parametrize("base_score", ["-1E0", "0E0", "[0E0]"])
 def test_refuses_a_start_without_logarithm(base_score):
     original = document(train({"objective": "count:poisson"}, Z))
-    with pytest.raises(ModelFormatError, match="a score that the objective can start"):
+    with refuses(ModelFormatError):
         read_edited(original, f"{PARAM}.base_score", base_score)
 
 
 ENC, ORDER = f"{MODEL}.cats.enc", f"{MODEL}.cats.sorted_idx"
 
 
+# In the one or the other tree all three categories go right somewhere.
+AS_CATEGORIES = edited(CATEGORIES, f"{TREE}.categories", at(0, 2))
+
+
 @pytest.mark.parametrize(
-    "path, value, message",
+    ("path", "value"),
     [
-        (f"{TREE}.categories", at(0, -1), "categories[0]: found -1"),
-        (f"{TREE}.categories", at(0, 2**24), "categories[0]: found 16777216"),
-        (f"{TREE}.categories", at(0, 3), "a split of feature 0 by category 3"),
-        (f"{TREE}.categories", lambda a: [*a, 0], "segments that do not follow each"),
-        (f"{TREE}.categories_sizes", at(0, 99), "categories_sizes[0]: found 99"),
-        (f"{TREE}.categories_sizes", at(0, 0), "segments that do not follow each oth"),
-        (f"{TREE}.categories_sizes", [], "categories_sizes: found 0 entries"),
-        (f"{TREE}.categories_segments", at(0, 1), "segments that do not follow each"),
-        (f"{TREE}.categories_segments", at(0, 2**62), "categories_segments[0]: found"),
-        (f"{TREE}.categories_nodes", at(0, 99), "categories_nodes[0]: found 99"),
-        (f"{TREE}.categories_nodes", at(0, -1), "categories_nodes[0]: found -1"),
-        (f"{TREE}.categories_nodes", GONE, "found no 'categories_nodes'"),
-        (f"{TREE}.split_indices", at(0, 1), "splits of the other kind on feature"),
-        (ENC, [], None),
-        (ENC, [{}], "cats.enc: found 1 entries, expected 2, one per feature"),
-        (ENC, GONE, "found no 'enc'"),
-        (f"{ENC}.0", {}, "enc[0]: found no 'values'"),
-        (f"{ENC}.0.offsets", [0, 2, 1, 3], "offsets out of order"),
-        (f"{ENC}.0.offsets", [1, 2, 3], "offsets out of order"),
-        (f"{ENC}.0.offsets", [0, 1, 2, 2**40], "offsets[3]: found"),
-        (f"{ENC}.0.offsets", [0, 1, 2], "sorted_idx: found 3 entries, expected 2"),
-        (f"{ENC}.0.values", [97, 97, 99], "found the label 'a' twice"),
-        (f"{ENC}.0.values", [97, 98, 1000], "values[2]: found 1000"),
-        (f"{ENC}.0.values", "abc", "values: found 'abc'"),
-        (f"{ENC}.0.values", [98, 97, 99], "the labels of feature 0, expected the ord"),
-        (ORDER, [0, 2, 1], "sorted_idx: found another order than that of the labels"),
-        (ORDER, [0, 1, 99], "sorted_idx: found another order than that of the labels"),
-        (ORDER, [0, 1], "sorted_idx: found 2 entries, expected 3"),
-        (ORDER, GONE, "found no 'sorted_idx'"),
-        ("learner.feature_types", ["q", "q"], "splits of the other kind on feature 0"),
-        ("learner.feature_types", [], None),
+        (f"{TREE}.categories", at(0, -1)),
+        (f"{TREE}.categories", at(0, 2**24)),
+        (f"{TREE}.categories", at(0, 3)),
+        (f"{TREE}.categories", lambda a: [*a, 0]),
+        (f"{TREE}.categories_sizes", at(0, 99)),
+        (f"{TREE}.categories_sizes", at(0, 0)),
+        (f"{TREE}.categories_sizes", []),
+        (f"{TREE}.categories_segments", at(0, 1)),
+        (f"{TREE}.categories_segments", at(0, 2**62)),
+        (f"{TREE}.categories_nodes", at(0, 99)),
+        (f"{TREE}.categories_nodes", at(0, -1)),
+        (f"{TREE}.categories_nodes", GONE),
+        (f"{TREE}.split_indices", at(0, 1)),
+        (ENC, [{}]),
+        (ENC, GONE),
+        (f"{ENC}.0", {}),
+        (f"{ENC}.0.offsets", [0, 2, 1, 3]),
+        (f"{ENC}.0.offsets", [1, 2, 3]),
+        (f"{ENC}.0.offsets", [0, 1, 2, 2**40]),
+        (f"{ENC}.0.offsets", [0, 1, 2]),
+        (f"{ENC}.0.values", [97, 97, 99]),
+        (f"{ENC}.0.values", [97, 98, 1000]),
+        (f"{ENC}.0.values", "abc"),
+        (f"{ENC}.0.values", [98, 97, 99]),
+        (ORDER, [0, 2, 1]),
+        (ORDER, [0, 1, 99]),
+        (ORDER, [0, 1]),
+        (ORDER, GONE),
+        ("learner.feature_types", ["q", "q"]),
     ],
 )
-def test_refuses_damaged_categories(path, value, message):
-    # In the one or the other tree all three categories go right somewhere.
-    original = edited(CATEGORIES, f"{TREE}.categories", at(0, 2))
-    if message is None:
-        read_edited(original, path, value)
-        return
-    with pytest.raises(ModelFormatError) as caught:
-        read_edited(original, path, value)
-    assert message in str(caught.value)
+def test_refuses_damaged_categories(path, value):
+    with refuses(ModelFormatError):
+        read_edited(AS_CATEGORIES, path, value)
+
+
+@pytest.mark.parametrize("path", [ENC, "learner.feature_types"])
+def test_categories_need_no_names(path):
+    read_edited(AS_CATEGORIES, path, [])
 
 
 @pytest.mark.parametrize("nodes", [[1, 0], [0, 0]])
@@ -353,7 +335,7 @@ def test_nodes_of_categories_stand_in_order(nodes):
         "categories_sizes": [1, 1],
         "categories": [0, 1],
     }
-    with pytest.raises(ModelFormatError, match="found nodes out of order"):
+    with refuses(ModelFormatError):
         read_edited(CATEGORIES, TREE, tree)
 
 
@@ -375,17 +357,17 @@ LEAF = (-1, -1)
 
 
 @pytest.mark.parametrize(
-    "children, message",
+    "children",
     [
-        ([(1, 2), LEAF, LEAF, (4, 5), LEAF, LEAF], "node 3: found no parent"),
-        ([(1, 2), LEAF, LEAF, LEAF], "node 3: found no parent, expected 1 parent, or"),
-        ([(1, 2), LEAF, LEAF, (4, 6), (3, 5), LEAF, LEAF], "node 3: found a cycle"),
-        ([(1, 2), (3, 3), LEAF, LEAF], "node 3: found 2 parents"),
-        ([(1, 2), (0, 3), LEAF, LEAF], "node 0: found the root as a child"),
+        [(1, 2), LEAF, LEAF, (4, 5), LEAF, LEAF],
+        [(1, 2), LEAF, LEAF, LEAF],
+        [(1, 2), LEAF, LEAF, (4, 6), (3, 5), LEAF, LEAF],
+        [(1, 2), (3, 3), LEAF, LEAF],
+        [(1, 2), (0, 3), LEAF, LEAF],
     ],
 )
-def test_refuses_what_is_no_tree(children, message):
-    with pytest.raises(ModelFormatError, match=f"trees\\[0\\], {message}"):
+def test_refuses_what_is_no_tree(children):
+    with refuses(ModelFormatError):
         read_edited(PLAIN, TREE, tree_of(children))
 
 
@@ -523,7 +505,7 @@ def test_categories_that_would_fill_the_memory_are_refused():
     small = edited(small, f"{MODEL}.gbtree_model_param.num_trees", "1")
     data = json.dumps(small).encode()
     tracemalloc.start()
-    with pytest.raises(ModelFormatError, match="Group rare categories"):
+    with refuses(ModelFormatError):
         read_document(data, "file")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood.ensembles import check, read_ensemble
 from clearwood.ensembles._kernels import log_float32
@@ -144,7 +145,7 @@ def test_a_booster_refuses_infinite_values_and_an_estimator_takes_them():
     assert_raw(read_ensemble(model), X, model.predict(X))
     with pytest.raises(xgb.core.XGBoostError, match="Input data contains `inf`"):
         xgb.DMatrix(X)
-    with pytest.raises(InputError, match="'x0' is infinite .* in row 0"):
+    with refuses(InputError, match="'x0'"):
         read_ensemble(model.get_booster()).predict(X)
 
 
@@ -183,7 +184,7 @@ def test_labels_are_found_by_name(labels):
     model = categorical_model(X, y)
     ensemble = read_ensemble(model)
     assert ensemble.features.categories == (tuple(labels), None)
-    assert "hand in labels" in ensemble.notes[0]
+    same_text(ensemble.notes[0])
     native = model.predict(X)
     assert_raw(ensemble, X, native)
     shuffled = X.assign(kind=X["kind"].cat.reorder_categories(sorted(labels)))
@@ -205,8 +206,8 @@ def test_labels_beyond_ascii_are_not_relied_on():
     X, y = frame(["oak", "frêne", "fir"])
     ensemble = read_ensemble(categorical_model(X, y))
     assert ensemble.features.lookup[0] == "integer"
-    assert "'kind' only as codes" in ensemble.notes[0]
-    with pytest.raises(InputError, match="hand in the codes"):
+    same_text(ensemble.notes[0])
+    with refuses(InputError):
         ensemble.predict(X)
 
 
@@ -219,7 +220,7 @@ def test_types_alone_say_what_is_categorical():
     assert ensemble.features.categories == (None, None, ())
     # A column that no split asks about, and files without types.
     assert_raw(ensemble, X, model.predict(train))
-    assert "'x2' only as codes" in ensemble.notes[0]
+    same_text(ensemble.notes[0])
 
 
 # What it says of itself
@@ -267,14 +268,14 @@ def test_an_estimator_leaves_out_what_early_stopping_does(tmp_path):
     assert used < made
     ensemble = read_ensemble(model)
     assert ensemble.n_trees == used
-    assert ensemble.notes == (
-        f"Early stopping: of {made} rounds the first {used} predict; the trees of the "
-        "others are left out.",
-    )
+    (note,) = ensemble.notes
+    assert f" {made} " in note and f" {used} " in note
+    same_lines(note)
     booster = model.get_booster()
     whole = read_ensemble(booster)
     assert whole.n_trees == made
-    assert f"chose round {used} of {made}, but a Booster" in whole.notes[0]
+    assert f" {used} of {made}" in whole.notes[0]
+    same_lines(whole.notes[0])
     model.save_model(tmp_path / "estimator.json")
     booster.save_model(tmp_path / "booster.json")
     assert read_ensemble(tmp_path / "estimator.json").n_trees == used
@@ -306,7 +307,7 @@ def test_two_classes_of_softprob():
     ensemble = read_ensemble(model)
     assert_near(ensemble.predict_proba(X), model.predict_proba(X))
     assert_array_equal(ensemble.predict(X), model.predict_proba(X).argmax(axis=1))
-    assert "two columns" in ensemble.notes[0]
+    same_text(ensemble.notes[0])
 
 
 def test_a_classifier_of_one_class():
@@ -321,5 +322,5 @@ def test_check_tells_that_a_file_does_not_hold_what_counts_as_missing(tmp_path):
     X, y = table()
     model = xgb.XGBRegressor(n_estimators=3, n_jobs=1, missing=-999.0).fit(X, y)
     model.save_model(tmp_path / "model.json")
-    assert "missing=   not stored" in str(check(tmp_path / "model.json"))
+    same_lines(str(check(tmp_path / "model.json")))
     assert "not stored" not in str(check(model))

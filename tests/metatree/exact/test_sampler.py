@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.metatree.exact import naive
 from tests.sampling import geweke
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
@@ -147,7 +148,7 @@ def test_half_a_tree_is_no_state():
     codes, y = problem(BernoulliBeta())
     sampler = TreeSampler(codes, y, BernoulliBeta(), max_depth=3)
     half = structure_mcmc.State(np.array([0, -1], dtype=np.int32), 0.0)
-    with pytest.raises(ValueError, match="ends before the tree"):
+    with refuses(ValueError):
         sampler.record(half)
 
 
@@ -210,16 +211,16 @@ def test_depth_zero_and_no_rows():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lookahead": 0}, "lookahead is 0"),
-        ({"max_depth": 40}, "may have [0-9,]+ nodes, more than 100,000"),
+        ({"lookahead": 0}, ""),
+        ({"max_depth": 40}, "100,000"),
         (
             {"leaf_model": LinearRegressionNormalGamma((0.0,))},
-            "LinearRegressionNormalGamma reads features",
+            "LinearRegressionNormalGamma",
         ),
     ],
 )
 def test_wrong_input(change, message):
     codes = np.zeros((3, 50), dtype=int)
     given = {"leaf_model": BernoulliBeta(), "max_depth": 2} | change
-    with pytest.raises(InputError, match=message):
+    with refuses(InputError, match=message):
         TreeSampler(codes, np.zeros(3), given.pop("leaf_model"), **given)

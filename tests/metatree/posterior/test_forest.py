@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from tests.metatree import naive
+from tests.wording import refuses, warns
 
 from clearwood import (
     MetaForestClassifier,
@@ -106,7 +107,7 @@ def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest, prior):
 
 def test_weights_by_evidence_warn_where_they_collapse(wine, forest):
     X, _, y, _ = wine
-    with pytest.warns(exceptions.CollapsedWeightsWarning, match="of 8 trees in effect"):
+    with warns(exceptions.CollapsedWeightsWarning):
         model = MetaForestClassifier(forest, weights="evidence").fit(X, y)
     weight = np.exp(model.log_evidence_ - model.log_evidence_.max())
     np.testing.assert_allclose(model.tree_weights_, weight / weight.sum(), rtol=1e-9)
@@ -142,7 +143,7 @@ def test_batches_shards_and_forgetting(wine, forest):
     np.testing.assert_array_equal(parts.predict_proba(X_test), p)
     parts.unlearn(X[50:], y[50:]).merge(shard)
     np.testing.assert_array_equal(parts.predict_proba(X_test), p)
-    with pytest.raises(exceptions.InputError, match="less than no rows"):
+    with refuses(exceptions.InputError):
         parts.unlearn(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     np.testing.assert_array_equal(parts.predict_proba(X_test), p)
 
@@ -155,7 +156,7 @@ def test_a_refused_merge_changes_no_tree(wine):
     )
     other._forest.bare[2].g[0] = 0.9
     before = one.log_evidence_
-    with pytest.raises(exceptions.InputError, match="different priors"):
+    with refuses(exceptions.InputError):
         one.merge(other)
     assert one.meta_trees_[0].weight == len(y)
     after = [posterior.log_evidence for posterior in one._forest.posteriors()]
@@ -199,7 +200,7 @@ def test_ensembles_of_other_kinds_lend_their_trees(wine):
     model = MetaForestClassifier(read_ensemble(boosted)).fit(X, y)
     assert len(model.meta_trees_) == 12
     assert model.score(X_test, y_test) > 0.85
-    with pytest.raises(exceptions.InputError, match="does not accept"):
+    with refuses(exceptions.InputError):
         model.predict(holes(X_test))
 
 
@@ -210,14 +211,14 @@ def test_frames_with_labels():
     model = MetaForestRegressor(ExtraTreesRegressor(5, random_state=0)).fit(frame, y)
     assert model.score(frame, y) > 0.9
     assert model.ensemble_.features.categories[0] == ("a", "b", "c", "d")
-    with pytest.raises(exceptions.InputError, match="category 'hue'"):
+    with refuses(exceptions.InputError, match="'hue'"):
         model.to_sklearn()
 
 
 def test_leaves_that_read_features_are_refused(diabetes):
     X, _, y, _ = diabetes
     leaf = LinearRegressionNormalGamma((0.0,) * 10)
-    with pytest.raises(exceptions.InputError, match="no leaf for forests"):
+    with refuses(exceptions.InputError):
         MetaForestRegressor(leaf=leaf).fit(X, y)
 
 
@@ -226,15 +227,12 @@ def test_only_shards_of_one_forest_merge(wine, forest):
     model = MetaForestClassifier(forest).fit(X, y)
     p = model.predict_proba(X)
     grown = {"max_features": 5, "random_state": 0}
-    others = {
-        "8 and 3 trees": MetaForestClassifier(
-            RandomForestClassifier(3, random_state=0)
-        ),
-        "different questions": MetaForestClassifier(RandomForestClassifier(8, **grown)),
-        "different priors": MetaForestClassifier(forest, g=0.3),
-    }
-    for message, other in others.items():
-        with pytest.raises(exceptions.InputError, match=message):
+    for other in (
+        MetaForestClassifier(RandomForestClassifier(3, random_state=0)),
+        MetaForestClassifier(RandomForestClassifier(8, **grown)),
+        MetaForestClassifier(forest, g=0.3),
+    ):
+        with refuses(exceptions.InputError):
             model.merge(other.fit(X, y))
     np.testing.assert_array_equal(model.predict_proba(X), p)
     twice = model.merge(MetaForestClassifier(forest).fit(X, y))

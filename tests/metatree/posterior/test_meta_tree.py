@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conjugate.naive import moments
 from tests.metatree import naive
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree import (
@@ -144,7 +145,7 @@ def test_rows_that_were_never_learned_cannot_be_taken_out(name):
     rows = Rows(name, 20, 0)
     tree = MetaTree(STRUCTURE, MODELS[name]).update(*rows.part(slice(0, 10)))
     before = tree.own.copy()
-    with pytest.raises(InputError, match="learned before"):
+    with refuses(InputError):
         tree.unlearn(*rows.part(slice(0, 20)))
     assert np.array_equal(tree.own, before)
 
@@ -156,7 +157,7 @@ def test_rows_with_other_values_cannot_be_taken_out(name):
     tree = learned(name, rows)
     before = tree.own.copy()
     codes, y, *rest = rows.part(slice(0, 20))
-    with pytest.raises(InputError, match="negative variance"):
+    with refuses(InputError):
         tree.unlearn(codes, y + 50.0, *rest)
     assert np.array_equal(tree.own, before)
 
@@ -442,29 +443,29 @@ def test_a_tree_of_one_leaf():
 def test_what_does_not_fit_is_refused():
     tree = learned("bernoulli", Rows("bernoulli", 20, 0))
     other = MetaTree(given_tree([0], n_values=[3, 2, 2]), MODELS["bernoulli"], 0.4)
-    with pytest.raises(InputError, match="different questions"):
+    with refuses(InputError):
         tree.merge(other)
-    with pytest.raises(InputError, match="different priors"):
+    with refuses(InputError):
         tree.merge(MetaTree(STRUCTURE, MODELS["bernoulli"], 0.5))
-    with pytest.raises(InputError, match="2 rows of codes, 1 targets"):
+    with refuses(InputError):
         tree.update([[0, 0, 0], [0, 0, 0]], [1])
-    with pytest.raises(InputError, match="finite and not negative"):
+    with refuses(InputError):
         tree.update([[0, 0, 0]], [1], weight=[-1.0])
-    with pytest.raises(InputError, match="expected integers"):
+    with refuses(InputError):
         tree.update([[0.0, 0.0, 0.0]], [1])
-    with pytest.raises(InputError, match="codes have the shape"):
+    with refuses(InputError):
         tree.update([[0, 0]], [1])
-    with pytest.raises(InputError, match="hand them in as x"):
+    with refuses(InputError):
         MetaTree(STRUCTURE, MODELS["linear"]).update([[0, 0, 0]], [1.0])
-    with pytest.raises(InputError, match="has no classes"):
+    with refuses(InputError):
         MetaTree(STRUCTURE, MODELS["normal"]).predictive([[0, 0, 0]]).probabilities()
-    with pytest.raises(InputError, match="strictly between"):
+    with refuses(InputError):
         tree.predictive([[0, 0, 0]]).quantile(1.0)
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with refuses(InputError):
         constant_prior(STRUCTURE, 1.5)
-    with pytest.raises(InputError, match="expected one number"):
+    with refuses(InputError):
         constant_prior(STRUCTURE, [0.5, 0.5])
     with pytest.raises(InputError, match="n_searched"):
         search_corrected_prior(STRUCTURE, 0.5, 0)
-    with pytest.raises(InputError, match="at least one tree"):
+    with refuses(InputError):
         tree.posterior().top_trees(0)

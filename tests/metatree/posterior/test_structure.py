@@ -7,6 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.metatree import naive
 from tests.records import changeable
+from tests.wording import refuses
 
 from clearwood import FeatureBins, FeatureSpace, read_ensemble
 from clearwood.exceptions import InputError
@@ -76,11 +77,11 @@ def test_every_tree_of_a_forest_and_bins_that_they_share():
             ends[:9], [naive.end_of(shared, row) for row in codes[:9]]
         )
     other = FeatureBins.from_ensemble(read_ensemble(DecisionTreeClassifier().fit(X, y)))
-    with pytest.raises(InputError, match="bins lack a cut"):
+    with refuses(InputError):
         from_ensemble_tree(ensemble, 0, bins=other)
-    with pytest.raises(InputError, match="trees 0 to 4"):
+    with refuses(InputError):
         from_ensemble_tree(ensemble, 5)
-    with pytest.raises(InputError, match="Expected one tree, found 5"):
+    with refuses(InputError):
         from_sklearn_tree(forest)
 
 
@@ -134,6 +135,16 @@ def test_codes_out_of_range_stop(code):
     assert structure.route([[code], [1]]).tolist() == [0, 2]
 
 
+def test_codes_out_of_range_stop_at_cuts_too():
+    X, y = table()
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    structure = from_sklearn_tree(tree)
+    assert (structure.table_start < 0).any()
+    codes = structure.encode(X)[:50].astype(np.int64)
+    codes[:, structure.feature[0]] = -1
+    assert structure.route(codes).tolist() == [0] * 50
+
+
 def test_features_with_many_values():
     """More codes than 16 bits hold go down as they are."""
     structure = given([0], n_values=70_000, n_features=1)
@@ -147,7 +158,7 @@ def test_given_values_categories_and_missing():
     rows = [["red", 2], ["blue", 0], [None, 0], ["green", 0], ["red", None], ["red", 7]]
     # red: 1 (asks n: 4 to 7), blue: 2, missing: 3
     assert structure.route(structure.encode(rows)).tolist() == [6, 2, 3, 0, 7, 1]
-    with pytest.raises(InputError, match="'n' holds 0.5 in row 0"):
+    with refuses(InputError, match="'n'.*0.5"):
         structure.encode([["red", 0.5]])
 
 
@@ -159,28 +170,28 @@ def test_given_in_another_order():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        ({"feature": [0, 2], "n_features": 2}, "expected -1 at leaves"),
-        ({"feature": [0, -2]}, "expected -1 at leaves"),
-        ({"feature": [-1, 0]}, "first_child of node 1"),
-        ({"feature": [-1, -1]}, "only 0 answers"),
-        ({"feature": [0, 0], "first_child": [1, -1]}, "first_child of node 0"),
-        ({"feature": [0, 0, -1], "first_child": [1, 1, -1]}, "first_child of node 1"),
-        ({"feature": [0], "first_child": [1, -1]}, "has the shape"),
-        ({"feature": [0, -1, -1, -1], "first_child": [1, -1, -1, -1]}, "nobody's"),
-        ({"feature": [0], "n_values": 0}, "at least one value"),
-        ({"feature": [0], "n_values": [2, 2], "n_features": 3}, "per feature \\(3"),
-        ({"feature": [0], "missing": "guess"}, "'stop' or 'branch'"),
+        {"feature": [0, 2], "n_features": 2},
+        {"feature": [0, -2]},
+        {"feature": [-1, 0]},
+        {"feature": [-1, -1]},
+        {"feature": [0, 0], "first_child": [1, -1]},
+        {"feature": [0, 0, -1], "first_child": [1, 1, -1]},
+        {"feature": [0], "first_child": [1, -1]},
+        {"feature": [0, -1, -1, -1], "first_child": [1, -1, -1, -1]},
+        {"feature": [0], "n_values": 0},
+        {"feature": [0], "n_values": [2, 2], "n_features": 3},
+        {"feature": [0], "missing": "guess"},
     ],
 )
-def test_wrong_trees(arguments, words):
-    with pytest.raises(InputError, match=words):
+def test_wrong_trees(arguments):
+    with refuses(InputError):
         given(**{"n_values": 2, **arguments})
 
 
 def test_two_parents():
-    with pytest.raises(InputError, match="another parent"):
+    with refuses(InputError):
         given([0, 0, -1, -1, -1], 2, first_child=[1, 2, -1, -1, -1], n_features=1)
 
 
@@ -203,7 +214,7 @@ def test_grow_cart():
     assert np.array_equal(structure.original[ends], model.apply(X))
     values = grow_cart(X, X[:, 0], task="regression", max_leaf_nodes=5)
     assert values.is_leaf.sum() == 5
-    with pytest.raises(InputError, match="task must be"):
+    with refuses(InputError):
         grow_cart(X, y, task="ranking")
 
 
@@ -216,7 +227,7 @@ def test_shards_need_the_same_questions():
     assert not a.same_as(other)
     trees = [MetaTree(s, BernoulliBeta()) for s in (a, b, other)]
     trees[0].merge(trees[1])
-    with pytest.raises(InputError, match="different questions"):
+    with refuses(InputError):
         trees[0].merge(trees[2])
 
 

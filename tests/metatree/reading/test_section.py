@@ -1,16 +1,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import log_loss
 from tests._html.hostile import HOSTILE, tags_of
 from tests.metatree.reading.cases import Reader, cart
+from tests.wording import refuses, same_lines, same_text
 
-from clearwood import MetaForestClassifier, report
+import clearwood as cw
+from clearwood import MetaForestClassifier, MetaForestRegressor, report
 from clearwood.exceptions import InputError
 from clearwood.metatree import LinearRegressionNormalGamma
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 from clearwood.metatree.reading.compare_scores import compare_scores
+from clearwood.metatree.reading.forest_section import section as forest_section
 from clearwood.metatree.reading.section import section
 from clearwood.reporting import summarize
 
@@ -82,7 +85,7 @@ def test_the_section_shows_what_the_posterior_says(fitted, rows):
         == compare_scores(fitted, X[200:], y[200:])["average"]["error"]
     )
     assert section(fitted)["scores"] is None
-    assert summarize(fitted.rules_)["trees"] is None
+    assert summarize(fitted.rules_)["section"] is None
 
 
 def test_the_average_is_the_model_that_the_rules_speak_for(fitted, rows):
@@ -90,18 +93,19 @@ def test_the_average_is_the_model_that_the_rules_speak_for(fitted, rows):
     page = summarize(fitted, X=X[200:], y=y[200:])
     same = (fitted.map_tree_.predict(X[200:]) == fitted.predict(X[200:])).mean()
     lines = {line["name"]: line["rules"] for line in page["scores"]["lines"]}
-    assert lines["Same class as the model"] == pytest.approx(same)
+    same_text(lines)
+    assert same in [pytest.approx(share) for share in lines.values()]
     assert page["trees"] is not None
 
 
 def test_pages_are_written_with_and_without_rows(fitted, rows, tmp_path):
     X, y = rows
-    for name, given in {"with": {"X": X, "y": y}, "without": {}}.items():
-        path = tmp_path / f"{name}.html"
-        report(fitted, path, **given)
-        page = path.read_text(encoding="utf-8")
-        assert "All prunings of one tree" in page
-        assert ("The average beside single trees" in page) == (name == "with")
+    pages = []
+    for given in ({"X": X, "y": y}, {}):
+        report(fitted, tmp_path / "page.html", **given, overwrite=True)
+        pages.append((tmp_path / "page.html").read_text(encoding="utf-8"))
+    same_lines(pages[1])
+    same_lines(pages[0], without=pages[1])
 
 
 def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
@@ -125,11 +129,11 @@ def test_a_tree_without_questions_has_a_page(tmp_path):
     assert fitted.map_tree_.n_leaves == 1
     report(fitted, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "all rows" in text
+    same_lines(text)
 
 
 def test_no_rows_and_leaves_with_lines_are_refused(fitted, rows):
-    with pytest.raises(InputError, match="no rows"):
+    with refuses(InputError):
         compare_scores(fitted, rows[0][:0], rows[1][:0])
     line = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
     tree = MetaTreeRegressor(leaf=line, max_depth=2, random_state=0)
@@ -146,18 +150,49 @@ def test_reading_leaves_the_estimator_as_it_was(fitted, rows):
     assert np.array_equal(fitted.predict_proba(rows[0]), before)
 
 
-def test_a_forest_has_no_rules_to_report(rows, tmp_path):
-    forest = MetaForestClassifier(
-        RandomForestClassifier(3, max_depth=3, random_state=0)
-    )
-    with pytest.raises(InputError, match=r"expected .* with rules_"):
-        report(forest.fit(*rows), tmp_path / "page.html")
+def test_a_forest_has_a_page_of_sizes_features_and_scores(rows, tmp_path):
+    X, y = rows
+    trees = RandomForestClassifier(3, max_depth=3, random_state=0)
+    forest = MetaForestClassifier(trees).fit(X[:200], y[:200])
+    found = forest_section(forest, X[200:], y[200:])
+    n_trees, in_effect, full, kept, _ = dict(found["facts"]).values()
+    leaves = sum(tree.structure.is_leaf.sum() for tree in forest.meta_trees_)
+    assert (n_trees, in_effect, full) == ("3", "3", str(leaves))
+    expected = sum(tree.posterior().leaf.sum() for tree in forest.meta_trees_)
+    assert kept == f"{expected:.0f}" != full
+    assert found["used"][0]["share"] == forest.feature_used_.max()
+    scores = {line["name"]: line["values"] for line in found["scores"]}
+    p = forest.predict_proba(X[200:])
+    assert scores["Log loss"] == [pytest.approx(log_loss(y[200:], p))]
+    assert scores["Wrong class (error)"] == [
+        pytest.approx(1 - forest.score(X[200:], y[200:]))
+    ]
+    report(forest, tmp_path / "page.html", X=X, y=y)
+    cw.save(forest, tmp_path / "forest.zip")
+    loaded = cw.load(tmp_path / "forest.zip")
+    assert forest_section(loaded, X[200:], y[200:]) == found
+
+
+def test_scores_of_a_forest_of_values_are_those_of_its_methods(rows):
+    X, y = rows[0], rows[0]["a"].to_numpy()
+    forest = RandomForestRegressor(3, max_depth=3, random_state=0)
+    forest = MetaForestRegressor(forest).fit(X, y)
+    found = forest_section(forest, X, y)["scores"]
+    scores = {line["name"]: line["values"][0] for line in found}
+    low, high = forest.predict_interval(X, coverage=0.9).T
+    expected = {
+        "Root mean squared error": np.sqrt(((forest.predict(X) - y) ** 2).mean()),
+        "Log loss": -forest.log_density(X, y).mean(),
+        "Rows inside their 90 % interval": ((low <= y) & (y <= high)).mean(),
+        "Mean width of the intervals": (high - low).mean(),
+    }
+    assert scores == pytest.approx(expected)
 
 
 def test_unfitted_there_is_nothing_to_read():
     for name in ("map_tree_", "rules_"):
         assert not hasattr(MetaTreeClassifier(), name)
-    with pytest.raises(InputError, match="not fitted"):
+    with refuses(InputError):
         summarize(MetaTreeClassifier())
 
 

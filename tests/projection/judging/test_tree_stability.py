@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 from tests.projection import naive
+from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -173,7 +174,7 @@ def test_real_trees_change_with_the_sample(body):
     # The same forest teaches all: they agree far better than by chance.
     assert np.mean(found.adjusted_rand) > 0.3
     assert json.loads(json.dumps(found.as_dict()))["n_leaves"] == list(found.n_leaves)
-    assert "4 trees of bootstrap samples, 5 leaves, 6 pairs" in str(found)
+    same_lines(str(found))
     threads = tree_stability(fit, X, n_refits=4, n_jobs=2, random_state=0)
     assert threads == found
     assert tree_stability(fit, X, n_refits=4, random_state=1) != found
@@ -204,20 +205,15 @@ def test_samples_are_drawn_with_replacement():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    "call",
     [
-        (lambda t: tree_stability(lambda r: t, np.zeros((3, 3)), n_refits=1), "from 2"),
-        (lambda t: tree_stability(lambda r: t, np.zeros((0, 3))), "X has no rows"),
-        (lambda t: tree_stability(lambda r: None, np.zeros((3, 3))), "a NoneType"),
-        (lambda t: tree_dissimilarity(t, t, [[1, 2, 3]], weights="b"), "found 'b'"),
-        (
-            lambda t: tree_dissimilarity(
-                t, replace(t, features=MIXED), np.zeros((3, 3))
-            ),
-            "other features",
-        ),
+        lambda t: tree_stability(lambda r: t, np.zeros((3, 3)), n_refits=1),
+        lambda t: tree_stability(lambda r: t, np.zeros((0, 3))),
+        lambda t: tree_stability(lambda r: None, np.zeros((3, 3))),
+        lambda t: tree_dissimilarity(t, t, [[1, 2, 3]], weights="b"),
+        lambda t: tree_dissimilarity(t, replace(t, features=MIXED), np.zeros((3, 3))),
     ],
 )
-def test_what_cannot_be_compared_is_refused(call, told):
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_compared_is_refused(call):
+    with refuses(InputError):
         call(tree_of([(1, 0, 2.0)]))

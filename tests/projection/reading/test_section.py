@@ -8,6 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import BayesianRidge
 from tests._html.hostile import HOSTILE, tags_of
+from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
 from clearwood.cli.verbs.project import _nearness
@@ -106,8 +107,8 @@ def test_a_reference_worse_than_a_constant_is_said_to_be_so(rows):
     by_others = -np.log((of_class - 0.5) / n).mean()
     assert found["constant"]["log_loss"] == pytest.approx(by_others)
     worse, impossible, *_ = section(tree, X, y)["scores"]["remarks"]
-    assert "worse than a constant" in worse
-    assert "impossible in 5 of these rows" in impossible
+    same_lines(worse)
+    same_lines(impossible)
     assert found["reference"]["impossible"] == 5
     # What is only unlikely is not impossible, and less sure it is worth following.
     soft = GivenDraws(0.8 * draws + 0.1, X, classes=["ill", "well"])
@@ -125,7 +126,7 @@ def test_values_are_compared_with_a_constant_of_the_other_rows(values, rows):
     assert found["constant"]["rmse"] == pytest.approx(rmse)
     assert remarks_on(found) == []
     far = compare_with_reference(values, X, y + 50)
-    assert "worse than a constant" in remarks_on(far)[0]
+    same_lines(remarks_on(far)[0])
     assert compare_with_reference(values, X[:1], y[:1])["constant"] == {}
 
 
@@ -160,7 +161,9 @@ def test_of_one_row_no_share_of_a_variance_is_told(values, rows):
     fidelity = compare_with_reference(values, X[:1], y[:1])["fidelity"]
     gap = values.predict(X[:1]) - values.reference_.predict(X[:1])
     assert fidelity["rms_difference"] == pytest.approx(abs(gap[0]))
-    assert _nearness(fidelity, "tree").startswith(f"the tree is {abs(gap[0]):.2g}")
+    told = _nearness(fidelity, "tree")
+    assert f" {abs(gap[0]):.2g}" in told
+    same_lines(told)
 
 
 def test_leaves_count_the_rows_handed_in(values, rows):
@@ -185,19 +188,19 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
     def words(tree):
         return dict(section(tree)["leaves"]["words"])["90 % interval of a case"]
 
-    assert "new cases of all leaves together" in words(values)
+    same_text(words(values))
     X, y = rows
     each = cw.ProjectedTreeRegressor(
         values.reference_, family="mean_variance", max_leaf_nodes=2
     )
-    assert "new cases of the leaf are inside" in words(each.fit(X, y))
+    same_text(words(each.fit(X, y)))
     one = cw.ProjectedTreeRegressor(values.reference_, max_leaf_nodes=1)
-    assert "new cases of the leaf are inside" in words(one.fit(X, y))
+    same_text(words(one.fit(X, y)))
 
 
 def test_what_is_known_of_probabilities_is_said_of_classes(labels):
     words = dict(section(labels)["leaves"]["words"])
-    assert "Nine in ten draws of the reference" in words["90 % interval"]
+    same_text(words["90 % interval"])
 
 
 def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows):
@@ -206,19 +209,20 @@ def test_the_interval_beside_a_rule_is_told_from_that_of_the_draws(values, rows)
     def words(*of):
         return dict(section(*of)["leaves"]["words"])["Mean in"]
 
-    assert "in training rows" in words(values)
-    assert "what the reference says in the rows handed in" in words(values, X)
-    assert "what was observed in the rows handed in" in words(values, X, y)
+    same_lines(words(values))
+    same_lines(words(values, X))
+    same_lines(words(values, X, y))
 
 
 def test_without_rows_numbers_are_said_to_be_of_training_rows(values):
     found = section(values)
     assert found["scores"] is None
-    assert found["leaves"]["counted"] == "Training rows"
+    same_text(found["leaves"]["counted"])
     shares = [float(line["rows"].rstrip("%")) for line in found["leaves"]["lines"]]
     assert sum(shares) == pytest.approx(100, abs=1)
     said = dict(found["leaves"]["words"])
-    assert "of their weight" in said["Training rows"] and "Rows" not in said
+    assert "Rows" not in said
+    same_text(said["Training rows"])
 
 
 def test_the_size_path_is_drawn_with_the_reference(values, rows):
@@ -226,8 +230,9 @@ def test_the_size_path_is_drawn_with_the_reference(values, rows):
     chart = section(values, X, y)["chart"]
     assert chart["chosen"] == values.rules_.n_rules
     held_out, on_rows = chart["panels"]
-    assert held_out["band"] and held_out["name"].startswith("Held out in the fit")
-    assert [name for _, name in on_rows["marks"]] == ["the reference"]
+    assert held_out["band"]
+    same_text(held_out["name"])
+    same_text([name for _, name in on_rows["marks"]])
     errors = [np.sqrt(((tree.predict(X) - y) ** 2).mean()) for tree in values.trees_]
     told = [float(line["cells"][1]) for line in chart["lines"]["rows"]]
     assert told == pytest.approx(errors, rel=0.006)
@@ -241,27 +246,22 @@ def test_the_size_is_explained(values, labels):
     at = path.size.tolist().index(values.rules_.n_rules)
     near = path.held_out[at] - path.standard_error[at] <= path.tolerance
     words = section(values)["judged"]
-    assert ("smallest tree whose loss" in words) == near
-    assert "fitted anew without it" in words
-    assert "no further split helps" in section(labels)["judged"]
+    assert near
+    same_text(words)
+    same_lines(section(labels)["judged"])
 
 
 @pytest.mark.parametrize(
-    ("lost", "judged_by", "words"),
-    [
-        (0.06, "labels", "at most 0.05 nats per row; measured: 0.06 ± 0.02."),
-        (0.08, "labels", "No tree came as near"),
-        (0.06, "reference", "may have seen these rows"),
-    ],
+    ("lost", "judged_by"), [(0.06, "labels"), (0.08, "labels"), (0.06, "reference")]
 )
-def test_a_standard_error_is_granted(values, lost, judged_by, words):
+def test_a_standard_error_is_granted(values, lost, judged_by):
     size = np.array([1, values.rules_.n_rules])
     gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
     other = copy.copy(values)
     other.size_path_ = SizePath(
         size, -gaps, gaps, gaps, errors, errors, judged_by, 0.05
     )
-    assert words in section(other)["judged"]
+    same_text(section(other)["judged"])
 
 
 def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
@@ -270,7 +270,7 @@ def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
     other = copy.copy(values)
     other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, errors, "labels", 0.05)
     words = section(other)["judged"]
-    assert "worse there than a constant, by 0.75 nats" in words
+    same_text(words)
     assert "constant" not in section(values)["judged"]
 
 
@@ -280,12 +280,12 @@ def test_an_alpha_that_was_judged_is_explained(rows):
     tree = cw.ProjectedTreeRegressor(
         ref, alpha="cv", most_leaf_nodes=3, random_state=0
     ).fit(X, y)
-    assert f"{tree.alpha_:.3g} nats per row" in section(tree)["judged"]
+    assert f"{tree.alpha_:.3g} " in section(tree)["judged"]
     # No loss is tolerated, nor shown as if it were.
     marks = section(tree)["chart"]["panels"][0]["marks"]
-    assert [name for _, name in marks] == ["as good as the reference"]
+    same_text([name for _, name in marks])
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
-    assert "follows from the settings" in section(fixed)["judged"]
+    same_lines(section(fixed)["judged"])
 
 
 @pytest.mark.parametrize(
@@ -295,10 +295,10 @@ def test_where_no_split_helps_the_page_says_so(make, rows):
     X, _ = rows
     constant = cw.reference(lambda X, draw: np.full(len(X), 2.0), X, n_draws=1)
     judged = section(make(constant, random_state=0).fit(X))["judged"]
-    assert "no further split helps" in judged and "5 rows at least" in judged
+    same_lines(judged)
     asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "max_leaf_nodes"
     one = make(constant, random_state=0, **{asked: 1}).fit(X)
-    assert "follows from the settings" in section(one)["judged"]
+    same_lines(section(one)["judged"])
 
 
 def test_lists_have_lines(rows):
@@ -325,9 +325,9 @@ def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     assert line["model"] == pytest.approx(reference)
     assert sum(line["rows_caught"] for line in page["rules"]["lines"]) == len(X)
     here = page["rules"]["words"]
-    assert here["Rows"].startswith("Rows handed in for this report")
+    same_text(here["Rows"])
     alone = summarize(values)["rules"]["words"]
-    assert alone["Rows"].startswith("Training rows")
+    same_text(alone["Rows"])
 
 
 def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
@@ -337,7 +337,8 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     other = X[110:] + 1
     assert teacher_of(tree, other) is None
     found = section(tree, other, y[110:])
-    assert "none of the" in found["refused"] and found["scores"] is None
+    assert found["scores"] is None
+    same_lines(found["refused"])
     # Its error is known all the same.
     assert len(found["chart"]["panels"]) == 1
     assert found["chart"]["panels"][0]["marks"] == []
@@ -345,8 +346,8 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     again = cw.load(tmp_path / "tree.zip")
     cw.report(again, tmp_path / "page.html", X=other, y=y[110:])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "was not saved" in page and "hand in" not in page
-    assert "not known where the rules differ from it" in page
+    assert "hand in" not in page
+    same_lines(page)
 
 
 def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
@@ -354,7 +355,7 @@ def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), max_leaf_nodes=2)
     facts = dict(section(tree.fit(X, y))["facts"])
-    assert "not draws from a posterior" in facts["Its predictions"]
+    same_lines(facts["Its predictions"])
     # Nor when it comes from a file.
     cw.save(tree, tmp_path / "tree.zip")
     assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
@@ -367,7 +368,7 @@ def test_a_file_knows_how_many_draws_a_single_line_stands_for(rows, tmp_path):
     cw.save(model, tmp_path / "line.zip")
     facts = linear_section(cw.load(tmp_path / "line.zip"))["facts"]
     assert facts == linear_section(model)["facts"]
-    assert dict(facts)["Its predictions"].startswith("5 draws")
+    assert dict(facts)["Its predictions"].startswith("5 ")
 
 
 @pytest.fixture(scope="module")
@@ -396,13 +397,13 @@ def test_coefficients_are_told_per_deviation_and_per_unit(line):
     odds = float(told["age"]["odds"].removeprefix("× ").replace(",", ""))
     change = model.coef_[0, t] / model.terms_.unit[t]
     assert odds == pytest.approx(np.exp(change), rel=0.01)
-    assert told["hue=red"]["unit"] == "against blue"
+    same_text(told["hue=red"]["unit"])
     # Of a category, too, the interval is in the unit of the number beside it.
     t = model.terms_.names.index("hue=red")
     ends = np.quantile(model.coef_draws_[:, 0, t], [0.05, 0.95]) / model.terms_.unit[t]
     low, high = told["hue=red"]["interval_per_unit"].split(" to ")
     assert (number(low), number(high)) == pytest.approx(tuple(ends), rel=0.01)
-    assert found["label"] == "the log odds of True"
+    same_text(found["label"])
 
 
 def test_a_linear_model_has_a_page(line, tmp_path):
@@ -410,10 +411,12 @@ def test_a_linear_model_has_a_page(line, tmp_path):
     cw.report(model, tmp_path / "with.html", X=X, y=y)
     cw.report(model, tmp_path / "without.html", title="<b>mine")
     text = (tmp_path / "with.html").read_text(encoding="utf-8")
-    assert "Same class as the reference" in text and "training rows" not in text
+    assert "training rows" not in text
+    same_lines(text)
     text = (tmp_path / "without.html").read_text(encoding="utf-8")
-    assert "On its training rows" in text and "&lt;b&gt;mine" in text
-    with pytest.raises(InputError, match="leave teacher out"):
+    assert "&lt;b&gt;mine" in text
+    same_lines(text)
+    with refuses(InputError):
         cw.report(model, tmp_path / "other.html", teacher=[1], X=X)
 
 
@@ -463,12 +466,12 @@ def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
         assert float(here["says"]) == pytest.approx(found.proxy, rel=0.01)
     else:
         assert len(page["effects"]) == len(found.effects) == 2
-    trust = f"follows {100 * found.fidelity:.3g} % of what"
-    assert trust in dict(page["facts"])["How far to trust it"]
+    trust = f" {100 * found.fidelity:.3g} % "
+    assert any(trust in fact for _, fact in page["facts"])
     cw.report(found, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert not {"img", "script"} & {tag for tag, _ in tags_of(text)}
-    with pytest.raises(InputError, match="neighbours of its own"):
+    with refuses(InputError):
         summarize(found, X=frame)
 
 
@@ -476,16 +479,14 @@ def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_
     X, _ = rows
     teacher = cw.reference(lambda X, draw: 2 * np.asarray(X)[:, 0], X, n_draws=1)
     found = cw.explain_local(teacher, X.iloc[0], n_neighbours=64)
-    assert f"says {found.said:.4g}, the proxy" in str(found)
+    assert f" {found.said:.4g}" in str(found)
     cw.report(found, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "it does not say how sure it is" in text and "draws" not in text
+    assert "draws" not in text
+    same_lines(text)
     trees = cw.reference(
         lambda X, draw: (2 + draw) * np.asarray(X)[:, 0], X, n_draws=2,
         is_posterior=False,
     )  # fmt: skip
     found = cw.explain_local(trees, X.iloc[0], n_neighbours=64)
-    assert (
-        "not draws from a posterior"
-        in dict(summarize(found)["around"]["facts"])["The reference says"]
-    )
+    same_lines(dict(summarize(found)["around"]["facts"])["The reference says"])

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.exports import samples
+from tests.wording import refuses, same_lines, same_text
 
 from clearwood import FeatureSpace, RegionsDisplay, RulesDisplay
 from clearwood.cli import main
@@ -104,41 +105,34 @@ def test_row_by_row_and_rule_by_rule_it_is_the_same(data):
 
 
 def test_no_rule_decides_alone_and_nothing_adds_up():
-    with pytest.raises(InputError, match="average no rule decides alone"):
+    with refuses(InputError):
         values().apply(ROWS)
-    with pytest.raises(InputError, match="adds up in a RuleAverage"):
+    with refuses(InputError, match="RuleAverage"):
         values().totals(ROWS)
-    with pytest.raises(InputError, match="of which an average is taken.*to_python"):
+    with refuses(InputError, match="to_python"):
         values().to_sklearn()
 
 
 @pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, 1e-300, 1e200])
 def test_weights_with_which_nothing_can_be_computed(weight):
-    with pytest.raises(InputError, match=r"Rule 1 has the weight .* expected 0"):
+    with refuses(InputError):
         RuleAverage((), Rule((), 1.0, weight=weight), NAMES)
 
 
 def test_values_that_are_too_large_and_weights_that_mean_nothing():
-    with pytest.raises(InputError, match="says 1e"):
+    with refuses(InputError):
         RuleAverage((), Rule((), 1e200), NAMES)
     for kind in (RuleList, RuleSum):
-        with pytest.raises(InputError, match="only in a RuleAverage"):
+        with refuses(InputError, match="RuleAverage"):
             kind((), Rule((), 1.0, weight=2.0), NAMES)
 
 
 def test_how_it_reads():
-    assert str(values()) == (
-        "heating = the average of all lines that hold, by their weights\n"
-        "1. if height > 5.25\n"
-        "   31 with weight 0.5\n"
-        "2. if age > 10\n"
-        "   11 with weight 0.25\n"
-        "3. always 22 with weight 0.2"
-    )
+    same_text(str(values()))
     assert str(values(0.0)).endswith("\n3. otherwise 22")
-    assert "   0.75 for yes with weight 0.5\n" in str(classes())
+    same_lines(str(classes()))
     three = str(classes(("a", "b", "c")))
-    assert "   0.25 for a, 0.75 for b with weight 0.5\n" in three
+    same_lines(three)
 
 
 def test_what_is_printed_tells_how_good_a_line_is_where_it_holds():
@@ -147,7 +141,7 @@ def test_what_is_printed_tells_how_good_a_line_is_where_it_holds():
     assert [rule.caught for rule in rules] == [2, 2, 5]
     assert rules.rules[0].spread == 1.0
     assert rules.rules[0].disagreement == 0.0
-    assert "31 with weight 0.5  (2 rows, " in str(rules)
+    same_lines(str(rules))
     assert rules.predict(ROWS).tolist() == values().predict(ROWS).tolist()
 
 
@@ -156,13 +150,13 @@ def test_it_survives_json_and_nothing_else_passes():
         assert RuleSet.from_json(rules.to_json()) == rules
     plain = json.loads(values().to_json())
     del plain["rules"][0]["weight"]
-    with pytest.raises(ModelFormatError, match=r"rules\[0\]: found no 'weight'"):
+    with refuses(ModelFormatError, match="'weight'"):
         RuleSet.from_json(json.dumps(plain))
     plain["rules"][0]["weight"] = -1
-    with pytest.raises(ModelFormatError, match="weight -1"):
+    with refuses(ModelFormatError):
         RuleSet.from_json(json.dumps(plain))
     plain["combine"] = "first"
-    with pytest.raises(ModelFormatError, match="weight: not a field"):
+    with refuses(ModelFormatError):
         RuleSet.from_json(json.dumps(plain))
 
 
@@ -178,16 +172,12 @@ def test_how_the_exports_read():
         "FROM `houses`\n"
     ).replace("4.4e0", f"{0.2 * 22!r}e0")
     python = values().to_python()
-    assert (
-        "    if height > 5.25:\n        weight += 0.5\n        total += 0.5 * 31.0\n"
-        in (python)
-    )
-    assert python.endswith(
-        "    if weight == 0:\n        return 22.0\n    return total / weight\n"
-    )
+    assert "    if height > 5.25:\n        weight += 0.5\n" in python
+    assert "        total += 0.5 * 31.0\n" in python
+    assert "    if weight == 0:\n        return 22.0\n" in python
+    assert python.endswith("    return total / weight\n")
     latex = values(0.0).to_latex()
-    assert "their average by weight is said" in latex
-    assert r" & if & say of heating & weight & rows & agreement \\" in latex
+    same_lines(latex)
     assert r"1 & height $>$ 5.25 & 31 & 0.5 &  &  \\" in latex
     assert r"3 & otherwise & 22 & 0 &  &  \\" in latex
     assert r"3 & always & 22 & 0.2 &  &  \\" in values().to_latex()
@@ -207,34 +197,27 @@ def test_the_page_shows_weights_with_bars():
     rules = values()
     assert [bar["weighed"] for bar in line_bars(rules)] == [1.0, 0.5, 0.4]
     page = rules._repr_html_()
-    assert "the average over all rules that a row satisfies" in page
+    same_lines(page)
     assert len(re.findall('data-label="Weight"', page)) == 3
     assert "always" in page
     assert "otherwise" in values(0.0)._repr_html_()
     assert "Weight" not in RuleList((), Rule((), 0.0), NAMES)._repr_html_()
-    assert "of the probabilities of the classes" in classes()._repr_html_()
+    same_lines(classes()._repr_html_())
 
 
 def test_an_explanation_names_all_that_take_part():
     told = values().explain({"height": 6.0, "age": 5.0})
-    assert str(told).splitlines() == [
-        "heating: 28.428571428571427, the weighted average of",
-        "  22 with weight 0.2  always",
-        "  31 with weight 0.5  by rule 1",
-        "      height > 5.25  (height is 6)",
-        "without 11 with weight 0.25 of rule 2: its condition fails:",
-        "      age > 10  (age is 5, off by 5)",
-    ]
+    same_text(str(told).splitlines())
     assert told.rule is None and told.combine == "average"
     # Without weight the last line speaks only where no other does.
     assert "22" not in str(values(0.0).explain({"height": 6.0, "age": 5.0}))
     nothing_holds = values(0.0).explain({"height": 1.0, "age": 5.0})
-    assert "  22 with weight 0  otherwise" in str(nothing_holds).splitlines()
+    same_lines(str(nothing_holds).splitlines())
     assert "otherwise" in nothing_holds._repr_html_()
     told = classes().explain({"height": 6.0, "age": 5.0})
-    assert "the largest weighted average (no 0.4667, yes 0.5333) of" in str(told)
+    same_lines(str(told))
     assert [change.prediction for change in told.changes] == ["no"]
-    assert "weighted average" in told._repr_html_()
+    same_lines(told._repr_html_())
 
 
 def test_a_change_is_told_with_all_values_that_do_as_well():
@@ -247,7 +230,7 @@ def test_a_change_is_told_with_all_values_that_do_as_well():
         ("no", "yes"),
     )  # fmt: skip
     (change,) = rules.explain({"height": 0.5}).changes
-    assert change.text == "height from 0.5 to above 1 would say yes"
+    same_text(change.text)
     assert change.rule is None
 
 
@@ -255,13 +238,14 @@ def test_a_report_says_where_the_average_fails(tmp_path):
     rules, taught = values(), np.array([31.0, 31, 11, 22, 0])
     page = summarize(rules, X=ROWS, teacher=taught)
     worst = page["failures"]["lines"][0]
-    assert (worst["rule"], worst["values"]) == ("3", ["no other rule fits"])
+    assert worst["rule"] == "3"
+    same_text(worst["values"])
     assert page["failures"]["lines"][1]["rule"] == "1, 2"
     path = tmp_path / "page.html"
     report(rules.described_on(ROWS), path, X=ROWS, teacher=taught)
     text = path.read_text()
-    assert "the last line included" in text
-    assert "Rules learnt from" in text and ">5 rows<" in text
+    same_lines(text)
+    assert ">5 rows<" in text
 
 
 def test_the_command_says_which_rules_took_part(tmp_path):
@@ -283,14 +267,14 @@ def test_pictures():
     display = RulesDisplay.from_estimator(rules).plot()
     assert list(display.panels_) == ["weight", "rows", "value", "agreement"]
     texts = [text.get_text() for text in display.ax_.texts]
-    assert {"0.5", "0.25", "0.2", "always", "say of heating"} <= set(texts)
+    assert {"0.5", "0.25", "0.2"} <= set(texts)
     bars = display.panels_["weight"].patches
     assert [bar.get_width() for bar in bars] == [0.5, 0.25, 0.2]
-    assert "agreement with the model where it holds" in texts
+    same_lines(texts)
     assert not any("decides" in text for text in texts)
     on_rows = RulesDisplay.from_estimator(classes(), ROWS[:4]).lines
     assert [line.matching for line in on_rows] == [0.5, 0.5, 1.0]
-    assert on_rows[0].says == "0.75 for yes"
+    same_text(on_rows[0].says)
     regions = RegionsDisplay.from_estimator(values(), ROWS[:4]).plot()
     assert regions.decided is None
     matplotlib.pyplot.close("all")

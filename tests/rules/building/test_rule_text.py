@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.wording import refuses
 
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.columns.info import ColumnInfo
@@ -88,16 +89,16 @@ def test_a_column_answers_to_its_own_name_too():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("height > 3", "no column height"),
-        ("n of 3", "no condition"),
-        ("colour in {'red', 'green'}", "green"),
-        ("n is 'red'", "number for a category"),
+        "height > 3",
+        "n of 3",
+        "colour in {'red', 'green'}",
+        "n is 'red'",
     ],
 )
-def test_what_cannot_be_read_is_told(text, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_read_is_told(text):
+    with refuses(InputError):
         read_conditions(text, SPACE)
 
 
@@ -113,9 +114,9 @@ def test_dates_have_the_zone_of_their_column():
     for zone in (" UTC", "Z", "+02:00"):
         for text in (f"at <= 2019-04-01 12:00{zone}",
                      f"2019-01-01 < at <= 2019-04-01 12:00{zone}"):  # fmt: skip
-            with pytest.raises(InputError, match="'at' holds times without .* has one"):
+            with refuses(InputError, match="'at'"):
                 read_conditions(text, space)
-    with pytest.raises(InputError, match="asks for a date, but the column holds none"):
+    with refuses(InputError):
         read_conditions("n > 2019-04-01", space)
 
 

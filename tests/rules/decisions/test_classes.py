@@ -6,6 +6,7 @@ from scipy.stats import norm
 from sklearn.metrics import confusion_matrix, roc_curve
 from sklearn.tree import DecisionTreeClassifier
 from tests.rules.decisions import naive
+from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -157,7 +158,7 @@ def test_each_of_several_classes_is_one_against_the_rest(rows):
         )
     assert found.rules.confusion.trace() == np.sum(rules.predict(X) == y)
     assert found.rules.error.value == np.mean(rules.predict(X) != y)
-    assert "error: rules" in str(found)
+    same_lines(str(found))
 
 
 def test_labels_that_the_rules_do_not_know_are_wrong(rows):
@@ -228,17 +229,17 @@ def test_the_frame_and_the_text_hold_all_rates(rows):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"threshold": 0.0}, "between 0 and 1"),
-        ({"threshold": 1.0}, "between 0 and 1"),
-        ({"positive": "sick"}, "the rules say a, b, c"),
-        ({"threshold": 0.5}, "name the one"),
+        {"threshold": 0.0},
+        {"threshold": 1.0},
+        {"positive": "sick"},
+        {"threshold": 0.5},
     ],
 )
-def test_questions_without_an_answer_are_refused(rows, settings, message):
+def test_questions_without_an_answer_are_refused(rows, settings):
     X, _, _ = rows
-    with pytest.raises(InputError, match=message):
+    with refuses(InputError):
         cw.decisions(three_classes(), X, ["a"] * len(X), **settings)
 
 
@@ -256,8 +257,8 @@ def test_rows_of_one_class_have_no_curve(rows):
     found = cw.decisions(two_classes(), X, ["ill"] * len(X))
     assert found.rules.roc is None
     assert np.isnan(found.rules.rates[0].specificity.value)
-    assert "not known" in str(found)
-    with pytest.raises(InputError, match="no rows"):
+    same_lines(str(found))
+    with refuses(InputError):
         cw.decisions(two_classes(), np.zeros((0, 2)), [])
 
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from tests.rules.decisions.test_classes import three_classes, two_classes
 from tests.rules.decisions.test_values import a_list
+from tests.wording import refuses, same_text
 
 from clearwood import DecisionsDisplay, ResidualsDisplay
 from clearwood.exceptions import InputError
@@ -34,10 +35,15 @@ def test_several_classes_have_a_table_and_two_shares_each():
     display = DecisionsDisplay.from_estimator(three_classes(), X, y).plot()
     left, right = display.axes_
     shown = [float(text.get_text()) for text in left.texts]
-    assert shown == display.found.rules.confusion.ravel().tolist()
+    table = display.found.rules.confusion
+    assert shown == table.ravel().tolist()
+    (image,) = left.images
+    np.testing.assert_allclose(
+        image.get_array(), table / table.sum(axis=1, keepdims=True)
+    )
     assert len([line for line in right.lines if line.get_marker() != "None"]) == 6
     told = [text.get_text() for text in right.get_legend().get_texts()]
-    assert told == ["sensitivity, rules", "PPV, rules"]
+    same_text(told)
     # All of the scale of shares, and no more.
     assert right.get_xlim() == pytest.approx((0, 1), abs=0.05)
     display.figure_.canvas.draw()
@@ -53,7 +59,7 @@ def test_errors_are_drawn_by_line():
 
 
 def test_each_is_for_its_own_kind():
-    with pytest.raises(InputError, match="use ResidualsDisplay"):
+    with refuses(InputError, match="ResidualsDisplay"):
         DecisionsDisplay.from_estimator(a_list(), X[:, :1], X[:, 0])
-    with pytest.raises(InputError, match="use DecisionsDisplay"):
+    with refuses(InputError, match="DecisionsDisplay"):
         ResidualsDisplay.from_estimator(two_classes(), X, ["ill"] * 90)

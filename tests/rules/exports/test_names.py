@@ -12,6 +12,7 @@ import pytest
 from tests._html.hostile import tags_of
 from tests.rules.exports import engines
 from tests.rules.exports.test_latex import WRITTEN
+from tests.wording import refuses, same_lines
 
 from clearwood._words.labels import CONTROL
 from clearwood.columns.feature_space import FeatureSpace
@@ -138,7 +139,8 @@ def test_no_name_leaves_its_place(name, combine, databases):
             text = rules.to_sql(dialect, **how)
         except InputError as error:
             assert dialect in ("mssql", "oracle") and re.search("[\r\n]", name)
-            assert "a line break" in str(error) and "rename" in str(error)
+            assert "rename" in str(error)
+            same_lines(str(error))
             continue
         theirs = DIALECT_OF_SQLGLOT.get(dialect, dialect)
         trees = sqlglot.parse(text, read=theirs)
@@ -151,7 +153,7 @@ def test_no_name_leaves_its_place(name, combine, databases):
     assert tokens(latex) == tokens(twin.to_latex())
 
     if not in_one_line:
-        with pytest.raises(InputError, match=r"control character.*rename"):
+        with refuses(InputError):
             rules.to_json()
     else:
         assert RuleSet.from_json(rules.to_json()) == rules
@@ -193,9 +195,9 @@ def test_pages_and_pictures_show_names_as_text(name, tmp_path):
 @pytest.mark.parametrize("place", ["name", "unit", "description"])
 @pytest.mark.parametrize("name", [n for n in NAMES if CONTROL.search(n)], ids=ascii)
 def test_what_is_said_of_a_column_is_one_line(name, place):
-    with pytest.raises(InputError, match="control character"):
+    with refuses(InputError):
         ColumnInfo(**{place: name})
-    with pytest.raises(InputError, match="'age' holds .* control character"):
+    with refuses(InputError, match="'age'"):
         FeatureSpace.numeric(1, ["age"]).with_info({"age": {place: name}})
 
 

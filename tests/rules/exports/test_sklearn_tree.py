@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.exports import samples
+from tests.wording import refuses
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles import read_ensemble
@@ -81,23 +82,23 @@ def test_float64_bounds_of_float32_tests_hold_for_all_numbers():
 
 
 def test_what_no_tree_can_hold(monkeypatch):
-    with pytest.raises(InputError, match="add up"):
+    with refuses(InputError):
         RuleSum((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sklearn()
     rule = Rule((CategorySet(0, (0,)),), 1.0)
     for labels in (("a", 2), (2**24 + 1,)):
         mixed = FeatureSpace(("ward",), (labels,))
-        with pytest.raises(InputError, match="categories 'ward'.*neither"):
+        with refuses(InputError, match="'ward'"):
             RuleList((rule,), Rule((), 1.0), mixed).to_sklearn()
     hashed = FeatureSpace(("ward",), (("a", "b"),), lookup=("hash",))
-    with pytest.raises(InputError, match="categories 'ward'"):
+    with refuses(InputError, match="'ward'"):
         RuleList((rule,), Rule((), 1.0), hashed).to_sklearn()
     doubtful = Rule((), "yes", (0.5, 0.5))
-    with pytest.raises(InputError, match="Rule 1 says 'yes'"):
+    with refuses(InputError, match="'yes'"):
         RuleList((), doubtful, FeatureSpace.numeric(1), ("no", "yes")).to_sklearn()
     with pytest.raises(InputError, match="finite"):
         RuleList((), Rule((), math.nan), FeatureSpace.numeric(1)).to_sklearn()
     monkeypatch.setattr(sklearn_tree, "MOST_LEAVES", 6)
-    with pytest.raises(InputError, match="more than 6 leaves"):
+    with refuses(InputError):
         example().to_sklearn()
     monkeypatch.setattr(sklearn_tree, "MOST_LEAVES", 7)
     example().to_sklearn()

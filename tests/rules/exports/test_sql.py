@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.rules.exports import samples
 from tests.rules.exports.engines import TABLE, open_sqlite, quoted
 from tests.rules.exports.samples import example
+from tests.wording import refuses
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -160,30 +161,30 @@ def test_a_sum_beside_columns_of_its_own_names():
 
 
 @pytest.mark.parametrize(
-    ("rules", "words"),
+    "rules",
     [
-        (example("a\0b"), "NUL"),
-        (example(classes=("a\0", "b")), "NUL"),
-        (example(""), "empty name"),
-        (example(labels=(1, "a")), "mix numbers and text"),
-        (example(labels=(True, 2)), "mix booleans and numbers"),
-        (example(classes=("a", 2)), "the classes mix"),
-        (example(classes=(0, 2**63)), "too large"),
-        (example(classes=(0.0, math.inf)), "finite"),
-        (RuleList((), Rule((), math.nan), FeatureSpace.numeric(1)), "finite"),
+        example("a\0b"),
+        example(classes=("a\0", "b")),
+        example(""),
+        example(labels=(1, "a")),
+        example(labels=(True, 2)),
+        example(classes=("a", 2)),
+        example(classes=(0, 2**63)),
+        example(classes=(0.0, math.inf)),
+        RuleList((), Rule((), math.nan), FeatureSpace.numeric(1)),
     ],
 )
-def test_what_cannot_be_written(rules, words):
-    with pytest.raises(InputError, match=words):
+def test_what_cannot_be_written(rules):
+    with refuses(InputError):
         rules.to_sql(table="t")
-    with pytest.raises(InputError, match="half a character"):
+    with refuses(InputError):
         example().to_sql(table="\ud800")
 
 
 def test_hashes_that_no_text_is_known_of():
     hashed = FeatureSpace(("hue",), ((3510494104, "y"),), lookup=("hash",))
     rule = Rule((CategorySet(0, (0,)),), 1.0)
-    with pytest.raises(InputError, match="by its hash.*as_in"):
+    with refuses(InputError, match="as_in"):
         RuleList((rule,), Rule((), 0.0), hashed).to_sql()
     # What is not in is known here: only `y`.
     other = Rule((CategorySet(0, (0,), unseen=True),), 1.0)
@@ -196,16 +197,16 @@ def test_hashes_that_no_text_is_known_of():
 
 
 def test_wrong_arguments():
-    with pytest.raises(InputError, match="no SQL dialect 'dbase'"):
+    with refuses(InputError, match="'dbase'"):
         example().to_sql("dbase")
-    with pytest.raises(InputError, match="no probabilities"):
+    with refuses(InputError):
         RuleList((), Rule((), 1.0), FeatureSpace.numeric(1)).to_sql(probabilities=True)
     steep = Rule((Interval(0, low=1.0),), "b", scores=(0.0, 800.0))
     constant = Rule((), "a", scores=(0.0, 0.0))
     space = FeatureSpace.numeric(1)
     rules = RuleSum((steep,), constant, space, ("a", "b"))
     assert [row[0] for row in asked(rules, [[0.0], [2.0]])] == ["a", "b"]
-    with pytest.raises(InputError, match="differ by 800"):
+    with refuses(InputError, match="800"):
         rules.to_sql(probabilities=True)
 
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -78,11 +79,11 @@ def test_what_the_model_does_not_use_stands_by_what_it_matters_to_the_rules():
 
 
 def test_what_cannot_be_measured_is_refused():
-    with pytest.raises(InputError, match="predicts"):
+    with refuses(InputError):
         measure_importances(A, table())
-    with pytest.raises(InputError, match="two rows"):
+    with refuses(InputError):
         measure_importances(A, table(1), teacher=Model())
-    with pytest.raises(InputError, match="at least two"):
+    with refuses(InputError):
         measure_importances(A, table(), teacher=Model(), n_repeats=1)
 
 
@@ -94,4 +95,4 @@ def test_the_display_draws_both():
     ends = sorted((b.get_y(), b.get_y() + b.get_height()) for b in shown.ax_.patches)
     assert all(upper <= low for (_, upper), (low, _) in itertools.pairwise(ends))
     labels = [label.get_text() for label in shown.ax_.get_yticklabels()]
-    assert labels == ["b\n(no rule asks)", "a"]
+    same_text(labels)

@@ -12,6 +12,7 @@ from clearwood.sbfc import FeatureForest
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch, PathPatch
+from tests.wording import refuses, same_text
 
 ODD = (LONG, UNBROKEN, "price in $", "$x^$_", "<b>bold</b>")
 
@@ -104,7 +105,7 @@ def test_bars_are_sorted_and_have_their_errors():
     expected = [diagnose(signal[..., j].astype(float)).mcse for j in (1, 3)]
     assert display.error[:2] == pytest.approx(expected)
     assert display.error[2] == 0  # in all draws
-    assert "first 4 of 5" in display.ax_.get_title(loc="left")
+    same_text(display.ax_.get_title(loc="left"))
     assert [bar.get_width() for bar in display.ax_.patches] == [1.0, 0.7, 0.4, 0.2]
 
 
@@ -118,7 +119,7 @@ def test_a_line_for_every_chain():
     drawn = [line.get_ydata() for line in display.ax_.lines]
     np.testing.assert_array_equal(drawn, heights)
     assert f"{diagnose(heights).rhat:.3f}" in display.ax_.get_title(loc="left")
-    with pytest.raises(InputError, match="no chains"):
+    with refuses(InputError):
         cw.LogPosteriorDisplay.from_estimator(odd())
 
 
@@ -139,18 +140,18 @@ def test_sizes_of_the_graphs_drawn():
 
 
 def test_other_things_are_refused():
-    with pytest.raises(InputError, match="hand in a fitted Selective"):
+    with refuses(InputError):
         cw.FeatureGraphDisplay.from_estimator(cw.MetaTreeClassifier())
     with pytest.raises(ValueError, match="not fitted"):
         cw.SignalDisplay.from_estimator(cw.SelectiveBayesianForestClassifier())
-    with pytest.raises(InputError, match="graph is a int; hand in a FeatureForest"):
+    with refuses(InputError, match="FeatureForest"):
         cw.FeatureGraphDisplay.from_estimator(odd(), graph=0)
-    with pytest.raises(InputError, match="cutoff is 0"):
+    with refuses(InputError):
         cw.FeatureGraphDisplay.from_estimator(odd(), cutoff=0)
-    with pytest.raises(InputError, match="has 2 features, the estimator 5"):
+    with refuses(InputError):
         other = FeatureForest([1, 1], [-1, 0])
         cw.FeatureGraphDisplay.from_estimator(odd(), graph=other)
-    with pytest.raises(InputError, match="of is 'size'"):
+    with refuses(InputError, match="'size'"):
         cw.GraphSizesDisplay({}, of="size")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.sequences.archives import changed
 from tests.sequences.networks.with_torch import torch  # noqa: F401
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.datasets import make_hidden_series
@@ -42,26 +43,26 @@ def network():
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
+    "damage",
     [
-        ({"document": ("settings", "n_hidden", 10**9)}, "lstm.weight_ih_l0: found"),
-        ({"document": ("settings", "hybrid", None)}, "output.weight.*settings"),
-        ({"document": ("settings", "hybrid", "all")}, "settings"),
-        ({"document": ("settings", "verbose", True)}, "settings"),
-        ({"document": ("classes", ["a", "b"])}, "found float64"),
-        ({"document": ("classes", list("rtonbe "))}, "in their order"),
-        ({"document": ("classes", [])}, "at least one"),
-        ({"document": ("n_columns", 0)}, "n_columns"),
-        ({"document": ("n_columns", 3)}, "binary|embedding|emission|found"),
-        ({"frequency": np.full(7, 0.5)}, "frequency"),
-        ({"frequency": np.full(7, np.nan)}, "frequency"),
-        ({"output__bias": np.full(7, np.inf)}, "output.bias: expected finite"),
-        ({"hmm__transition": np.zeros((2, 3))}, "hmm.transition: found"),
-        ({"history": np.zeros((2, 2))}, "history: found"),
+        {"document": ("settings", "n_hidden", 10**9)},
+        {"document": ("settings", "hybrid", None)},
+        {"document": ("settings", "hybrid", "all")},
+        {"document": ("settings", "verbose", True)},
+        {"document": ("classes", ["a", "b"])},
+        {"document": ("classes", list("rtonbe "))},
+        {"document": ("classes", [])},
+        {"document": ("n_columns", 0)},
+        {"document": ("n_columns", 3)},
+        {"frequency": np.full(7, 0.5)},
+        {"frequency": np.full(7, np.nan)},
+        {"output__bias": np.full(7, np.inf)},
+        {"hmm__transition": np.zeros((2, 3))},
+        {"history": np.zeros((2, 2))},
     ],
 )
-def test_damaged_files_are_refused(damage, message, network, tmp_path):
+def test_damaged_files_are_refused(damage, network, tmp_path):
     cw.save(network, tmp_path / "kept")
     changed(tmp_path / "kept", **damage)
-    with pytest.raises(ModelFormatError, match=message):
+    with refuses(ModelFormatError):
         cw.load(tmp_path / "kept")

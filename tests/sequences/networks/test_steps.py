@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.sequences.networks.steps import binary_columns, codes_of
@@ -14,16 +15,16 @@ def test_missing_and_unseen_symbols_have_no_code():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        (lambda: binary_columns(np.zeros(3)), r"\(3,\).*row for every step"),
-        (lambda: binary_columns(np.zeros((3, 2)), 4), "4 columns"),
-        (lambda: binary_columns([[0, 2]]), "holds np.int64.2.*flags"),
-        (lambda: binary_columns([["0", "x"]]), "text"),
+        lambda: binary_columns(np.zeros(3)),
+        lambda: binary_columns(np.zeros((3, 2)), 4),
+        lambda: binary_columns([[0, 2]]),
+        lambda: binary_columns([["0", "x"]]),
     ],
 )
-def test_bad_input_is_named(given, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_input_is_named(given):
+    with refuses(InputError):
         given()
 
 

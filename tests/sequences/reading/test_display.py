@@ -2,6 +2,7 @@ import matplotlib
 import numpy as np
 import pytest
 from tests.sequences.reading.pages import explanation
+from tests.wording import refuses, same_text
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -35,7 +36,7 @@ def test_the_automaton_is_drawn():
     few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.5)
     assert len(few.moves) == 2
     few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.1)
-    assert "2 most frequent of 3" in few.plot().ax_.get_title(loc="left")
+    same_text(few.plot().ax_.get_title(loc="left"))
     # Two stay where they are, one of them goes to the other.
     assert sorted(move.source == move.target for move in few.moves) == [
         False,
@@ -68,7 +69,7 @@ def test_surprise_is_less_the_log_of_what_was_said():
     display = cw.StepSurpriseDisplay.from_explanation(e, start=3, length=5).plot()
     labels = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert labels == [{0: "a", 1: "␣", 2: "<"}[code] for code in following[3:8]]
-    with pytest.raises(InputError, match="none of the 159"):
+    with refuses(InputError, match="159"):
         cw.StepSurpriseDisplay.from_explanation(e, start=200)
 
 
@@ -76,5 +77,5 @@ def test_surprise_is_less_the_log_of_what_was_said():
     "display", [cw.AutomatonDisplay, cw.FidelityCurveDisplay, cw.StepSurpriseDisplay]
 )
 def test_what_is_no_explanation_is_refused(display):
-    with pytest.raises(InputError, match="what explain_rnn gives"):
+    with refuses(InputError, match="explain_rnn"):
         display.from_explanation("explanation")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from tests.sequences.reading.markov import of_flags, of_patients, of_text
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood._words.numbers import share_text
@@ -76,5 +77,5 @@ def test_shares_are_those_of_sequences_like_those_of_the_fit():
 
 
 def test_something_else_is_refused():
-    with pytest.raises(InputError, match="expected a HiddenMarkovModel"):
+    with refuses(InputError, match="HiddenMarkovModel"):
         check_model(cw.MiniSPN())

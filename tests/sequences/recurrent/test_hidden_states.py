@@ -7,6 +7,7 @@ from tests.sequences.recurrent.modules import (
     speaker,
     torch,
 )
+from tests.wording import refuses, same_text
 
 from clearwood.exceptions import InputError, ModelError
 from clearwood.sequences.recurrent.hidden_states import find_layer, read_network
@@ -124,40 +125,40 @@ def test_a_user_may_say_how_the_network_is_run():
 
 
 @pytest.mark.parametrize(
-    ("network", "layer", "part", "match"),
+    ("network", "layer", "part"),
     [
-        (nn.Linear(2, 2), None, "h", "no nn.RNN, nn.GRU or nn.LSTM"),
-        (speaker(bidirectional=True), None, "h", "bidirectional"),
-        (speaker("GRU"), None, "c", "does not have"),
-        (speaker(num_layers=2), 2, "h", "none of the 2 layers"),
-        (speaker(), "outer", "h", "none of the modules"),
-        (nn.Sequential(nn.GRU(2, 2), nn.LSTM(2, 2)), None, "h", "layer='0' or '1'"),
+        (nn.Linear(2, 2), None, "h"),
+        (speaker(bidirectional=True), None, "h"),
+        (speaker("GRU"), None, "c"),
+        (speaker(num_layers=2), 2, "h"),
+        (speaker(), "outer", "h"),
+        (nn.Sequential(nn.GRU(2, 2), nn.LSTM(2, 2)), None, "h"),
     ],
 )
-def test_layers_that_cannot_be_read_are_refused(network, layer, part, match):
-    with pytest.raises(ModelError, match=match):
+def test_layers_that_cannot_be_read_are_refused(network, layer, part):
+    with refuses(ModelError):
         find_layer(network, layer, part)
 
 
 def test_one_of_several_modules_is_chosen_by_name():
     network = nn.Sequential(nn.GRU(2, 2), nn.LSTM(2, 2, num_layers=2))
     assert str(find_layer(network, "0")) == "GRU '0'"
-    assert str(find_layer(network, ("1", 0))) == "LSTM '1', layer 0 of 2"
+    same_text(str(find_layer(network, ("1", 0))))
 
 
 @pytest.mark.parametrize(
-    ("predict", "match"),
+    "predict",
     [
-        (lambda module, codes: module(codes[None])[0][0, -1], "expected logits"),
-        (lambda module, codes: module(codes[None])[0].mT, "expected logits"),
-        (lambda module, codes: None, "0 states for 30"),
-        (lambda module, codes: module(codes[None, :-1])[0], "29 states for 30"),
-        (lambda module, codes: module(codes[None].repeat(2, 1)), "2 sequences at once"),
+        lambda module, codes: module(codes[None])[0][0, -1],
+        lambda module, codes: module(codes[None])[0].mT,
+        lambda module, codes: None,
+        lambda module, codes: module(codes[None, :-1])[0],
+        lambda module, codes: module(codes[None].repeat(2, 1)),
     ],
 )
-def test_networks_run_otherwise_are_refused(predict, match):
+def test_networks_run_otherwise_are_refused(predict):
     network = speaker()
-    with pytest.raises(ModelError, match=match):
+    with refuses(ModelError):
         read_network(network, find_layer(network), CODES, predict=predict)
 
 
@@ -169,12 +170,12 @@ def test_packed_sequences_and_unknown_codes_are_refused():
     def packed(module, codes):
         return module.inner(pack_sequence([module.lookup(codes)]))
 
-    with pytest.raises(ModelError, match="Packed"):
+    with refuses(ModelError):
         read_network(network, find_layer(network), CODES, predict=packed)
-    with pytest.raises(InputError, match="cannot read codes 0 to 9"):
+    with refuses(InputError):
         read_network(network, find_layer(network), np.array([0, 9]))
     takes_vectors = torch.nn.Sequential(torch.nn.RNN(3, 4), torch.nn.Linear(4, 3))
-    with pytest.raises(ModelError, match="whole numbers, .*Hand in how it is run"):
+    with refuses(ModelError):
         read_network(takes_vectors, find_layer(takes_vectors), CODES)
 
 

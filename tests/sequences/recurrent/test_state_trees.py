@@ -2,6 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError
 from clearwood.sequences import state_trees
@@ -88,15 +89,15 @@ def test_before_a_sequence_begins_nothing_is_known():
 
 
 @pytest.mark.parametrize(
-    ("states", "change", "match"),
+    ("states", "change"),
     [
-        (np.zeros((3, 1)), {}, "a line of states per symbol"),
-        (np.zeros(4), {}, "a line of states per symbol"),
-        (np.full((4, 1), np.nan), {}, "NaN or infinity"),
-        (np.zeros((4, 2)), {"names": ["a"]}, "1 names for 2 units"),
-        (np.zeros((4, 1)), {"window": 0}, "window=0"),
+        (np.zeros((3, 1)), {}),
+        (np.zeros(4), {}),
+        (np.full((4, 1), np.nan), {}),
+        (np.zeros((4, 2)), {"names": ["a"]}),
+        (np.zeros((4, 1)), {"window": 0}),
     ],
 )
-def test_states_that_do_not_fit_are_refused(states, change, match):
-    with pytest.raises(InputError, match=match):
+def test_states_that_do_not_fit_are_refused(states, change):
+    with refuses(InputError):
         state_trees(states, [0, 1, 0, 1], **change)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.wording import refuses
 
 from clearwood.exceptions import InputError, ModelError
 from clearwood.sequences.recurrent.trace import (
@@ -28,22 +29,22 @@ def test_sequences_of_all_spellings(sequences, symbols, wanted):
 
 
 @pytest.mark.parametrize(
-    ("sequences", "symbols", "match"),
+    ("sequences", "symbols"),
     [
-        ("abc", None, "symbols=sorted"),
-        ("abc", "ab", "'c', which is none of the 2"),
-        ("ab", "aba", "one twice"),
-        ("", "ab", "X is empty"),
-        (["ab", ""], "ab", "Sequence 1 is empty"),
-        ([[1, 2], [[3, 4]]], None, "Sequence 1 has the shape"),
-        ("a", "ab", "two symbols or more"),
-        ([], None, "X is empty"),
-        ([0.5, 1.0], None, "hold 0.5 and not codes"),
-        ([[0, 1], [1, -1]], None, "Step 3 holds -1; codes are 0, 1"),
+        ("abc", None),
+        ("abc", "ab"),
+        ("ab", "aba"),
+        ("", "ab"),
+        (["ab", ""], "ab"),
+        ([[1, 2], [[3, 4]]], None),
+        ("a", "ab"),
+        ([], None),
+        ([0.5, 1.0], None),
+        ([[0, 1], [1, -1]], None),
     ],
 )
-def test_sequences_that_cannot_be_read_are_refused(sequences, symbols, match):
-    with pytest.raises(InputError, match=match):
+def test_sequences_that_cannot_be_read_are_refused(sequences, symbols):
+    with refuses(InputError):
         encode_sequences(sequences, symbols)
 
 
@@ -68,16 +69,16 @@ def test_a_trace_knows_what_follows_and_how_old_sequences_are():
 
 
 @pytest.mark.parametrize(
-    ("logits", "match"),
+    "logits",
     [
-        (np.full((4, 2), 0.5), "gives probabilities"),
-        (np.array([[0.0, 1], [0, 1], [0, np.nan], [0, 1]]), "NaN at step 2"),
-        (np.zeros((3, 2)), "a line of each per symbol"),
-        (np.zeros(4), "a line of each per symbol"),
+        np.full((4, 2), 0.5),
+        np.array([[0.0, 1], [0, 1], [0, np.nan], [0, 1]]),
+        np.zeros((3, 2)),
+        np.zeros(4),
     ],
 )
-def test_predictions_that_are_none_are_refused(logits, match):
-    with pytest.raises(ModelError, match=match):
+def test_predictions_that_are_none_are_refused(logits):
+    with refuses(ModelError):
         read_sequences(lambda _: (np.zeros((4, 1)), logits), [np.zeros(4, int)], 0.5)
 
 

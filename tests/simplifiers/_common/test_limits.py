@@ -16,6 +16,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 from tests.rules.naive import ways
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -203,36 +204,36 @@ def test_columns_go_by_name_where_the_ensemble_has_its_own_order(diabetes):
 
 
 @pytest.mark.parametrize(
-    ("limits", "words"),
+    "limits",
     [
-        ({"forbidden": ["size"]}, "'size', which is no feature; there are 'a', 'b'"),
-        ({"forbidden": "a"}, "forbidden must be a list"),
-        ({"forbidden": None}, "forbidden must be a list"),
-        ({"forbidden": [4]}, "position 4; there are 4 columns"),
-        ({"forbidden": [-1]}, "position -1"),
-        ({"forbidden": [True]}, "names True"),
-        ({"monotonic_cst": {"size": 1}}, "monotonic_cst names 'size'"),
-        ({"monotonic_cst": {"a": 2}}, "of 'a' must be -1"),
-        ({"monotonic_cst": {"a": "up"}}, "found 'up'"),
-        ({"monotonic_cst": [1, 0]}, r"shape \(2,\), but there are 4 columns"),
-        ({"monotonic_cst": [0.5, 0, 0, 0]}, "found 0.5"),
-        ({"monotonic_cst": 1}, r"shape \(\)"),
-        ({"monotonic_cst": {"kind": 1}}, "'kind', which is categorical"),
-        ({"monotonic_cst": [0, 0, 0, -1]}, "'kind', which is categorical"),
+        {"forbidden": ["size"]},
+        {"forbidden": "a"},
+        {"forbidden": None},
+        {"forbidden": [4]},
+        {"forbidden": [-1]},
+        {"forbidden": [True]},
+        {"monotonic_cst": {"size": 1}},
+        {"monotonic_cst": {"a": 2}},
+        {"monotonic_cst": {"a": "up"}},
+        {"monotonic_cst": [1, 0]},
+        {"monotonic_cst": [0.5, 0, 0, 0]},
+        {"monotonic_cst": 1},
+        {"monotonic_cst": {"kind": 1}},
+        {"monotonic_cst": [0, 0, 0, -1]},
     ],
 )
-def test_wrong_limits_are_refused(limits, words):
+def test_wrong_limits_are_refused(limits):
     X = table(np.random.default_rng(0), 60)
     y = X["b"] > 0
     model = HistGradientBoostingClassifier(random_state=0)
-    with pytest.raises(InputError, match=words):
+    with refuses(InputError):
         cw.RuleListClassifier(model, **QUICK, **limits).fit(X, y)
 
 
 def test_three_classes_have_no_order():
     X, y = load_iris(return_X_y=True)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(InputError, match="not supported for multiclass"):
+    with refuses(InputError):
         cw.RuleListClassifier(forest, monotonic_cst=[1, 0, 0, 0]).fit(X, y)
     quick = {**QUICK, "random_state": 0}
     rules = cw.RuleListClassifier(forest, **quick, monotonic_cst=[0] * 4).fit(X, y)

@@ -9,6 +9,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 from tests.comparison.stand_in import Here
+from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
 from clearwood.comparison import processes
@@ -113,7 +114,7 @@ def test_auto_takes_no_constant(never):
     X, y, forest = never
     rules = cw.simplify(forest, X, y, method="auto", **QUICK)
     assert rules.n_rules > 1
-    assert rules.about["kinds"].startswith("on held-out rows, log loss beyond")
+    same_lines(rules.about["kinds"])
     figures = [
         float(text) for text in re.findall(r"[a-z] ([0-9.e-]+)", rules.about["kinds"])
     ]
@@ -139,11 +140,10 @@ def test_compare_calls_no_constant_enough(never, monkeypatch):
     assert found.constant_error == pytest.approx(truth)
     text = " ".join(str(found).split())
     assert f"enough: {enough.method} with {enough.n_rules} lines" in text
-    assert "of the commonest class alone" in text
-    assert "the model is hardly better; what its probabilities tell is" in text
+    same_lines(text.partition("enough:")[0])
     by_error = cw.compare(forest, X, y, methods=["list"], scoring="error", **quick)
     assert by_error.enough().n_rules > 1
-    with pytest.raises(cw.exceptions.InputError, match="'log_loss' or 'error'"):
+    with refuses(cw.exceptions.InputError, match="'log_loss'.*'error'"):
         cw.compare(forest, X, y, scoring="auc", **quick)
 
 
@@ -179,7 +179,8 @@ def test_the_remedy_removes_the_warning(make, asked, seldom):
 def test_a_constant_names_what_keeps_rules_away(make, never):
     X, y, forest = never
     found, (text,) = told_by(make(forest, **{**QUICK, "min_rows": 400}), X, y)
-    assert found.rules_.n_rules == 1 and "explain nothing" in text
+    assert found.rules_.n_rules == 1
+    same_text(text)
     assert "(min_rows=400, --min-rows)" in text
     found, (text,) = told_by(make(forest, forbidden=[0, 1, 2], **QUICK), X, y)
     assert "(forbidden, --forbid)" in text

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
+from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
@@ -75,7 +76,7 @@ def test_a_function_gives_a_number_per_row():
     # In the data's own units, not in those of the search.
     near = losses_of(lambda t, s: -abs(t - s), values, np.array([-1.0, 0.0]))
     np.testing.assert_allclose(near, [1, 11])
-    with pytest.raises(InputError, match="one finite number per row"):
+    with refuses(InputError):
         losses_of(lambda t, s: 1.0, rows, taught)
 
 
@@ -91,9 +92,9 @@ def test_weights_of_classes():
         1,
         0,
     ]
-    with pytest.raises(InputError, match="names the class 'z'"):
+    with refuses(InputError, match="'z'"):
         class_weights(rows, {"z": 3})
-    with pytest.raises(InputError, match="finite numbers above 0"):
+    with refuses(InputError):
         class_weights(rows, {"b": 0})
 
 

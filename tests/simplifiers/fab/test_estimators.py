@@ -15,6 +15,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
+from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood.exceptions import (
@@ -180,7 +181,7 @@ def test_an_unfitted_model_of_catboost_with_categories():
     )  # fmt: skip
     fab = cw.FABRulesClassifier(model, n_restarts=2, random_state=0)
     fab.fit(X, np.where(X["hue"] == "tan", "yes", "no"))
-    assert "hue is 'tan'" in str(fab.rules_)
+    same_lines(str(fab.rules_))
     assert not model.is_fitted() and fab.estimator_.is_fitted()
 
 
@@ -207,7 +208,7 @@ def test_not_one_category_says_nothing_of_missing_values():
         thread_count=1, verbose=False, allow_writing_files=False,
     )  # fmt: skip
     fab = quick(model).fit(X, np.where(X["ward"] == "west", "yes", "no"))
-    assert "ward is not 'west'\n" in str(fab.rules_)
+    same_lines(str(fab.rules_))
 
 
 def test_an_interrupt_keeps_what_is_done(cancer, monkeypatch):
@@ -221,7 +222,7 @@ def test_an_interrupt_keeps_what_is_done(cancer, monkeypatch):
         return plain(*arguments)
 
     monkeypatch.setattr(restarts, "run_restart", interrupted)
-    with pytest.warns(InterruptedFitWarning, match="2 of 4"):
+    with warns(InterruptedFitWarning):
         fab = quick(forest, n_jobs=1).fit(X, y)
     assert len(fab.restarts_) == 2
     assert len(fab.predict(X)) == len(y)
@@ -255,24 +256,24 @@ def fitted(X, y):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "match"),
     [
         (lambda X, y: quick(None, method="best").fit(X, y), "method"),
         (lambda X, y: quick(fitted(X, y)).fit(X[:, :3], y), "3 features"),
-        (lambda X, y: quick(fitted(X, y)).fit(X, y + 1), r"\[3\].*does not know"),
+        (lambda X, y: quick(fitted(X, y)).fit(X, y + 1), r"\[3\]"),
         (
             lambda X, y: quick(GradientBoostingRegressor(n_estimators=3).fit(X, y)).fit(
                 np.where(X > 5, np.nan, X), y
             ),
-            "NaN|missing",
+            "NaN",
         ),
         (lambda X, y: cw.simplify(RandomForestClassifier(3), X), "not fitted"),
         (lambda X, y: cw.simplify(fitted(X, y), X, method="x"), "method"),
     ],
 )
-def test_bad_input_gets_a_clear_error(call, message):
+def test_bad_input_gets_a_clear_error(call, match):
     # ValueError: what scikit-learn's own checks of tables and parameters raise.
-    with pytest.raises((ClearwoodError, ValueError), match=message):
+    with pytest.raises((ClearwoodError, ValueError), match=match):
         call(*IRIS)
 
 
@@ -293,22 +294,21 @@ def labels_with_na(kind):
 
 @pytest.mark.parametrize("kind", ["string", "object"])
 def test_missing_labels_are_counted(kind):
-    with pytest.raises(InputError, match="1 row.*row 3"):
+    with refuses(InputError):
         quick(None).fit(IRIS[0], labels_with_na(kind))
 
 
 @pytest.mark.parametrize(
-    ("y", "message"),
+    ("kind", "y"),
     [
-        ([np.nan, *["a", "b"] * 74, "a"], "NaN or None"),
-        (np.array([np.inf, *range(149)], dtype=object), "infinity"),
-        (["inf", *map(str, range(149))], "infinity"),
-        (np.arange(150).astype("datetime64[D]"), "must be numbers"),
+        (RandomForestClassifier, [np.nan, *["a", "b"] * 74, "a"]),
+        (RandomForestRegressor, np.array([np.inf, *range(149)], dtype=object)),
+        (RandomForestRegressor, ["inf", *map(str, range(149))]),
+        (RandomForestRegressor, np.arange(150).astype("datetime64[D]")),
     ],
 )
-def test_what_is_no_target_is_refused(y, message):
-    kind = RandomForestClassifier if message == "NaN or None" else RandomForestRegressor
-    with pytest.raises(InputError, match=message):
+def test_what_is_no_target_is_refused(kind, y):
+    with refuses(InputError):
         quick(kind(2, random_state=0)).fit(IRIS[0], y)
 
 
@@ -379,7 +379,7 @@ def test_rules_worse_than_one_split_are_called_so():
     flag = X["flag"].to_numpy()
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
     fab = quick(model.fit(X, flag), rules="regions", n_restarts=1)
-    with pytest.warns(PoorFidelityWarning, match="one best split does"):
+    with warns(PoorFidelityWarning):
         fab.fit(X, flag)
     assert fab.single_split_fidelity_ == 1.0
     # What the regions miss is found by moving them.
@@ -395,6 +395,6 @@ def test_a_column_of_other_categories_is_called_so():
     y = (X["g"] == "b").astype(int)
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
     fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0)
-    with pytest.warns(UnknownCategoriesWarning, match="No row of 'g'.*'a', 'b', 'c'"):
+    with warns(UnknownCategoriesWarning, match="'g'.*'a'.*'b'.*'c'"):
         fab.fit(X.assign(g=X["g"].cat.codes), y)
     fab.fit(X, y)  # a warning would fail the test

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests._tables.storing import KINDS, N, in_parts, stored
+from tests.wording import refuses, same_lines, same_text, warns
 
 import clearwood as cw
 from clearwood._tables import open_rows
@@ -130,19 +131,16 @@ def test_it_is_the_fit_to_all_rows_in_memory(method, frame, forest, begun, runs)
     assert len(fit.history) < 200 and fit.converged
 
 
-@pytest.mark.parametrize(
-    ("gain", "kept"), [(0.0, "fitted"), (-1e-9, "of the sample; fitted")]
-)
-def test_what_follows_the_model_better_is_kept(
-    gain, kept, frame, forest, begun, monkeypatch
-):
+@pytest.mark.parametrize("gain", [0.0, -1e-9])
+def test_what_follows_the_model_better_is_kept(gain, frame, forest, begun, monkeypatch):
     found = begun._best.fidelity + gain
     plain = estimators.judged
     monkeypatch.setattr(
         estimators, "judged", lambda *a: plain(*a)._replace(fidelity=found)
     )
     fab = fitted(regressor(forest), lambda: in_parts(frame), "y", "w")
-    assert fab.rules_.about["mixture"].startswith(f"{kept} to all {N:,} rows")
+    same_text(fab.rules_.about["mixture"])
+    assert f"{N:,}" in fab.rules_.about["mixture"]
     asked = [[rule.conditions for rule in fit.rules_] for fit in (fab, begun)]
     assert asked[0] == asked[1] or gain == 0
     assert (fab.history_ == begun.history_) == (gain < 0)
@@ -192,7 +190,7 @@ def test_ctrl_c_keeps_the_sample(frame, forest, begun, monkeypatch):
         return fit_mixture(*arguments, **settings)
 
     monkeypatch.setattr(estimators, "fit_mixture", interrupted)
-    with pytest.warns(InterruptedFitWarning, match="on the sample is kept") as told:
+    with warns(InterruptedFitWarning) as told:
         rules = cw.simplify(
             forest, lambda: in_parts(frame), "y", sample_weight="w", method="fab",
             sample_rows=SAMPLE, n_restarts=2, max_rules=5, random_state=0,
@@ -207,7 +205,7 @@ def test_a_block_that_cannot_be_coded_is_named(frame, forest, tmp_path):
     sampled = open_rows(np.zeros((N, 1)), np.arange(N)).sample(SAMPLE).y
     row = np.setdiff1d(np.arange(N), sampled)[-1]
     broken.loc[row, "a"] = np.inf
-    with pytest.raises(InputError, match="^frame 6: Feature 'a' is infinite"):
+    with refuses(InputError, match="'a'"):
         fitted(regressor(forest), lambda: in_parts(broken), "y", "w")
 
 
@@ -220,7 +218,7 @@ def test_progress(frame, forest, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted(regressor(forest, verbose=True), lambda: in_parts(frame), "y", "w")
-    assert "iterations at most" in capsys.readouterr().err
+    same_lines(capsys.readouterr().err)
 
 
 def test_a_classifier_says_what_all_rows_say(frame):

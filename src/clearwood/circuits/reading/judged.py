@@ -21,6 +21,7 @@ from clearwood.circuits.reading.profiles import (
     Spread,
     label_words,
 )
+from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
@@ -162,11 +163,11 @@ def why(
     features = circuit.features
     found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(told):
-        labels = features.categories[j] or ()
+        labels, kind = features.categories[j] or (), features.info[j].kind
         found[i].append({
             "column": features.shown(j),
             "found": entry_text(features, j, values[i, j]),
-            "expected": facts[j][at].expected(labels),
+            "expected": facts[j][at].expected(labels, kind),
             "surprise": float(of_entries[i, j]),
         })  # fmt: skip
     return found
@@ -193,5 +194,7 @@ def _facts(
 
 def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     """An entry as the table has it."""
-    labels = features.categories[j]
-    return short_text(value, 6) if labels is None else label_words(labels[int(value)])
+    labels, kind = features.categories[j], features.info[j].kind
+    if labels is not None:
+        return label_words(labels[int(value)])
+    return date_text(value) if kind in DATES else short_text(value, 6)

@@ -22,6 +22,7 @@ from clearwood.circuits.distributions import (
     MultivariateGaussian,
 )
 from clearwood.circuits.queries.covariances import mean_and_variance
+from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import name_text
 
@@ -70,7 +71,7 @@ class Shares(NamedTuple):
         gap = float(self.probabilities[level]) - p
         return gap / math.sqrt(max(p * (1 - p), TINY)) if gap else 0.0
 
-    def words(self, labels: Sequence[object]) -> str:
+    def words(self, labels: Sequence[object], kind: str = "") -> str:
         """The levels, the most common first; of two only the second."""
         p = self.probabilities
         if len(p) == 1:
@@ -86,7 +87,7 @@ class Shares(NamedTuple):
             said.append(f"{len(p) - most} others in {rest}")
         return ", ".join(said)
 
-    def expected(self, labels: Sequence[object]) -> str:
+    def expected(self, labels: Sequence[object], kind: str = "") -> str:
         """The same where one level was found: of two the more common."""
         if len(self.probabilities) != 2:
             return self.words(labels)
@@ -94,14 +95,14 @@ class Shares(NamedTuple):
         share = share_text(float(self.probabilities[level]))
         return f"{label_words(labels[level])} in {share}"
 
-    def beside(self, of_all: Shares, labels: Sequence[object]) -> str:
+    def beside(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
         """A level here and, in brackets, among all."""
         level = self.raised(of_all)
         own = share_text(float(self.probabilities[level]))
         other = share_text(float(of_all.probabilities[level]))
         return f"{label_words(labels[level])} in {own} ({other})"
 
-    def brief(self, of_all: Shares, labels: Sequence[object]) -> str:
+    def brief(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
         """The level to tell of and its share; of two levels the share alone."""
         level = self.raised(of_all)
         share = share_text(float(self.probabilities[level]))
@@ -152,26 +153,32 @@ class Spread(NamedTuple):
         gap = self.mean - of_all.mean
         return gap / of_all.deviation_of_rows if of_all.variance else 0.0
 
-    def words(self, labels: Sequence[object]) -> str:
+    def words(self, labels: Sequence[object], kind: str = "number") -> str:
         """Mean and standard deviation, or the value of nearly all rows."""
         if self.heap is None:
-            return self.numbers()
+            return self.numbers(kind)
         value, share = self.heap
-        return f"{number_text(value)} in {share_text(share)}"
+        return f"{value_text(value, kind)} in {share_text(share)}"
 
-    def expected(self, labels: Sequence[object]) -> str:
+    def expected(self, labels: Sequence[object], kind: str = "number") -> str:
         """The same where one number was found."""
-        return self.words(labels)
+        return self.words(labels, kind)
 
-    def beside(self, of_all: Spread, labels: Sequence[object]) -> str:
+    def beside(
+        self, of_all: Spread, labels: Sequence[object], kind: str = "number"
+    ) -> str:
         """Both here and, in brackets, among all."""
-        return f"{self.words(labels)} ({of_all.words(labels)})"
+        return f"{self.words(labels, kind)} ({of_all.words(labels, kind)})"
 
-    def brief(self, of_all: Spread, labels: Sequence[object]) -> str:
+    def brief(
+        self, of_all: Spread, labels: Sequence[object], kind: str = "number"
+    ) -> str:
         """The mean alone, to the digits that the deviation gives it, but few."""
         if self.heap is not None:
             value, share = self.heap
-            return f"{number_text(value)}: {share_text(share)}"
+            return f"{value_text(value, kind)}: {share_text(share)}"
+        if kind in DATES:
+            return date_text(round(self.mean))
         if not self.mean:
             return "0"
         places = 3 - math.floor(math.log10(abs(self.mean)))
@@ -179,13 +186,18 @@ class Spread(NamedTuple):
             places = min(places, 1 - math.floor(math.log10(self.deviation_of_rows)))
         return _fixed(self.mean, places)
 
-    def numbers(self) -> str:
+    def numbers(self, kind: str = "number") -> str:
         """Two digits of the deviation, and as many places of the mean."""
         deviation = self.deviation_of_rows
         if not deviation > 0:
-            return short_text(self.mean, 6)
+            is_date = kind in DATES
+            return date_text(self.mean) if is_date else short_text(self.mean, 6)
         places = 1 - math.floor(math.log10(deviation))
-        return f"{_fixed(self.mean, places)} ± {_fixed(deviation, places)}"
+        spread = _fixed(deviation, places)
+        if kind in DATES:
+            day = round(self.mean) if deviation >= 1 else self.mean
+            return f"{date_text(day)} ± {spread} days"
+        return f"{_fixed(self.mean, places)} ± {spread}"
 
 
 def _fixed(value: float, places: int) -> str:
@@ -223,10 +235,11 @@ def column_words(
     age 54.1 ± 9.0 (61 ± 12)
     """
     name, labels = name_text(features.title(j)), features.categories[j] or ()
+    kind = features.info[j].kind
     if of_all is None:
-        said = here.words(labels)
+        said = here.words(labels, kind)
     else:
-        said = here.beside(of_all, labels)  # type: ignore[arg-type]
+        said = here.beside(of_all, labels, kind)  # type: ignore[arg-type]
     is_one = isinstance(here, Spread) and here.heap is not None
     return f"{name} = {said}" if labels or is_one else f"{name} {said}"
 

@@ -221,9 +221,9 @@ def _summarize(
 
 def _plain(fitted: Any) -> dict[str, Any]:
     """The network as plain data: what a file for ``clearwood.load`` holds."""
-    from clearwood.persistence import saved_of
+    from clearwood.circuits.saving import SAVED
 
-    document, arrays = saved_of(type(fitted).__name__).write(fitted)
+    document, arrays = SAVED[type(fitted).__name__].write(fitted)
     return document | {name: array.tolist() for name, array in arrays.items()}
 
 

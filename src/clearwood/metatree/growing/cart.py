@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel, product, rounded
+from clearwood._numeric import category_ranks, kernel
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
 from clearwood.ensembles import TreeEnsemble
@@ -127,7 +127,7 @@ def grow_ensemble(
             continue
         known = ~np.isnan(encoded[:, d])
         code = encoded[known, d].astype(int)
-        ranks[d] = _ranks(code, values[known], weight[known], len(labels))
+        ranks[d] = category_ranks(code, values[known], weight[known], len(labels))
         columns[known, d] = ranks[d][code]
     # Bootstraps with weights draw other rows than those without.
     weights = None if (weight == 1).all() and not ranks else weight
@@ -369,25 +369,6 @@ def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 # Grown on sets of categories
-
-
-def _ranks(
-    code: np.ndarray, values: np.ndarray, weight: np.ndarray, n: int
-) -> np.ndarray:
-    """Rank of every category along the direction in which their means differ most."""
-    total = np.bincount(code, weight, minlength=n)
-    sums = [np.bincount(code, weight * value, minlength=n) for value in values.T]
-    mean = np.stack(sums, axis=1) / total[:, None]
-    gap = mean - np.average(mean, axis=0, weights=total) if n else mean
-    if values.shape[1] > 1 and n:
-        # Coppersmith, Hong and Hosking (1999): the first principal component.
-        spread = np.sqrt(total)[:, None] * gap
-        direction = np.linalg.svd(spread, full_matrices=False)[2][0]
-        # The larger part positive: the sign of a component means nothing.
-        gap = product(gap, direction * np.sign(direction[np.abs(direction).argmax()]))
-    rank = np.empty(n, dtype=int)
-    rank[np.argsort(rounded(gap.ravel()), kind="stable")] = np.arange(n)
-    return rank
 
 
 def _with_category_sets(

@@ -54,14 +54,18 @@ def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]
     in_map = np.array([end.number for end in read.ends])[read.apply(X)]
     classes = list(getattr(estimator, "classes_", ()))
     y = check_target(y, len(codes), numeric=not classes)
-    score = _class_scores if classes else _value_scores
     spoken = {
         "average": (tree.predictive(codes), float(posterior.leaf.sum())),
         "map_tree": (_Alone(posterior, in_map), float(read.n_leaves)),
         "full_tree": (_Alone(posterior, ends), float(s.is_leaf.sum())),
     }
     return {
-        name: {"n_leaves": n_leaves, **score(predictive, y, classes)}
+        name: {"n_leaves": n_leaves}
+        | (
+            class_scores(predictive.probabilities(), y, classes)
+            if classes
+            else _value_scores(predictive, y)
+        )
         for name, (predictive, n_leaves) in spoken.items()
     }
 
@@ -86,8 +90,8 @@ class _Alone:
         return np.stack([self.model.quantile(self.stats, q) for q in full], axis=1)
 
 
-def _class_scores(predictive: Any, y: np.ndarray, classes: list) -> dict[str, float]:
-    p = predictive.probabilities()
+def class_scores(p: np.ndarray, y: np.ndarray, classes: list) -> dict[str, float]:
+    """Error and log loss of class probabilities."""
     place = {label: k for k, label in enumerate(classes)}
     truth = np.array([place.get(label, -1) for label in y.tolist()])
     true_p = np.where(truth < 0, 0.0, p[np.arange(len(y)), truth])
@@ -97,13 +101,20 @@ def _class_scores(predictive: Any, y: np.ndarray, classes: list) -> dict[str, fl
     }
 
 
-def _value_scores(predictive: Any, y: np.ndarray, classes: list) -> dict[str, float]:
+def _value_scores(predictive: Any, y: np.ndarray) -> dict[str, float]:
     tail = 0.5 - COVERAGE / 2
-    low, high = predictive.quantile([tail, 1 - tail]).T
-    density = np.maximum(predictive.log_density(y), math.log(LEAST))
+    interval = predictive.quantile([tail, 1 - tail])
+    return value_scores(predictive.mean(), interval, predictive.log_density(y), y)
+
+
+def value_scores(
+    mean: np.ndarray, interval: np.ndarray, log_density: np.ndarray, y: np.ndarray
+) -> dict[str, float]:
+    """Error, log loss, and coverage and width of intervals of (low, high)."""
+    low, high = interval.T
     return {
-        "rmse": float(np.sqrt(((predictive.mean() - y) ** 2).mean())),
-        "log_loss": float(-density.mean()),
+        "rmse": float(np.sqrt(((mean - y) ** 2).mean())),
+        "log_loss": float(-np.maximum(log_density, math.log(LEAST)).mean()),
         "coverage": float(((low <= y) & (y <= high)).mean()),
         "width": float((high - low).mean()),
     }

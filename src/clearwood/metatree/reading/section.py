@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     s = posterior.structure
     best = result.map_tree_
     trees = posterior.top_trees(MOST_TREES)
-    names, used = shown_names(s.coder.features), posterior.feature_used
-    order = [d for d in np.argsort(-used, kind="stable") if used[d] >= LEAST_USED]
     scores = None
     if X is not None and y is not None:
-        scores = _score_lines(compare_scores(result, X, y))
+        scores = score_lines(compare_scores(result, X, y))
     return {
         "tree": summarize_tree(best),
         "facts": [
@@ -71,20 +70,30 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
             }
             for t in trees
         ],
+        **features_in_use(shown_names(s.coder.features), posterior.feature_used),
+        "scores": scores,
+    }
+
+
+def features_in_use(names: Sequence[str], used: np.ndarray) -> dict[str, Any]:
+    """Features by the posterior probability of their use, the most used first."""
+    order = [d for d in np.argsort(-used, kind="stable") if used[d] >= LEAST_USED]
+    shown = order[:MOST_FEATURES]
+    return {
         "used": [
             {
                 "name": names[d],
                 "text": probability_text(float(used[d])),
                 "share": float(used[d]),
             }
-            for d in order[:MOST_FEATURES]
+            for d in shown
         ],
-        "n_hidden": len(names) - len(order[:MOST_FEATURES]),
-        "scores": scores,
+        "n_hidden": len(names) - len(shown),
     }
 
 
-def _score_lines(scores: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+def score_lines(scores: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+    """Lines of a table of what :func:`compare_scores` found, or a part of it."""
     return [
         {
             "name": NAMES[key][0],

@@ -1,0 +1,46 @@
+"""Warnings that point to the user's line, and once per call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def warned_once() -> Iterator[None]:
+    """Within one call warn only once of the unknown categories of a column.
+
+    For whatever reads a table more than once; also as a decorator.
+    """
+    if _TOLD.get() is not None:
+        yield
+        return
+    token = _TOLD.set(set())
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def is_new(name: str) -> bool:
+    """Whether nobody was warned of a column yet within the call."""
+    told = _TOLD.get()
+    if told is None:
+        return True
+    if name in told:
+        return False
+    told.add(name)
+    return True
+
+
+def users_level() -> int:
+    """The ``stacklevel`` of the line outside that called the library."""
+    frame, level = sys._getframe(1), 1
+    inside = ("clearwood", "contextlib", "sklearn", "joblib")
+    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in inside:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,399 @@
+"""The families of methods: one record each, by which the rest of the library finds it.
+
+The estimators at the top of ``clearwood``, ``save`` and ``load``, ``report`` and the
+command line know a family by its :class:`Family` alone. A package of your own registers
+one under the entry-point group ``clearwood.families``::
+
+    [project.entry-points."clearwood.families"]
+    toy = "toy.family:FAMILY"
+
+Records name modules and are cheap: nothing of a family is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from clearwood.exceptions import InputError
+
+GROUP = "clearwood.families"
+
+
+class PageSection(NamedTuple):
+    """The section of a page on which a result of a family is described.
+
+    Attributes
+    ----------
+    name, title : str
+        Of the section: for links and its template, and for readers.
+    module : str
+        Module with ``section(result, X, y)``, which returns what the template shows,
+        and, where results have rules, ``teacher_of(result, X)``: the model that the
+        rules describe.
+    template : str
+        Reads the dictionary under ``name``: a file of clearwood's, or
+        ``"package:folder/file.html"``.
+    has_rules : bool
+        Whether results have ``rules_``, so that the section follows those of rules;
+        otherwise it is the whole page.
+    lead : str
+        First paragraph of a page of its own.
+    parts : tuple of (str, str)
+        Its parts: identifiers, which the template defines, and titles.
+    """
+
+    name: str
+    title: str
+    module: str
+    template: str
+    has_rules: bool = True
+    lead: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+class Family(NamedTuple):
+    """A family of methods, by the names of its parts.
+
+    Attributes
+    ----------
+    name : str
+    public : mapping of str to str
+        Names at the top of ``clearwood`` and the modules that define them. Those of
+        other packages' families are not added there.
+    saved : mapping of str to str
+        Classes whose instances :func:`clearwood.save` writes, and the modules whose
+        ``SAVED`` declares what files hold of them, by their names (see
+        ``clearwood.codec``). A class that was renamed keeps its old name here.
+    sections : mapping of str to PageSection
+        Per class of results, and its subclasses, its section of a page.
+    commands : mapping of str to str
+        Commands of ``clearwood`` on the command line: ``"module:function"`` of each, a
+        command of click.
+
+    Examples
+    --------
+    >>> Family("toy", saved={"Toy": "toy.saving"}, commands={"toy": "toy.cli:toy"}).name
+    'toy'
+    """
+
+    name: str
+    public: Mapping[str, str] = {}
+    saved: Mapping[str, str] = {}
+    sections: Mapping[str, PageSection] = {}
+    commands: Mapping[str, str] = {}
+
+
+def _names(module: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), f"clearwood.{module}")
+
+
+_SIMPLIFIERS = _names(
+    "simplifiers",
+    "AdditiveRulesClassifier AdditiveRulesRegressor BornAgainTreeClassifier "
+    "BornAgainTreeRegressor DistilledTreeClassifier DistilledTreeRegressor "
+    "FABRulesClassifier FABRulesRegressor InTreesClassifier InTreesRegressor "
+    "NodeHarvestClassifier NodeHarvestRegressor RuleListClassifier RuleListRegressor",
+)
+_META_TREES = _names("metatree", "MetaTreeClassifier MetaTreeRegressor")
+_META_FORESTS = _names("metatree", "MetaForestClassifier MetaForestRegressor")
+_PROJECTED_RULES = _names(
+    "projection",
+    "ProjectedRuleListClassifier ProjectedRuleListRegressor ProjectedTreeClassifier "
+    "ProjectedTreeRegressor",
+)
+_PROJECTED_LINES = _names(
+    "projection", "ProjectedLinearRegression ProjectedLogisticRegression"
+)
+_CIRCUITS = _names(
+    "circuits", "HybridSPN LearnSPN MiniSPN ParetoSPN SPNClassifier SPNImputer"
+)
+_BINNINGS = _names("discretize", "BinaryBinner MDLPDiscretizer")
+
+
+def _sections(section: PageSection, *classes: str) -> dict[str, PageSection]:
+    return dict.fromkeys(classes, section)
+
+
+def _saved(module: str, *classes: str) -> dict[str, str]:
+    return dict.fromkeys(classes, f"clearwood.{module}")
+
+
+OWN = (
+    Family(
+        "simplifiers",
+        public=_SIMPLIFIERS
+        | _names("simplifiers", "simplify")
+        | _names("simplifiers.fab.display", "FABPathDisplay"),
+        saved=_saved("simplifiers.saving", *_SIMPLIFIERS),
+        commands={"simplify": "clearwood.cli.verbs.simplify:simplify"},
+    ),
+    Family(
+        "metatree",
+        public=_META_TREES
+        | _META_FORESTS
+        | _names("metatree.reading.display", "MetaTreeDisplay"),
+        saved=_saved("metatree.saving", *_META_TREES, *_META_FORESTS),
+        sections=_sections(
+            PageSection(
+                "trees",
+                "All prunings",
+                "clearwood.metatree.reading.section",
+                "metatree/reading/section.html",
+            ),
+            *_META_TREES,
+        )
+        | _sections(
+            PageSection(
+                "forest",
+                "Forest of meta-trees",
+                "clearwood.metatree.reading.forest_section",
+                "metatree/reading/forest_section.html",
+                has_rules=False,
+                lead="A forest each tree of which is averaged over all its prunings, "
+                "weighted by their posterior probability.",
+                parts=(
+                    ("trees", "Trees"),
+                    ("features", "Features"),
+                    ("scores", "Scores"),
+                ),
+            ),
+            *_META_FORESTS,
+        ),
+        commands={"metatree": "clearwood.cli.verbs.metatree:metatree"},
+    ),
+    Family(
+        "projection",
+        public=_PROJECTED_RULES
+        | _PROJECTED_LINES
+        | _names(
+            "projection",
+            "LocalExplanation MethodComparison compare_methods explain_local",
+        )
+        | _names("projection.display", "LeavesDisplay LocalDisplay SizePathDisplay")
+        | _names("projection.judging.stability_display", "TreeStabilityDisplay")
+        | _names("projection.judging.t_test_display", "DifferenceDisplay"),
+        saved=_saved("projection.saving", *_PROJECTED_RULES, *_PROJECTED_LINES),
+        sections=_sections(
+            PageSection(
+                "projection",
+                "How sure it is",
+                "clearwood.projection.reading.section",
+                "projection/reading/section.html",
+            ),
+            *_PROJECTED_RULES,
+        )
+        | _sections(
+            PageSection(
+                "coefficients",
+                "A linear model",
+                "clearwood.projection.reading.coefficients",
+                "projection/reading/coefficients.html",
+                has_rules=False,
+            ),
+            *_PROJECTED_LINES,
+        )
+        | _sections(
+            PageSection(
+                "around",
+                "One row",
+                "clearwood.projection.reading.around",
+                "projection/reading/around.html",
+                has_rules=False,
+            ),
+            "LocalExplanation",
+        ),
+        commands={"project": "clearwood.cli.verbs.project:project"},
+    ),
+    Family(
+        "sbfc",
+        public=_names("sbfc", "SelectiveBayesianForestClassifier")
+        | _names("sbfc.reading.display", "FeatureGraphDisplay SignalDisplay")
+        | _names("sbfc.reading.draws_display", "GraphSizesDisplay LogPosteriorDisplay"),
+        saved=_saved("sbfc.saving", "SelectiveBayesianForestClassifier"),
+        sections=_sections(
+            PageSection(
+                "graph",
+                "Feature graph",
+                "clearwood.sbfc.reading.section",
+                "sbfc/reading/section.html",
+                has_rules=False,
+                lead="Which features tell the class, and which of them depend on each "
+                "other.",
+                parts=(
+                    ("graph", "Feature graph"),
+                    ("ranking", "Features"),
+                    ("scores", "How good predictions are"),
+                    ("sampling", "How it was found"),
+                ),
+            ),
+            "SelectiveBayesianForestClassifier",
+        ),
+        commands={"sbfc": "clearwood.cli.verbs.sbfc:sbfc"},
+    ),
+    Family(
+        "circuits",
+        public=_CIRCUITS
+        | _names("circuits.reading.curves", "ConditionalDisplay")
+        | _names("circuits.reading.display", "CircuitDisplay")
+        | _names("circuits.reading.sizes_display", "NetworkSizesDisplay")
+        | _names("circuits.reading.surprise_display", "SurpriseDisplay"),
+        saved=_saved("circuits.saving", "Circuit", *_CIRCUITS),
+        sections=_sections(
+            PageSection(
+                "circuit",
+                "Kinds of rows",
+                "clearwood.circuits.reading.section",
+                "circuits/reading/section.html",
+                has_rules=False,
+                lead="Which kinds of rows there are, which columns go together, and "
+                "which rows are surprising.",
+                parts=(
+                    ("kinds", "Kinds of rows"),
+                    ("together", "Columns that go together"),
+                    ("density", "How good it is"),
+                    ("surprising", "Surprising rows"),
+                ),
+            ),
+            *_CIRCUITS,
+        ),
+        commands={"density": "clearwood.cli.verbs.density:density"},
+    ),
+    Family(
+        "sequences",
+        public=_names(
+            "sequences",
+            "HMMLSTM HiddenMarkovModel RecurrentExplanation explain_rnn state_trees",
+        )
+        | _names("sequences.reading.automaton_display", "AutomatonDisplay")
+        | _names(
+            "sequences.reading.display", "FidelityCurveDisplay StepSurpriseDisplay"
+        )
+        | _names("sequences.reading.states_display", "StatesDisplay")
+        | _names("sequences.reading.sweeps_display", "SweepsDisplay"),
+        saved=_saved("sequences.saving", "HiddenMarkovModel")
+        | _saved("sequences.networks.saving", "HMMLSTM"),
+        sections={
+            "RecurrentExplanation": PageSection(
+                "states",
+                "States of a network",
+                "clearwood.sequences.reading.section",
+                "sequences/reading/section.html",
+                has_rules=False,
+                lead="A recurrent network as an automaton of few states, and what "
+                "that explains.",
+                parts=(
+                    ("states", "The text"),
+                    ("fidelity", "How much it explains"),
+                    ("automaton", "The states"),
+                    ("failures", "Where it fails"),
+                ),
+            ),
+            "HiddenMarkovModel": PageSection(
+                "hmm",
+                "Hidden states",
+                "clearwood.sequences.reading.markov_section",
+                "sequences/reading/markov_section.html",
+                has_rules=False,
+                lead="Between which states sequences move, what each emits, and where "
+                "it leads.",
+                parts=(
+                    ("time", "States over time"),
+                    ("states", "What they are"),
+                    ("moves", "Where they lead"),
+                    ("score", "How good it is"),
+                ),
+            ),
+            "HMMLSTM": PageSection(
+                "hybrid",
+                "A network and hidden states",
+                "clearwood.sequences.reading.hybrid_section",
+                "sequences/reading/hybrid_section.html",
+                has_rules=False,
+                lead="A recurrent network beside a hidden Markov model: how well both "
+                "predict, and what each contributes.",
+                parts=(("score", "Scores"), ("training", "Training")),
+            ),
+        },
+        commands={"states": "clearwood.cli.verbs.states:states"},
+    ),
+    Family(
+        "discretize",
+        public=_BINNINGS,
+        saved=_saved("discretize.saving", *_BINNINGS),
+    ),
+)
+"""The families of this package."""
+
+
+def families() -> tuple[Family, ...]:
+    """All families: those of this package, then those that others register."""
+    return (*OWN, *_registered())
+
+
+def saving_module(name: str) -> str | None:
+    """The module that declares what files hold of a class, or None."""
+    return _first("saved", (name,))
+
+
+def section_of(result: Any) -> PageSection | None:
+    """The section on which a result is described, by its class or one it inherits."""
+    return _first("sections", tuple(kind.__name__ for kind in type(result).__mro__))
+
+
+def command_of(name: str) -> Any | None:
+    """A family's command by its name, or None."""
+    place = _first("commands", (name,))
+    if place is None:
+        return None
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _first(part: str, names: tuple[str, ...]) -> Any | None:
+    """The entry of the first of some names; other packages are asked last."""
+    for name in names:
+        for some in (lambda: OWN, _registered):
+            for family in some():
+                if name in getattr(family, part):
+                    return getattr(family, part)[name]
+    return None
+
+
+@cache
+def _registered() -> tuple[Family, ...]:
+    """The families of other packages.
+
+    Raises
+    ------
+    InputError
+        One cannot be loaded, or gives something the name of another's.
+    """
+    from importlib.metadata import entry_points
+
+    found: list[Family] = []
+    for point in entry_points(group=GROUP):
+        where = f"The entry point {point.name!r} ({point.value}) in {GROUP!r}"
+        try:
+            family = point.load()
+        except Exception as error:
+            raise InputError(
+                f"{where} cannot be loaded: {type(error).__name__}: {error}. Update or "
+                "uninstall the package that registers it."
+            ) from error
+        if not isinstance(family, Family):
+            raise InputError(
+                f"{where} is a {type(family).__name__}, expected a "
+                "clearwood.families.Family."
+            )
+        for part in ("saved", "sections", "commands"):
+            taken = {name for other in (*OWN, *found) for name in getattr(other, part)}
+            twice = sorted(taken & set(getattr(family, part)))
+            if twice:
+                raise InputError(
+                    f"{where} has {part} that another family has, {twice}; rename them."
+                )
+        found.append(family)
+    return tuple(found)

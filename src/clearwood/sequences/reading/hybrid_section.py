@@ -1,0 +1,104 @@
+"""What a report says of a recurrent network beside a hidden Markov model."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from clearwood._html.chart import round_ticks
+from clearwood._words.numbers import short_text
+from clearwood.sequences.networks.estimators import HMMLSTM
+from clearwood.sequences.networks.steps import codes_of
+from clearwood.sequences.reading.charts import line_chart
+from clearwood.sequences.reading.markov_states import markov_states
+from clearwood.sequences.states_over_time import sequence_bounds
+from clearwood.sequences.symbols import end_to_end
+
+KINDS = {
+    "sequential": "fitted first, then left as it is",
+    "joint": "trained with the network",
+    None: "none",
+}
+"""How the hidden Markov model came about, by ``hybrid``."""
+
+
+def section(result: HMMLSTM, X: Any = None, y: Any = None) -> dict[str, Any]:
+    """Sizes, the course of the training, scores, and the states of the Markov model.
+
+    Parameters
+    ----------
+    result : HMMLSTM
+        Fitted.
+    X : as in ``HMMLSTM.fit``, optional
+        Steps to score.
+    y : sequence of int, or array-like of shape (n_steps,), optional
+        Of symbols the lengths of the sequences in X, of a series its outputs.
+
+    Returns
+    -------
+    dict
+    """
+    check_is_fitted(result)
+    history = result.history_
+    kept = max(range(len(history)), key=lambda i: _or_least(history[i].validation))
+    return {
+        "facts": [
+            ("Size of the LSTM's state", f"{result.n_hidden:,}"),
+            ("Hidden Markov model", KINDS[result.hybrid]),
+            ("Parameters of the network", f"{result.n_parameters_:,}"),
+            ("Epochs", f"{len(history):,}, of which number {kept + 1} is kept"),
+            ("Held-out perplexity", _perplexity(history[kept].validation)),
+        ],
+        "training": _training_chart(history),
+        "states": [] if result.hmm_ is None else markov_states(result.hmm_),
+        "scores": None if X is None else _scores(result, X, y),
+    }
+
+
+def _or_least(value: float) -> float:
+    return -math.inf if math.isnan(value) else value
+
+
+def _perplexity(log_likelihood: float) -> str:
+    if math.isnan(log_likelihood):
+        return "nothing was held out"
+    return short_text(math.exp(-log_likelihood))
+
+
+def _training_chart(history: list[Any]) -> dict[str, Any] | None:
+    """Log loss of training and of held-out steps by epoch."""
+    training, held_out = (-np.array(values) for values in list(zip(*history))[:2])
+    n = len(training)
+    if n < 2 or not np.isfinite([training, held_out]).all():
+        return None
+    return line_chart(
+        np.arange(n) / (n - 1),
+        training.tolist(),
+        held_out.tolist(),
+        labels=[
+            (f"{tick:,.0f}", (tick - 1) / (n - 1))
+            for tick in round_ticks(1, n, 6)
+            if tick >= 1
+        ],
+    )
+
+
+def _scores(result: HMMLSTM, X: Any, y: Any) -> list[tuple[str, float]]:
+    """Mean log-likelihoods of a step: of the network, and of simpler predictions."""
+    if result.n_columns_ is not None:
+        return [("Network", result.score(X, y))]
+    X, lengths = end_to_end(X, y)
+    scores = [("Network", result.score(X, lengths=lengths))]
+    # The first symbol of a sequence is not predicted, nor is a missing one.
+    codes = codes_of(X, result.classes_)
+    predicted = codes >= 0
+    predicted[sequence_bounds(lengths, len(X))[:-1]] = False
+    if result.hmm_ is not None:
+        steps = result.hmm_.step_log_likelihood(X, lengths)[predicted]
+        scores.append(("Hidden Markov model alone", float(steps.mean())))
+    with np.errstate(divide="ignore"):
+        frequency = np.log(result.frequency_[codes[predicted]])
+    return [*scores, ("Frequencies of the symbols", float(frequency.mean()))]
