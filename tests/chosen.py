@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+from tests.wording import path_of
+
 ROOT = Path(__file__).resolve().parents[1]
 
 LARGE_PRODUCT = 30
@@ -71,7 +73,7 @@ def quick(items, changed):
 
     ``changed`` are paths from the root. A source file stands for its own examples and
     for the tests of its folder (``rules/exports/sql.py``: ``tests/rules/exports``), or
-    of the nearest one above that has tests; a file of tests for itself.
+    of the nearest one above that has tests; a file of tests, or its texts, for itself.
     """
     promise = "test_arrays_and_frames_say_the_same[array-"
     return [
@@ -86,7 +88,8 @@ def quick(items, changed):
 @cache
 def _stands_for(path, changed):
     """Whether a file of tests was changed, or belongs to a source file that was."""
-    own = {path, *(part for part in path.parents if ROOT / "tests" in part.parents)}
+    own = {path, path_of(path)}
+    own |= {part for part in path.parents if ROOT / "tests" in part.parents}
     wanted = {ROOT / name for name in changed}
     wanted |= {_tests_of(name) for name in changed if name.startswith("src/clearwood/")}
     return bool(own & wanted)

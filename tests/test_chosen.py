@@ -69,12 +69,15 @@ def test_each_check_of_sklearn_runs_on_each_family():
 def test_a_changed_file_stands_for_its_tests():
     tests = chosen.ROOT / "tests"
     changed = frozenset(
-        {"src/clearwood/rules/exports/python.py", "tests/test_files.py"}
+        {"src/clearwood/rules/exports/python.py", "tests/test_memory.py"}
     )
-    assert chosen.is_quick(tests / "test_files.py", changed)
+    assert chosen.is_quick(tests / "test_memory.py", changed)
     assert chosen.is_quick(tests / "rules" / "exports" / "test_sql.py", changed)
     assert not chosen.is_quick(tests / "rules" / "test_rule_set.py", changed)
     assert chosen.is_quick(tests / "contract.py", frozenset())
-    single = frozenset({"src/clearwood/_files.py"})
-    assert chosen.is_quick(tests / "test_files.py", single)
+    texts = frozenset({"tests/rules/texts/rule_set.txt"})
+    assert chosen.is_quick(tests / "rules" / "test_rule_set.py", texts)
+    assert not chosen.is_quick(tests / "rules" / "test_tree.py", texts)
+    single = frozenset({"src/clearwood/_memory.py"})
+    assert chosen.is_quick(tests / "test_memory.py", single)
     assert not chosen.is_quick(tests / "rules" / "test_rule_set.py", single)

@@ -96,6 +96,11 @@ def same_lines(text, without=""):
     _check(broken, updated)
 
 
+def path_of(file):
+    """Where the texts of a file of tests stand."""
+    return file.parent / "texts" / f"{file.stem.removeprefix('test_')}.txt"
+
+
 def read(path):
     """The texts of a file by the names of their tests, which stand above each."""
     return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
@@ -138,8 +143,7 @@ def _check(broken, updated):
     _asked[test] += 1
     file, _, name = test.partition("::")
     name += f" {_asked[test]}" if _asked[test] > 1 else ""
-    stem = Path(file).stem.removeprefix("test_")
-    path = (ROOT / file).parent / "texts" / f"{stem}.txt"
+    path = path_of(ROOT / file)
     with open(__file__) as lock:
         if UPDATING:  # Processes of pytest-xdist share the files.
             import fcntl

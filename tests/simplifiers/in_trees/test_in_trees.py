@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 )
 from tests.ensembles.models import random_ensemble, random_rows
 from tests.simplifiers.in_trees import naive
-from tests.wording import same_lines
+from tests.wording import same_text
 
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
@@ -490,7 +490,7 @@ def test_progress_goes_to_stderr(cancer, capsys):
     X, y, forest = cancer
     cw.InTreesClassifier(forest, verbose=True).fit(X, y)
     shown = capsys.readouterr()
-    same_lines(shown.err)
+    same_text(shown.err.partition(":")[0])
     assert shown.out == ""
 
 
