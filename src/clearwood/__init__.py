@@ -56,9 +56,9 @@ _HOME = {
 """The module of each name: of the results and verbs of all families, and of each."""
 
 _ROOMS = (
-    "circuits", "comparison", "conjugate", "datasets", "discretize", "ensembles",
-    "exceptions", "families", "metatree", "projection", "references", "reporting",
-    "rules", "sampling", "sbfc", "sequences",
+    "circuits", "codec", "comparison", "conjugate", "datasets", "discretize",
+    "ensembles", "exceptions", "families", "metatree", "projection", "references",
+    "reporting", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_ROOMS, "__version__"])
