@@ -17,7 +17,6 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     combine_literals,
-    matches_all,
     region_conditions,
 )
 from clearwood.rules.rule import TEXT_WIDTH, Rule, rule_says
@@ -288,18 +287,23 @@ def build_tree(
         return sorted(found, key=lambda side: _size(side[1]))
 
     def questions(
-        node: BinSplit | None, encoded: np.ndarray, way: tuple[Condition, ...]
+        node: BinSplit | None, rows: np.ndarray, way: tuple[Condition, ...]
     ) -> Any:
         if node is None:
             return None
         asked, below = [], []
+        column = training.encoded[rows, node.feature]
+        # The one column that is asked stands for all: nothing is copied.
+        encoded = np.broadcast_to(
+            column[:, None], (len(rows), bins.features.n_features)
+        )
         for condition, child in sides(node, encoded):
             asked.append(_still_open(condition, way))
-            rows = encoded[matches_all((condition,), encoded)]
-            below.append(questions(child, rows, combine_literals((*way, condition))))
+            there = rows[condition.matches(column)]
+            below.append(questions(child, there, combine_literals((*way, condition))))
         return Question(asked[0], asked[1], below[0], below[1])
 
-    asked = questions(root, training.encoded, ())
+    asked = questions(root, np.arange(len(training)), ())
     ways = list(_ways(asked, ()))
     rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
     # Values and statistics are theirs; literals that training rows do not need stay,

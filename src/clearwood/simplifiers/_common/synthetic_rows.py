@@ -193,7 +193,11 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
             columns += [(column == code).astype(np.float64) for code in known]
         else:
             columns.append(_standardised(column))
-    return np.round(np.stack(columns, axis=1) * 4096.0) / 4096.0
+    places = np.stack(columns, axis=1)
+    places *= 4096.0
+    np.round(places, out=places)
+    places /= 4096.0
+    return places
 
 
 def _standardised(column: np.ndarray) -> np.ndarray:
