@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (
@@ -99,6 +100,8 @@ class Tree:
         -------
         ndarray of int of shape (n_samples,)
         """
+        if is_sparse(X):
+            return self.to_rules().apply(X)
         asked = {c.feature for leaf in self.leaves for c in leaf.conditions}
         encoded = self.features.encode(X, asked)
         decided = np.full(len(encoded), self.n_leaves - 1)
@@ -156,6 +159,19 @@ class Tree:
                 # Nothing is known of such a value: the last leaf decides.
                 break
         return tuple(met)
+
+    def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Tree:
+        """The same tree where features stand in other places."""
+
+        def moved(node: Question | Rule) -> Question | Rule:
+            if isinstance(node, Rule):
+                return node.in_columns(place)
+            yes, no = (
+                replace(c, feature=place[c.feature]) for c in (node.yes, node.no)
+            )
+            return Question(yes, no, moved(node.if_yes), moved(node.if_no))
+
+        return replace(self, root=moved(self.root), features=features)
 
     def to_rules(self) -> RuleList:
         """One rule per leaf, the last as ``otherwise``; they predict the same."""
