@@ -605,7 +605,6 @@ WRONG_FITS = {
     "no weights": (lambda X, y: (X, y, np.zeros(len(y))), "weight|zero"),
     "few weights": (lambda X, y: (X, y, [1.0, 2.0]), r"weight.*\(2,\).*\(442"),
     "names twice": (lambda X, y: (pd.concat([X, X], axis=1), y, None), "'age'"),
-    "sparse": (lambda X, y: (csr_array(X.to_numpy()), y, None), "[Ss]parse"),
     "text": (
         lambda X, y: (np.full((len(y), 4), "a"), y, None),
         "'a'.*row 0",
@@ -624,6 +623,28 @@ def test_wrong_rows_are_refused(case, wrong):
         message = "sample_weight"
     with pytest.raises((ClearwoodError, ValueError, TypeError), match=message):
         case.made(case.unfitted()).fit(X, y, **weights)
+
+
+READS_DENSE = [
+    *(case.make for case in ESTIMATORS if not getattr(case.make, "_reads_sparse", 0)),
+    *(*DENSITIES, *TRANSFORMERS, *SEQUENCE_MODELS),
+]
+
+
+@pytest.mark.parametrize("make", READS_DENSE)
+def test_a_sparse_matrix_is_refused_where_none_is_read(make):
+    with pytest.raises(InputError, match=r"sparse.*toarray\("):
+        make().fit(csr_array(np.eye(9)), np.arange(9) % 2)
+
+
+@each([case for case in ESTIMATORS if getattr(case.make, "_reads_sparse", 0)])
+def test_a_sparse_matrix_says_what_the_dense_one_does(case):
+    X, y = case.data()
+    X, model = X.to_numpy(), case.forest()
+    dense, sparse = (case.made(model).fit(Z, y) for Z in (X, csr_array(X)))
+    assert str(sparse.rules_) == str(dense.rules_)
+    assert sparse.cv_results_ == dense.cv_results_
+    np.testing.assert_array_equal(says(sparse, csr_array(X)), says(dense, X))
 
 
 @each(ESTIMATORS)

@@ -1,18 +1,25 @@
 """scikit-learn's own conformance checks, once for every public estimator."""
 
+import pytest
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    check_estimator_sparse_tag,
+    parametrize_with_checks,
+)
 from tests.estimators import (
     DENSITIES,
     ESTIMATORS,
     PROJECTIONS,
     SIMPLIFIERS,
     TRANSFORMERS,
+    each,
 )
 
 
@@ -25,6 +32,22 @@ def quick(case):
         return case.made(reference=boosting[case.classifies](max_iter=20))
     trees = ExtraTreesRegressor, ExtraTreesClassifier
     return case.made(trees[case.classifies](n_estimators=3, random_state=0))
+
+
+SPARSE = (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    check_estimator_sparse_tag,
+)
+"""Of ensembles that take no sparse matrices, these ask for an error alone."""
+
+
+@each([case for case in SIMPLIFIERS if case.make._reads_sparse])
+@pytest.mark.parametrize("check", SPARSE, ids=lambda check: check.__name__)
+def test_sparse_conformance(case, check):
+    trees = ExtraTreesRegressor, ExtraTreesClassifier
+    inner = trees[case.classifies](n_estimators=3, random_state=0)
+    check(case.make.__name__, case.made(inner))
 
 
 UNSUPERVISED = [

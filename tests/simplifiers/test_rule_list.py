@@ -153,7 +153,7 @@ def test_mixed_rows_come_from_neighbours():
     kind = np.repeat([0.0, 1.0], 50)
     table = np.column_stack([X, kind, np.where(kind == 1, np.nan, 3.0)])
     is_category = np.array([False, False, True, False])
-    made = mixed_rows(table, is_category, np.ones(100), 400, rng)
+    made, _ = mixed_rows(table, is_category, np.ones(100), 400, rng)
     assert made.shape == (400, 4)
     for d in range(4):
         known = np.unique(table[:, d])
@@ -162,8 +162,8 @@ def test_mixed_rows_come_from_neighbours():
     np.testing.assert_array_equal(made[:, 0] > 500, made[:, 2] == 1)
     np.testing.assert_array_equal(made[:, 2] == 1, np.isnan(made[:, 3]))
     assert len(np.unique(made[:, :2], axis=0)) > 200
-    assert len(mixed_rows(table[:1], is_category, np.ones(1), 5, rng)) == 0
-    only_first = mixed_rows(table, is_category, 1.0 * (kind == 0), 50, rng)
+    assert len(mixed_rows(table[:1], is_category, np.ones(1), 5, rng)[0]) == 0
+    only_first, _ = mixed_rows(table, is_category, 1.0 * (kind == 0), 50, rng)
     assert (only_first[:, 2] == 0).all()
 
 
@@ -172,7 +172,7 @@ def test_mixed_rows_bear_infinite_and_huge_values():
     table = rng.normal(size=(30, 3))
     table[0] = [np.inf, -np.inf, 1.7e308]
     table[1, 2] = -1.7e308
-    made = mixed_rows(table, np.zeros(3, bool), np.ones(30), 60, rng)
+    made, _ = mixed_rows(table, np.zeros(3, bool), np.ones(30), 60, rng)
     assert made.shape == (60, 3)
 
 

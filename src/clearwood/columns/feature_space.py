@@ -27,6 +27,7 @@ from clearwood.columns.info import (
     read_column_info,
     said_with,
 )
+from clearwood.columns.sparse_tables import is_matrix, with_dense_columns
 from clearwood.columns.warned_once import is_new, users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
@@ -128,6 +129,14 @@ class FeatureSpace:
         """Number of features."""
         return len(self.names)
 
+    def taken(self, columns: Sequence[int]) -> FeatureSpace:
+        """Some of the features alone."""
+        kept: dict[str, Any] = {
+            name: tuple(getattr(self, name)[d] for d in columns)
+            for name in ("names", "categories", *PER_FEATURE)
+        }
+        return replace(self, **kept)
+
     def renamed(self, names: Sequence[str]) -> FeatureSpace:
         """The same features under the names of the user's data."""
         if len(names) != self.n_features:
@@ -212,7 +221,7 @@ class FeatureSpace:
         names = [str(name) for name in X.columns]
         check_distinct(names)
         if not self.named:
-            self._check_width(len(names))
+            self.check_width(len(names))
             return tuple(names)
         # A column that the model calls by its own name is no other one's too.
         own, known = set(self.names), set(names)
@@ -267,7 +276,7 @@ class FeatureSpace:
             return self._from_encoded(X)
         X = cells.unmasked(X)
         if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
-            self._check_width(X.shape[1])
+            self.check_width(X.shape[1])
             if not self._reads_specially():
                 return cells.as_float64(X, self.float32)
             columns = list(X.T)
@@ -360,6 +369,8 @@ class FeatureSpace:
             raise InputError(
                 "X holds dates or durations; turn them into numbers (days since a day)."
             )
+        if is_matrix(X):
+            raise InputError("X is sparse, and read here only if dense: X.toarray().")
         try:
             table = np.asarray(cells.unmasked(X), dtype=object)
         except ValueError:  # rows of different lengths, with arrays in them
@@ -369,7 +380,7 @@ class FeatureSpace:
                 f"Expected a table of rows and columns, found {table.ndim} "
                 "dimension(s); for one row use X.reshape(1, -1)."
             )
-        self._check_width(table.shape[1])
+        self.check_width(table.shape[1])
         return [
             cells.checked(column, self.names[d])
             if d in read
@@ -383,6 +394,7 @@ class FeatureSpace:
         import narwhals as nw
 
         names = self._names_in(X, asked)
+        X = with_dense_columns(X)
         frame = nw.from_native(X, eager_only=True)
         position = {str(name): name for name in X.columns}
         columns = []
@@ -419,7 +431,8 @@ class FeatureSpace:
             stacklevel=users_level(),
         )
 
-    def _check_width(self, width: int) -> None:
+    def check_width(self, width: int) -> None:
+        """Refuse more or fewer columns than there are features."""
         if width != self.n_features:
             raise InputError(
                 f"X has {width} features, but the model reads {self.n_features} "

@@ -16,6 +16,7 @@ from clearwood.columns.cells import EXACT, days, frame_cells, is_flag, is_missin
 from clearwood.columns.dates import UTC
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.info import ColumnInfo, said_with
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.exceptions import InputError
 
 DATES = (datetime.date, np.datetime64)
@@ -65,6 +66,8 @@ def features_of(
     >>> features_of(times).info[0].kind
     'date'
     """
+    if is_sparse(X):
+        return FeatureSpace.numeric(X.shape[1], X.columns if is_frame(X) else None)
     if not is_frame(X):
         space = FeatureSpace.numeric(np.shape(X)[1])
         if isinstance(X, np.ndarray):

@@ -13,6 +13,7 @@ from clearwood._words.labels import check_text, target_name
 from clearwood.columns.cells import EXACT, frame_cells, is_missing, shown, unmasked
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
 from clearwood.columns.schema import TIMES
+from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
@@ -22,7 +23,7 @@ LARGEST_VALUE = 1e140
 """Sums of a billion squares of such values are still numbers."""
 
 
-def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) -> Any:
     """Check a table for an estimator; set or compare its columns.
 
     Frames are left as they are, so that text and category columns stay what they
@@ -36,23 +37,27 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     X : array-like or frame of shape (n_samples, n_features)
     reset : bool
         True in ``fit``; False to compare with what ``fit`` saw.
+    sparse : bool, default=False
+        Leave a sparse table what it is. By default a matrix is refused, and sparse
+        columns of a frame become dense.
 
     Returns
     -------
-    frame or ndarray
+    frame, ndarray or sparse matrix
     """
     from sklearn.utils.validation import validate_data
 
-    X = unmasked(X)
+    X = accepted(unmasked(X), sparse)
     if not is_frame(X):
         table = validate_data(
             estimator,
             _without_text(X),
             reset=reset,
             dtype="numeric",
+            accept_sparse=("csr", "csc"),
             ensure_all_finite=False,
         )
-        return _with_large_numbers(X, table)
+        return table if is_matrix(table) else _with_large_numbers(X, table)
     names = [str(name) for name in X.columns]
     check_distinct(names)
     check_text(names, "The column")
@@ -71,7 +76,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             f"Found a table with {X.shape[0]} sample(s) and {X.shape[1]} "
             "feature(s); at least one of each is required."
         )
-    if reset:
+    if reset and not is_sparse(X):
         import narwhals as nw
 
         # What no model can read is refused before another library meets it.

@@ -19,6 +19,7 @@ from clearwood.columns.dates import as_times
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.flat_trees import NumericSplits, Splits
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.statistics import objective_of, statistic_of
@@ -93,6 +94,12 @@ class AnyModel:
     def statistic(self) -> str:
         """Which statistic of the target it predicts; empty for the mean or classes."""
         return "" if self.classes is not None else statistic_of(self.objective)
+
+    @property
+    def asked(self) -> np.ndarray:
+        """Features that the questions are about, ascending."""
+        by_set = [split.feature for split in self.questions.categorical]
+        return np.unique(np.append(self.questions.numeric.feature, by_set)).astype(int)
 
     def splits(self) -> Splits:
         """All questions that rules may ask."""
@@ -380,7 +387,8 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
             # A threshold of its own may decide otherwise than the probabilities.
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
-        said = made.answers_encoded(made.encode(X))
+        again = X if is_sparse(X) else made.decode(made.encode(X))
+        said = made._said(again)
         same = np.allclose(said, made._said(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
         raise ModelError(
@@ -417,7 +425,7 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
 
 def _known_cells(X: Any, features: FeatureSpace) -> tuple[Any, ...]:
     """Per column of categories a frame of one cell of each, and of a gap if any."""
-    if not is_frame(X):
+    if not is_frame(X) or is_sparse(X):
         return (None,) * features.n_features
     import narwhals as nw
 

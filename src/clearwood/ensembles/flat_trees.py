@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -151,6 +151,28 @@ class FlatTrees:
             bool(self.unseen_left[node]),
         )
 
+    def taken(self, columns: np.ndarray) -> Self:
+        """The same trees as they read some of the features alone.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Positions, ascending; all that the trees ask are among them.
+        """
+        takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
+        at = np.searchsorted(columns, self.feature)
+        return replace(
+            self,
+            features=self.features.taken(columns.tolist()),
+            feature=np.where(self.feature < 0, -1, at),
+            allows_missing=takes_missing[columns],
+        )
+
+    @property
+    def asked(self) -> np.ndarray:
+        """Features that some split asks, ascending."""
+        return np.unique(self.feature[self.feature >= 0])
+
     def goes_left(self, node: int) -> np.ndarray:
         """Per category code, whether it goes left at a categorical node."""
         start, stop = self.category_offsets[self.category_set[node] :][:2]
@@ -172,7 +194,7 @@ class FlatTrees:
         InputError
             The columns do not fit, or hold NaN or infinity and the model takes none.
         """
-        asked = np.unique(self.feature[self.feature >= 0]).tolist()
+        asked = self.asked.tolist()
         encoded = self.features.encode(X, asked, whole=whole)
         read = np.arange(self.n_features) if whole else np.array(asked, dtype=int)
         takes_missing = np.broadcast_to(self.allows_missing, self.n_features)

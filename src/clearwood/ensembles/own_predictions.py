@@ -17,6 +17,7 @@ import numpy as np
 
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, UnknownCategoriesWarning
 
@@ -118,10 +119,13 @@ def _are_tied(proba: np.ndarray) -> np.ndarray:
 
 
 def _cause(model: Any, verb: str) -> str:
-    return overriding(model, verb) or (
+    may_be = (
         "a part of it with methods of its own, or a setting for prediction "
         "(pred_early_stop)"
     )
+    if type(model).__module__.startswith("xgboost"):
+        may_be += "; or of zeros in a sparse matrix, which XGBoost takes for missing"
+    return overriding(model, verb) or may_be
 
 
 def overriding(model: Any, method: str) -> str | None:
@@ -213,6 +217,8 @@ def _tables(
             X = take_rows(X, rows)
         reader = ensemble.as_in(X)
         yield X, reader
+        if is_sparse(X):
+            return
         encoded = reader.encode(X)
         encoded = encoded[(encoded != UNSEEN).all(axis=1)]
         known = reader.features.categories

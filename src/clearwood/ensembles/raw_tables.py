@@ -18,6 +18,7 @@ import numpy as np
 from clearwood._numeric import category_ranks
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.read import read_trees
 from clearwood.ensembles.tree_ensemble import TreeEnsemble
@@ -62,7 +63,8 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     array([0, 1, 1, 0])
     """
     weight = _weight_of_last(model, sample_weight)
-    if not (is_frame(X) and _learns_from_rows(model) and is_raw(X, model)):
+    is_raw_frame = is_frame(X) and not is_sparse(X) and is_raw(X, model)
+    if not (is_raw_frame and _learns_from_rows(model)):
         return model.fit(X, y, **weight)
     features = features_of(X)
     encoded = features.encode(X)

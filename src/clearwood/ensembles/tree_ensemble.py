@@ -12,6 +12,7 @@ import numpy as np
 from clearwood._tables import RowBlocks, is_read_in_blocks
 from clearwood._tables.predicting import predicted
 from clearwood.codec.documents import refuse_damaged
+from clearwood.columns.sparse_tables import blocks_of, is_sparse
 from clearwood.ensembles import _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
@@ -324,7 +325,14 @@ class TreeEnsemble(FlatTrees):
         -------
         ndarray of shape (n_rows, n_outputs)
         """
-        return self.raw_scores_encoded(self.encode(X))
+        if not is_sparse(X):
+            return self.raw_scores_encoded(self.encode(X))
+        # The columns that are asked, of so many rows that a dense table of them is
+        # small.
+        n_rows = max(1, BLOCK_LEAVES // max(1, self.asked.size))
+        few = self.taken(self.asked)
+        blocks = blocks_of(self.features, X, self.asked.tolist(), n_rows)
+        return np.concatenate([few.raw_scores(block) for block in blocks])
 
     def raw_scores_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`raw_scores`, for rows that :meth:`encode` made."""

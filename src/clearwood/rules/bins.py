@@ -196,6 +196,41 @@ class FeatureBins:
         )
         return replace(self, statements=statements)
 
+    def in_columns(self, features: FeatureSpace, columns: np.ndarray) -> FeatureBins:
+        """The same bins where features stand in other places, others having no cuts.
+
+        Parameters
+        ----------
+        features : FeatureSpace
+            All features.
+        columns : ndarray of int
+            Where each of these stands among them.
+        """
+        cuts, groups = [np.zeros(0)] * features.n_features, [None] * features.n_features
+        for d, cut, group in zip(columns.tolist(), self.cuts, self.groups):
+            cuts[d], groups[d] = cut, group
+        statements = self.statements._replace(feature=columns[self.statements.feature])
+        return replace(
+            self,
+            features=features,
+            cuts=tuple(cuts),
+            groups=tuple(groups),
+            statements=statements,
+        )
+
+    def taken(self, columns: np.ndarray) -> FeatureBins:
+        """The bins of some features alone, ascending."""
+        others = np.ones(self.features.n_features, dtype=bool)
+        others[columns] = False
+        s = self.without(others).statements
+        return replace(
+            self,
+            features=self.features.taken(columns.tolist()),
+            cuts=tuple(self.cuts[d] for d in columns),
+            groups=tuple(self.groups[d] for d in columns),
+            statements=s._replace(feature=np.searchsorted(columns, s.feature)),
+        )
+
     def with_cuts(self, kept: np.ndarray) -> FeatureBins:
         """The bins between some of the cuts, with the statements about these.
 

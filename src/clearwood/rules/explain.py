@@ -13,6 +13,7 @@ from clearwood._words.labels import label_text, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.columns.dates import WORDED, value_text
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
+from clearwood.columns.sparse_tables import dense_blocks, is_matrix
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
 from clearwood.rules.conditions import (
@@ -213,8 +214,12 @@ def explain(
     what would change it:
       temperature from 36.9 to above 37.5 would say ill (rule 1)
     """
-    tree = getattr(rules, "tree_", rules)
+    result, tree = rules, getattr(rules, "tree_", rules)
     rules = rules_of(rules, "rules")
+    if is_matrix(x):
+        rows = dense_blocks(x, range(x.shape[1]), 1)
+        each: list[Any] = [explain(result, x, fixed=fixed, scale=scale) for x in rows]
+        return each[0] if len(each) == 1 else each
     table = one_row(x)
     encoded = rules.encode(table)
     if len(encoded) == 0:

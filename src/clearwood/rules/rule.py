@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,6 +137,11 @@ class Rule:
 
     def __hash__(self) -> int:
         return hash(self._key())
+
+    def in_columns(self, place: Mapping[int, int]) -> Rule:
+        """The same rule where features stand in other places."""
+        moved = (replace(c, feature=place[c.feature]) for c in self.conditions)
+        return replace(self, conditions=tuple(moved))
 
     def matches(self, encoded: np.ndarray) -> np.ndarray:
         """Which rows of an encoded table satisfy all conditions."""

@@ -222,7 +222,8 @@ class RuleSum(_AllThatHold):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Values, or log-odds of the classes before they are made probabilities.
         """
-        return self.comes_to(self.encode(X))
+        rules, encoded = self.read(X)
+        return rules.comes_to(encoded)
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
         """The totals."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, printable
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
@@ -140,6 +142,23 @@ class RuleSet(Editable, Exportable, ABC):
         """
         return self.features.encode(X, self.asked)
 
+    def read(self, X: Any) -> tuple[Self, np.ndarray]:
+        """Itself, and a table as it reads it: of a sparse one what it asks alone.
+
+        It then knows no other features either.
+        """
+        if not is_sparse(X):
+            return self, self.encode(X)
+        asked = sorted(self.asked) or [0]
+        features = self.features.taken(asked)
+        rules = self.in_columns(features, {d: i for i, d in enumerate(asked)})
+        return rules, features.encode(columns_of(self.features, X, asked))
+
+    def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Self:
+        """The same rules where features stand in other places."""
+        rules = (rule.in_columns(place) for rule in self.rules)
+        return replace(self, rules=tuple(rules), features=features)
+
     @property
     def asked(self) -> set[int]:
         """Features that the rules ask: a frame needs no other columns."""
@@ -157,7 +176,8 @@ class RuleSet(Editable, Exportable, ABC):
         ndarray of bool of shape (n_samples, n_rules - 1)
             One column per rule, without ``otherwise``.
         """
-        return self.matches_encoded(self.encode(X))
+        rules, encoded = self.read(X)
+        return rules.matches_encoded(encoded)
 
     def matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`matches`, for a table that ``features.encode`` made."""
@@ -176,7 +196,8 @@ class RuleSet(Editable, Exportable, ABC):
         ndarray of int of shape (n_samples,)
             0 for the first rule; ``n_rules - 1`` for ``otherwise``.
         """
-        return self.apply_encoded(self.encode(X))
+        rules, encoded = self.read(X)
+        return rules.apply_encoded(encoded)
 
     @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -194,7 +215,7 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or what is read in blocks, see :meth:`evaluate`.
+            Or a sparse matrix, or what is read in blocks, see :meth:`evaluate`.
 
         Returns
         -------
@@ -205,7 +226,8 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X)
-        return self.predict_encoded(self.encode(X))
+        rules, encoded = self.read(X)
+        return rules.predict_encoded(encoded)
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -232,7 +254,8 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X, shares=True)
-        return self.probabilities_encoded(self.encode(X))
+        rules, encoded = self.read(X)
+        return rules.probabilities_encoded(encoded)
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -311,8 +334,8 @@ class RuleSet(Editable, Exportable, ABC):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least one row. Or what is read in blocks: a Parquet file or a folder of
-            them, a function that gives pandas frames one after the
+            At least one row. Or a sparse matrix; or what is read in blocks: a Parquet
+            file or a folder of them, a function that gives pandas frames one after the
             other, a frame or an array of Dask.
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for ``error``; of what is read in blocks the name of

@@ -6,12 +6,14 @@ from its fields is computed once, where somebody asks for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from clearwood.columns.sparse_tables import SparseRows
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
 from clearwood.rules.statistics import variance
@@ -49,6 +51,8 @@ class Training:
     scale : tuple of float, optional
         Mean and standard deviation that values are standardised by; by default those
         of the real rows. Parts of the rows keep those of the whole.
+    others : SparseRows, optional
+        The real rows in all columns of a sparse table, where ``encoded`` has a few.
     class_weight : ndarray of shape (n_classes,), optional
         What the probability of each class counts: rules say the class for which it is
         largest times this, with its probability as it is. By default all are ones.
@@ -76,6 +80,7 @@ class Training:
     forbidden: np.ndarray = None  # type: ignore[assignment]
     n_synthetic: int = 0
     scale: tuple[float, float] | None = None
+    others: SparseRows | None = None
     class_weight: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -206,6 +211,7 @@ class Training:
             labels=None if self.labels is None else self.labels[rows],
             weight=self.weight[rows],
             teacher=self.teacher[rows],
+            others=None if self.others is None else self.others.take(rows),
             n_synthetic=0,
             scale=self._centre_and_unit,
         )
@@ -221,13 +227,28 @@ class Training:
         nothing that draws rows shall meet them sorted.
         """
         labels = self.weight if self.labels is None else self.labels
-        places = [place_of_rows(table) for table in (self.encoded, self.codes)]
+        if self.others is None:
+            places = [place_of_rows(table) for table in (self.encoded, self.codes)]
+        else:
+            stored = self.others.stored(), self.others.stored(self.codes)
+            places = [place_of_cells(len(self), cells) for cells in stored]
         rows = np.lexsort((labels, places[0], self.weight, places[1]))
         rows = rows[np.random.default_rng(0).permutation(len(rows))]
         # Sums in another order differ in their last digits, and so would the scale.
         found = replace(self.take(rows), scale=self.scale)
         found.__dict__["codes"] = self.codes[rows]
         return found
+
+    def as_read(self, encoded: np.ndarray, rows: np.ndarray) -> Any:
+        """Rows as the model reads them, made of some of the real ones.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_made, n_features)
+        rows : ndarray of int of shape (n_made,)
+            Of which each is made: it has its cells in the columns that are not here.
+        """
+        return encoded if self.others is None else self.others.filled(encoded, rows)
 
     def with_synthetic(
         self, encoded: np.ndarray, taught: np.ndarray, weight: np.ndarray
@@ -266,10 +287,17 @@ class Training:
 
 def place_of_rows(table: np.ndarray) -> np.ndarray:
     """One number per row, the same for rows that are alike."""
-    place = np.zeros(len(table))
+    return place_of_cells(len(table), ((slice(None), column) for column in table.T))
+
+
+def place_of_cells(
+    n_rows: int, columns: Iterable[tuple[np.ndarray | slice, np.ndarray]]
+) -> np.ndarray:
+    """As :func:`place_of_rows`, of columns whose other cells are zeros."""
+    place = np.zeros(n_rows)
     generator = np.random.default_rng(0)
     with np.errstate(over="ignore", invalid="ignore"):
-        for column in table.T:
-            finite = np.nan_to_num(column, posinf=1.0, neginf=-1.0)
-            place += generator.random() * finite
+        for rows, cells in columns:
+            finite = np.nan_to_num(cells, posinf=1.0, neginf=-1.0)
+            place[rows] += generator.random() * finite
     return place

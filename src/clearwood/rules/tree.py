@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.sparse_tables import is_sparse
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (
@@ -17,7 +18,6 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     combine_literals,
-    matches_all,
     region_conditions,
 )
 from clearwood.rules.rule import TEXT_WIDTH, Rule, rule_says
@@ -100,6 +100,8 @@ class Tree:
         -------
         ndarray of int of shape (n_samples,)
         """
+        if is_sparse(X):
+            return self.to_rules().apply(X)
         asked = {c.feature for leaf in self.leaves for c in leaf.conditions}
         encoded = self.features.encode(X, asked)
         decided = np.full(len(encoded), self.n_leaves - 1)
@@ -157,6 +159,19 @@ class Tree:
                 # Nothing is known of such a value: the last leaf decides.
                 break
         return tuple(met)
+
+    def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Tree:
+        """The same tree where features stand in other places."""
+
+        def moved(node: Question | Rule) -> Question | Rule:
+            if isinstance(node, Rule):
+                return node.in_columns(place)
+            yes, no = (
+                replace(c, feature=place[c.feature]) for c in (node.yes, node.no)
+            )
+            return Question(yes, no, moved(node.if_yes), moved(node.if_no))
+
+        return replace(self, root=moved(self.root), features=features)
 
     def to_rules(self) -> RuleList:
         """One rule per leaf, the last as ``otherwise``; they predict the same."""
@@ -288,18 +303,23 @@ def build_tree(
         return sorted(found, key=lambda side: _size(side[1]))
 
     def questions(
-        node: BinSplit | None, encoded: np.ndarray, way: tuple[Condition, ...]
+        node: BinSplit | None, rows: np.ndarray, way: tuple[Condition, ...]
     ) -> Any:
         if node is None:
             return None
         asked, below = [], []
+        column = training.encoded[rows, node.feature]
+        # The one column that is asked stands for all: nothing is copied.
+        encoded = np.broadcast_to(
+            column[:, None], (len(rows), bins.features.n_features)
+        )
         for condition, child in sides(node, encoded):
             asked.append(_still_open(condition, way))
-            rows = encoded[matches_all((condition,), encoded)]
-            below.append(questions(child, rows, combine_literals((*way, condition))))
+            there = rows[condition.matches(column)]
+            below.append(questions(child, there, combine_literals((*way, condition))))
         return Question(asked[0], asked[1], below[0], below[1])
 
-    asked = questions(root, training.encoded, ())
+    asked = questions(root, np.arange(len(training)), ())
     ways = list(_ways(asked, ()))
     rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
     # Values and statistics are theirs; literals that training rows do not need stay,

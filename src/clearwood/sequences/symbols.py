@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.cells import is_missing, unmasked
+from clearwood.columns.sparse_tables import accepted
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 from clearwood.sequences.emissions import UNSEEN
@@ -80,7 +81,7 @@ def symbol_cells(X: Any, name: str = "X") -> np.ndarray:
         cells = np.empty(len(X), dtype=object)  # or numbers would become texts
         cells[:] = X
     else:
-        cells = np.asarray(unmasked(X))
+        cells = np.asarray(accepted(unmasked(X)))
     if cells.ndim == 2 and cells.shape[1] == 1:
         cells = cells[:, 0]
     if cells.ndim != 1:

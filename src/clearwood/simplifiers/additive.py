@@ -55,6 +55,7 @@ class SumSettings(NamedTuple):
 class _AdditiveRules(RulesOnSizePath):
     """What classifier and regressor share: the method."""
 
+    _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "tune": [StrOptions({"auto"}), None],

@@ -105,7 +105,8 @@ def simplify(
         Rows on which the rules shall speak for the model; its training rows do. Or
         what is larger than memory and read in blocks: a Parquet file or a folder of
         them, a function that gives pandas frames one after the other, a
-        frame or an array of Dask.
+        frame or an array of Dask. For "list", "tree" and "additive" also a sparse
+        matrix or frame, which is never made dense as a whole.
     y : array-like of shape (n_samples,), or str, optional
         True labels or values, to report how precise the rules are; of what is read in
         blocks the name of a column.

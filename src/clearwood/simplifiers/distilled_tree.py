@@ -40,6 +40,7 @@ class _DistilledTree(TreesOnSizePath):
     # which the same classes are said, it prefers the one that says how sure they are;
     # more orders rows better, but follows the classes less in few lines.
     _softness = 0.1
+    _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "n_synthetic": N_SYNTHETIC,

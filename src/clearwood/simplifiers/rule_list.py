@@ -87,6 +87,7 @@ class _RuleList(RulesOnSizePath):
     # Weight of the squared error of probabilities beside the regret: lists then put
     # rows in order of how sure the ensemble is, and agree with it no less.
     _softness = 0.5
+    _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "combine": [StrOptions({"near-disjoint", "first", "disjoint"})],

@@ -115,8 +115,8 @@ def _blocks(
     from clearwood.ensembles.read import as_predictor
 
     if not is_read_in_blocks(X):
-        rows = _in_memory(rule_set, X, y, teacher, weight)
-        return rows.cut(), _Prepare(rule_set, None, rows.known, True)
+        rules, rows = _in_memory(rule_set, X, y, teacher, weight)
+        return rows.cut(), _Prepare(rules, None, rows.known, True)
     teacher = as_predictor(teacher)
     if teacher is not None and not hasattr(teacher, "predict"):
         raise InputError(
@@ -134,14 +134,14 @@ def _blocks(
 
 def _in_memory(
     rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
-) -> EncodedRows:
-    encoded = rule_set.encode(X)
+) -> tuple[RuleSet, EncodedRows]:
+    rules, encoded = rule_set.read(X)
     n_rows = len(encoded)
     if n_rows == 0:
         raise InputError("X is empty: it has no rows to judge rules on; give some.")
     truth = None if y is None else rule_set.check_truth(y, n_rows, "y")
     taught = rule_set.taught_by(teacher, X, n_rows)
-    return EncodedRows(
+    return rules, EncodedRows(
         encoded,
         check_weight(weight, n_rows),
         None if taught is None else rule_set.codes_of(taught),

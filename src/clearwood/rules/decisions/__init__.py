@@ -120,7 +120,7 @@ def decisions(
     rules = rules_of(result, "result")
     if teacher is None:
         teacher = getattr(result, "ensemble_", None)
-    encoded = rules.encode(X)
+    rules, encoded = rules.read(X)
     if len(encoded) == 0:
         raise InputError("X is empty: it has no rows to decide about.")
     truth = rules.check_truth(y, len(encoded), "y")

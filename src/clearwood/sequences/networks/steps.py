@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.columns.sparse_tables import accepted
 from clearwood.exceptions import InputError
 from clearwood.sequences.symbols import symbol_codes
 
@@ -23,7 +24,7 @@ def codes_of(cells: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 def binary_columns(X: Any, n_columns: int | None = None) -> np.ndarray:
     """A series of zeros and ones, NaN where missing."""
-    values = np.asarray(X)
+    values = np.asarray(accepted(X))
     if values.ndim != 2 or n_columns not in (None, values.shape[1]):
         wanted = "some" if n_columns is None else n_columns
         raise InputError(

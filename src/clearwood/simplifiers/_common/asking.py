@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from clearwood.columns.sparse_tables import (
+    SparseRows,
+    columns_of,
+    is_sparse,
+    most_columns,
+)
 from clearwood.columns.validation import label_positions
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.any_model import AnyModel
@@ -25,12 +34,77 @@ def class_positions(ensemble: Teacher, y: np.ndarray) -> np.ndarray:
     )
 
 
-def answers_of(ensemble: Teacher, encoded: np.ndarray) -> np.ndarray:
-    """What an ensemble predicts for rows that its ``encode`` made.
+class ReadRows(NamedTuple):
+    """A table as rules are searched for in it.
+
+    Attributes
+    ----------
+    table : array-like or frame
+        The columns that are read.
+    encoded : ndarray of shape (n_rows, n_columns)
+        The same encoded.
+    answers : ndarray
+        What the ensemble predicts.
+    others : SparseRows or None
+        Of a sparse table all columns.
+    """
+
+    table: Any
+    encoded: np.ndarray
+    answers: np.ndarray
+    others: SparseRows | None = None
+
+
+def read_rows(ensemble: Teacher, X: Any, columns: np.ndarray | None = None) -> ReadRows:
+    """A table in all columns; a sparse one in those of :func:`columns_to_read`.
+
+    By default among the columns that the model asks.
+    """
+    if not is_sparse(X):
+        encoded = ensemble.encode(X)
+        return ReadRows(X, encoded, answers_of(ensemble, encoded))
+    answers = answers_of(ensemble, X)
+    if columns is None:
+        columns = ensemble.asked if len(ensemble.asked) else np.zeros(1, dtype=int)
+    others = columns_to_read(X, columns, answers)
+    read = others.columns.tolist()
+    table = columns_of(ensemble.features, X, read)
+    encoded = ensemble.features.taken(read).encode(table)
+    return ReadRows(table, encoded, answers, others)
+
+
+def columns_to_read(X: Any, columns: np.ndarray, answers: np.ndarray) -> SparseRows:
+    """A sparse table, of which some columns are read as a dense one.
+
+    All of those given; of more than ``most_columns`` those that go most with what the
+    model says, by the squares that a line through each explains. A few rules name no
+    more.
+    """
+    every, most = SparseRows.of(X, columns), most_columns(X.shape[0])
+    if len(columns) <= most:
+        return every
+    cells = every.table.copy()
+    cells.data = np.nan_to_num(cells.data, posinf=0.0, neginf=0.0)
+    mean = np.asarray(cells.mean(axis=0)).ravel()
+    spread = np.asarray(cells.multiply(cells).mean(axis=0)).ravel() - mean**2
+    centred = answers.reshape(len(answers), -1) - answers.mean(axis=0)
+    both = ((cells.T @ centred) ** 2).sum(axis=1)
+    told = np.divide(both, spread, out=np.zeros(len(both)), where=spread > 0)[columns]
+    strongest = columns[np.argsort(-told, kind="stable")[:most]]
+    return replace(every, columns=np.sort(strongest))
+
+
+def answers_of(ensemble: Teacher, rows: Any) -> np.ndarray:
+    """What an ensemble predicts for rows that its ``encode`` made, or for sparse ones.
 
     Class probabilities, or values.
     """
-    answers = ensemble.answers_encoded(encoded)
+    if isinstance(rows, np.ndarray):
+        answers = ensemble.answers_encoded(rows)
+    elif ensemble.classes is None:
+        answers = ensemble.predict(rows)
+    else:
+        answers = ensemble.predict_proba(rows)
     if ensemble.link == "one_vs_rest":
         # One model per class: their answers need not sum to 1, those of rules do.
         total = answers.sum(axis=1, keepdims=True)

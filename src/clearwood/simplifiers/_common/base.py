@@ -38,8 +38,8 @@ from clearwood.exceptions import (
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.simplifiers._common.asking import (
     Teacher,
-    answers_of,
     class_positions,
+    read_rows,
 )
 from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
 from clearwood.simplifiers._common.doubts import (
@@ -95,6 +95,7 @@ class RulesFromEnsemble(BaseEstimator):
     random_state: Any
     statement_counts = "distinct"
     _needs_trees = False
+    _reads_sparse = False
     _method_remedy = (
         "Allow more lines (max_rules, --max-rules), or see which method follows the "
         "model best (compare)."
@@ -142,7 +143,9 @@ class RulesFromEnsemble(BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = self._default_estimator() if self.estimator is None else self.estimator
         if hasattr(inner, "__sklearn_tags__"):
-            tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
+            inner_tags = get_tags(inner).input_tags
+            tags.input_tags.allow_nan = inner_tags.allow_nan
+            tags.input_tags.sparse = self._reads_sparse and inner_tags.sparse
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -151,7 +154,7 @@ class RulesFromEnsemble(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Training rows.
+            Training rows. Lists, trees and sums take sparse matrices too.
         y : array-like of shape (n_samples,), optional
             Labels or values. Not needed when ``estimator`` is fitted and the rules
             are fitted to what it says; then their precision is not known.
@@ -170,7 +173,7 @@ class RulesFromEnsemble(BaseEstimator):
     ) -> Any:
         """Find the rules; where the rows are a sample of a table, learn from all."""
         self._check_sizes()
-        X = check_table(self, X, reset=True)
+        X = check_table(self, X, reset=True, sparse=self._reads_sparse)
         n_samples, name = X.shape[0], target_name(y)
         weight = check_weight(sample_weight, n_samples)
         check_weight_size(weight)
@@ -217,7 +220,19 @@ class RulesFromEnsemble(BaseEstimator):
             about["warning"] = " ".join(doubts)
         rules = self.rules_.with_about(model=self.ensemble_.source, **about)
         self.rules_ = rules.with_target(name)
+        if training.others is not None:
+            # Rules of some columns of a sparse table are put back among all.
+            columns, info = training.others.columns, [*self.ensemble_.features.info]
+            for d, told in zip(columns, self.rules_.features.info):
+                info[d] = told
+            features = replace(self.ensemble_.features, info=tuple(info))
+            self._move(features, dict(enumerate(columns.tolist())))
+            self.bins_ = training.bins.in_columns(features, columns)
         return self
+
+    def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
+        """Put all rules into the columns in which their features stand in a table."""
+        self.rules_ = self.rules_.in_columns(features, place)
 
     def _doubts(self, training: Training) -> list[str]:
         """Warn of what speaks against reading the rules as an explanation."""
@@ -269,17 +284,18 @@ class RulesFromEnsemble(BaseEstimator):
         """The rows that count, and what the rules shall say of them."""
         classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
         labels = None if y is None else class_positions(ensemble, y)
-        encoded = ensemble.encode(X)
-        answers = answers_of(ensemble, encoded)
+        table, encoded, answers, others = read_rows(ensemble, X)
         taught = self._taught(answers, labels)
         counted = weight > 0
-        encoded = encoded[counted]
+        encoded, missing_seen = encoded[counted], np.zeros(ensemble.n_features, bool)
+        columns = slice(None) if others is None else others.columns
+        missing_seen[columns] = np.isnan(encoded).any(axis=0)
         bins = FeatureBins.from_ensemble(
-            ensemble,
-            missing_seen=np.isnan(encoded).any(axis=0),
-            counts=self.statement_counts,
+            ensemble, missing_seen=missing_seen, counts=self.statement_counts
         )
-        bins = replace(bins, features=bins.features.with_kinds(encoded, X))
+        if others is not None:
+            bins, others = bins.taken(others.columns), others.take(counted)
+        bins = replace(bins, features=bins.features.with_kinds(encoded, table))
         return Training(
             encoded,
             taught[counted],
@@ -289,6 +305,7 @@ class RulesFromEnsemble(BaseEstimator):
             bins,
             classes,
             check_forbidden(self.forbidden, bins.features, self._columns()),
+            others=others,
         )
 
     def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
@@ -320,7 +337,10 @@ class RulesFromEnsemble(BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
-        return self.rules_.predict(check_table(self, X, reset=False))
+        return self.rules_.predict(self._checked(X))
+
+    def _checked(self, X: Any) -> Any:
+        return check_table(self, X, reset=False, sparse=self._reads_sparse)
 
 
 def check_weight_size(weight: np.ndarray) -> None:
@@ -355,6 +375,7 @@ class ClassifiesByRules(ClassifierMixin):
 
     _task = "classification"
     rules_: RuleSet
+    _checked: Any
 
     @staticmethod
     def _default_estimator() -> Any:
@@ -374,7 +395,7 @@ class ClassifiesByRules(ClassifierMixin):
             (``caution_``); else means of what the rules were fitted to.
         """
         check_is_fitted(self, "rules_")
-        return self.rules_.predict_proba(check_table(self, X, reset=False))
+        return self.rules_.predict_proba(self._checked(X))
 
 
 class PredictsByRules(RegressorMixin):

@@ -7,11 +7,15 @@ change what the model says, and as many as pay. Every category is one by itself.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from clearwood.columns.sparse_tables import SparseRows, is_sparse
 from clearwood.ensembles.any_model import AnyModel
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
 from clearwood.rules.training import place_of_rows
+from clearwood.simplifiers._common.asking import answers_of, read_rows
 from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
 N_TREES, N_LEAVES, SHARE_OF_COLUMNS = 60, 12, 0.5
@@ -24,7 +28,21 @@ MOST_ROWS = 10_000
 """Of more rows a random part grows the trees."""
 
 
-def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
+def with_own_cuts_in(model: AnyModel, X: Any, rows: np.ndarray | slice) -> AnyModel:
+    """As :func:`with_own_cuts`, on some rows of any table.
+
+    Of a sparse one in :func:`columns_to_read`.
+    """
+    if not is_sparse(X):
+        return with_own_cuts(model, model.encode(X)[rows])
+    read = read_rows(model, X, np.arange(X.shape[1]))
+    assert read.others is not None
+    return with_own_cuts(model, read.encoded[rows], read.others.take(rows))
+
+
+def with_own_cuts(
+    model: AnyModel, encoded: np.ndarray, others: SparseRows | None = None
+) -> AnyModel:
     """A model, and questions found on some rows besides those that it has.
 
     Parameters
@@ -32,36 +50,43 @@ def with_own_cuts(model: AnyModel, encoded: np.ndarray) -> AnyModel:
     model : AnyModel
     encoded : ndarray of shape (n_rows, n_features)
         The rows, as the model encodes them.
+    others : SparseRows, optional
+        The same rows of a sparse table, where ``encoded`` has some of its columns.
     """
+    columns = np.arange(model.n_features) if others is None else others.columns
+    categories = [model.features.categories[d] for d in columns]
     # The same for every seed: methods without luck stay without it.
     generator = np.random.default_rng(0)
     # In an order that does not depend on that of the table.
     in_order = np.lexsort((place_of_rows(np.isnan(encoded)), place_of_rows(encoded)))
-    encoded = encoded[generator.permutation(in_order)[:MOST_ROWS]]
-    by_label = np.array([labels is not None for labels in model.features.categories])
+    some = generator.permutation(in_order)[:MOST_ROWS]
+    encoded = encoded[some]
+    by_label = np.array([labels is not None for labels in categories])
     n_mixed = default_number(len(encoded))
-    mixed = mixed_rows(encoded, by_label, np.ones(len(encoded)), n_mixed, generator)
-    rows = np.concatenate([encoded, mixed])
-    feature, cut = _cuts(
-        encoded, rows, model.answers_encoded(rows), by_label, generator
-    )
+    mixed, of = mixed_rows(encoded, by_label, np.ones(len(encoded)), n_mixed, generator)
+    rows: Any = np.concatenate([encoded, mixed])
+    as_read = rows
+    if others is not None:
+        as_read = others.filled(rows, some[np.append(np.arange(len(some)), of)])
+    answers = answers_of(model, as_read)
+    feature, cut = _cuts(encoded, rows, answers, by_label, generator)
     # A gap may lie on either side.
     gaps = np.isnan(encoded).any(axis=0)[feature]
     every = (
-        np.concatenate([feature, feature[gaps]]),
+        columns[np.concatenate([feature, feature[gaps]])],
         np.concatenate([cut, cut[gaps]]),
         np.repeat([True, False], [len(cut), gaps.sum()]),
     )
     by_set = [
         CategoricalSplit(0, d, frozenset({code}), False, False)
-        for d, labels in enumerate(model.features.categories)
+        for d, labels in zip(columns.tolist(), categories)
         for code in range(len(labels or ()))
     ]
     n_columns = len(np.unique(feature)) + len({split.feature for split in by_set})
     words = f"the rules' own: {len(cut)} cuts"
     if by_set:
         words += f" and {len(by_set)} categories"
-    words += f" in {n_columns} of {len(by_label)} columns, where the model's answers"
+    words += f" in {n_columns} of {model.n_features} columns, where the model's answers"
     words += " change most"
     words = ", and ".join(filter(None, [model.where_from, words]))
     known = model.questions

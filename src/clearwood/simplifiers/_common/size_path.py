@@ -23,6 +23,7 @@ import numpy as np
 from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric import weighted_mean_and_error
 from clearwood._numeric.progress import progress
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
@@ -137,6 +138,10 @@ class RulesOnSizePath(RulesFromEnsemble):
         self.settings_ = chosen._asdict()
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
         return self._about() | self._goals(training)
+
+    def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
+        super()._move(features, place)
+        self.path_ = tuple(rules.in_columns(features, place) for rules in self.path_)
 
     def _goals(self, training: Training) -> dict[str, str]:
         """What rules say of their making where it is not the default."""
@@ -390,6 +395,12 @@ class TreesOnSizePath(RulesOnSizePath):
         about = super()._find_rules(training, generator)
         self.tree_ = [t for t in self.trees_ if t.n_leaves <= self.n_rules_][-1]
         return about
+
+    def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
+        super()._move(features, place)
+        at = [tree is self.tree_ for tree in self.trees_].index(True)
+        self.trees_ = tuple(tree.in_columns(features, place) for tree in self.trees_)
+        self.tree_ = self.trees_[at]
 
     def _expect(self, expect: Expect) -> None:
         at = [tree is self.tree_ for tree in self.trees_].index(True)

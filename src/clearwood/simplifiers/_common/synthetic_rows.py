@@ -60,10 +60,12 @@ def with_synthetic_rows(
     """
     encoded, weight = training.encoded, training.weight
     is_category, used = training.bins.is_category, training.bins.used_features
-    rows = mixed_rows(encoded, is_category, weight, n_synthetic, generator, used)
+    rows, of = mixed_rows(encoded, is_category, weight, n_synthetic, generator, used)
     each = min(1.0, SYNTHETIC_WEIGHT * len(encoded) / max(len(rows), 1))
     return training.with_synthetic(
-        rows, answers_of(ensemble, rows), np.full(len(rows), each * weight.mean())
+        rows,
+        answers_of(ensemble, training.as_read(rows, of)),
+        np.full(len(rows), each * weight.mean()),
     )
 
 
@@ -97,7 +99,7 @@ def rows_to_judge(
     rows = _mixed(
         training.encoded, bins.is_category, bins.used_features, first, generator
     )
-    answers = answers_of(ensemble, rows)
+    answers = answers_of(ensemble, training.as_read(rows, first))
     said = answers.argmax(axis=1) if training.classes else answers
     return replace(
         training.take(first), encoded=rows, taught=answers, labels=None, teacher=said
@@ -111,7 +113,7 @@ def mixed_rows(
     n_rows: int,
     generator: np.random.Generator,
     columns: np.ndarray | None = None,
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows like those given: each is a row mixed with one of its neighbours.
 
     Every feature comes from the one or the other with equal probability. So these
@@ -135,8 +137,10 @@ def mixed_rows(
 
     Returns
     -------
-    ndarray of shape (n_rows, n_features)
+    made : ndarray of shape (n_rows, n_features)
         No rows where there are too few to mix.
+    of : ndarray of int of shape (n_rows,)
+        Positions of the rows that were drawn.
     """
     rows = np.arange(len(encoded))
     if len(rows) > MOST_ROWS:
@@ -144,10 +148,11 @@ def mixed_rows(
     if columns is None:
         columns = np.arange(encoded.shape[1])
     if len(rows) < 2 or n_rows < 1 or len(columns) == 0:
-        return encoded[:0]
+        return encoded[:0], rows[:0]
     share = weight[rows] / weight[rows].sum()
     first = generator.choice(len(rows), n_rows, p=share)
-    return _mixed(encoded[rows], is_category, columns, first, generator)
+    made = _mixed(encoded[rows], is_category, columns, first, generator)
+    return made, rows[first]
 
 
 def _mixed(
@@ -193,7 +198,11 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
             columns += [(column == code).astype(np.float64) for code in known]
         else:
             columns.append(_standardised(column))
-    return np.round(np.stack(columns, axis=1) * 4096.0) / 4096.0
+    places = np.stack(columns, axis=1)
+    places *= 4096.0
+    np.round(places, out=places)
+    places /= 4096.0
+    return places
 
 
 def _standardised(column: np.ndarray) -> np.ndarray:

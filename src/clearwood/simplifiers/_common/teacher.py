@@ -17,7 +17,7 @@ from clearwood.ensembles.read import as_predictor, needs_fit, read_trees
 from clearwood.ensembles.sklearn.inside import questions_inside
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
 from clearwood.simplifiers._common.asking import Teacher
-from clearwood.simplifiers._common.own_cuts import with_own_cuts
+from clearwood.simplifiers._common.own_cuts import with_own_cuts_in
 
 
 def get_teacher(
@@ -135,9 +135,9 @@ def read_teacher(
         inside = questions_inside(model, X, asked.features)
         asked = asked.with_questions(inside, "those of the trees inside the model")
     except ModelError:
-        return with_own_cuts(asked, asked.encode(X)[rows])
+        return with_own_cuts_in(asked, X, rows)
     # What decides besides the trees may look at anything.
-    return with_own_cuts(asked, asked.encode(X)[rows]) if differs else asked
+    return with_own_cuts_in(asked, X, rows) if differs else asked
 
 
 def refuse_without_trees(teacher: Teacher, method: str) -> None:
