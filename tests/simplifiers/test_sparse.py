@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
+from tests.wording import refuses, warns
 
 import clearwood as cw
 from clearwood.columns import sparse_tables
@@ -180,7 +181,7 @@ def test_names_and_positions_are_of_all_columns(table, models):
     never_asked = next(d for d in range(30) if not model.feature_importances_[d])
     cw.simplify(model, csr_array(X), y, forbidden=[f"x{never_asked}"], **QUICK)
     for wrong in (rules.predict, lambda rows: cw.simplify(model, rows, y, **QUICK)):
-        with pytest.raises(InputError, match="5 features, but the model reads 30"):
+        with refuses(InputError):
             wrong(csr_array(X[:, :5]))
 
 
@@ -189,7 +190,7 @@ def test_xgboosts_missing_zeros_are_told(table):
     X, labels, _ = table
     rows, y = csr_array(X), 1 * (labels == "yes")
     model = xgboost.XGBClassifier(n_estimators=3).fit(rows, y)
-    with pytest.warns(UserWarning, match="zeros in a sparse matrix"):
+    with warns(UserWarning):
         rules = cw.simplify(model, rows, y, **QUICK)
     assert rules.evaluate(rows, teacher=model).fidelity > 0.9
 

@@ -47,7 +47,7 @@ def is_matrix(X: Any) -> bool:
 
 def _sparse_kinds(X: Any) -> dict[int, Any]:
     """The types of the sparse columns of a frame, by position."""
-    if not (hasattr(X, "iloc") and hasattr(X, "dtypes")):
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
         return {}
     import pandas as pd
 

@@ -14,6 +14,9 @@ from clearwood.ensembles import _kernels
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
 
+FEW_CELLS = 2**20
+"""So many are looked at together."""
+
 SPARE_LEVELS = 2
 """A tree with so many levels more than its leaves need still counts as full."""
 
@@ -223,7 +226,9 @@ class FlatTrees:
         found: str,
         remedy: str,
     ) -> None:
-        # Column by column: no mask as large as the table.
+        # Column by column, unless they are few: no mask as large as the table.
+        if encoded.size <= FEW_CELLS and not is_bad(encoded).any():
+            return
         for d in columns:
             bad = np.flatnonzero(is_bad(encoded[:, d]))
             if bad.size:
