@@ -46,7 +46,7 @@ def by_default(items):
         repeats = item.path.name in PROMISES or "seed" in _values(item)
         if repeats and len(_values(item)) > 1:
             products[item.path, item.originalname].append(item)
-        if item.path.name == SKLEARN:
+        if item.path.name == SKLEARN and "estimator" in _values(item):
             families[_promise_of(item), _family_of(item)].append(item)
         kept.append(item)
     left_out = {

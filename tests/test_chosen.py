@@ -52,6 +52,8 @@ def test_each_check_of_sklearn_runs_on_each_family():
     found, path = Collected(), chosen.ROOT / "tests" / chosen.SKLEARN
     settings = str(chosen.ROOT / "pyproject.toml")
     pytest.main([str(path), "--collect-only", "-qq", "-c", settings], [found])
+    # Of some there are a few for sparse tables besides.
+    found.items = [item for item in found.items if "estimator" in item.callspec.params]
 
     def where(items):
         return {(chosen._promise_of(item), chosen._family_of(item)) for item in items}

@@ -164,8 +164,22 @@ def test_without_its_package_a_file_is_refused(installed, tmp_path):
 )  # fmt: skip
 def test_a_record_that_cannot_be_used_is_named(installed, entry, text, why):
     installed(entry, text)
-    with pytest.raises(InputError, match=rf"(?s)'toy' \({entry}\).*{why}"):
-        families.families()
+    with pytest.warns(UserWarning, match=rf"(?s)'toy' \({entry}\).*{why}"):
+        assert families.families() == families.OWN
     # What belongs to this package works all the same.
     assert families.saving_module("MiniSPN") == "clearwood.circuits.saving"
-    assert CliRunner().invoke(main, ["sbfc", "--help"]).exit_code == 0
+    for arguments in (["sbfc", "--help"], ["--help"]):
+        assert CliRunner().invoke(main, arguments).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["family", "section", "title"])
+def test_names_that_pages_and_files_use_are_refused(installed, name, tmp_path):
+    text = TOY.replace('"toys", "A toy"', f'"{name}", "A toy"')
+    installed(text=text.replace('codec.Field("mean"', 'codec.Field("version"'))
+    import toy
+
+    result = toy.Toy().fit([[0.0]], [1.0])
+    with pytest.raises(InputError, match=repr(name)):
+        cw.report(result, tmp_path / "page.html")
+    with pytest.raises(InputError, match="'version'"):
+        cw.save(result, tmp_path / "toy.zip")

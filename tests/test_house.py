@@ -42,6 +42,7 @@ MOST_FILES, MOST_LINES = 14, 300
 
 LONG_FILES = {
     "cli/verbs/project.py": "one command with the options of every reference",
+    "families.py": "the records of all families",
     "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
     "search/trees/_kernels.py": "kernels that call each other",

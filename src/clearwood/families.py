@@ -12,6 +12,7 @@ Records name modules and are cheap: nothing of a family is imported before it is
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -66,7 +67,8 @@ class Family(NamedTuple):
     saved : mapping of str to str
         Classes whose instances :func:`clearwood.save` writes, and the modules whose
         ``SAVED`` declares what files hold of them, by their names (see
-        ``clearwood.codec``). A class that was renamed keeps its old name here.
+        :class:`clearwood.codec.Saved`). A class that was renamed keeps its old name
+        here and in ``SAVED``.
     sections : mapping of str to PageSection
         Per class of results, and its subclasses, its section of a page.
     commands : mapping of str to str
@@ -364,36 +366,38 @@ def _first(part: str, names: tuple[str, ...]) -> Any | None:
 
 @cache
 def _registered() -> tuple[Family, ...]:
-    """The families of other packages.
-
-    Raises
-    ------
-    InputError
-        One cannot be loaded, or gives something the name of another's.
-    """
+    """The families of other packages; warns of those that cannot be used."""
     from importlib.metadata import entry_points
 
     found: list[Family] = []
     for point in entry_points(group=GROUP):
-        where = f"The entry point {point.name!r} ({point.value}) in {GROUP!r}"
         try:
-            family = point.load()
-        except Exception as error:
-            raise InputError(
-                f"{where} cannot be loaded: {type(error).__name__}: {error}. Update or "
-                "uninstall the package that registers it."
-            ) from error
-        if not isinstance(family, Family):
-            raise InputError(
-                f"{where} is a {type(family).__name__}, expected a "
-                "clearwood.families.Family."
-            )
-        for part in ("saved", "sections", "commands"):
-            taken = {name for other in (*OWN, *found) for name in getattr(other, part)}
-            twice = sorted(taken & set(getattr(family, part)))
-            if twice:
-                raise InputError(
-                    f"{where} has {part} that another family has, {twice}; rename them."
-                )
-        found.append(family)
+            found.append(_loaded(point, (*OWN, *found)))
+        except InputError as error:
+            warnings.warn(str(error), stacklevel=2)
     return tuple(found)
+
+
+def _loaded(point: Any, others: tuple[Family, ...]) -> Family:
+    """The family of an entry point, checked."""
+    where = f"The entry point {point.name!r} ({point.value}) in {GROUP!r}"
+    try:
+        family = point.load()
+    except Exception as error:
+        raise InputError(
+            f"{where} cannot be loaded: {type(error).__name__}: {error}. Update or "
+            "uninstall the package that registers it."
+        ) from error
+    if not isinstance(family, Family):
+        raise InputError(
+            f"{where} is a {type(family).__name__}, expected a "
+            "clearwood.families.Family."
+        )
+    for part in ("saved", "sections", "commands"):
+        taken = {name for other in others for name in getattr(other, part)}
+        twice = sorted(taken & set(getattr(family, part)))
+        if twice:
+            raise InputError(
+                f"{where} has {part} that another family has, {twice}; rename them."
+            )
+    return family

@@ -15,6 +15,9 @@ from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.families import families, saving_module
 from clearwood.rules import RuleSet
 
+HEAD = {"kind", "format", "version", "clearwood"}
+"""What every archive holds."""
+
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 """How archives begin; what stands at the start of rules, and of our archives."""
 
@@ -22,7 +25,10 @@ OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
 def saved_of(kind: str) -> Saved | None:
     """What files hold of a class, by its name; None where it cannot be saved."""
     module = saving_module(kind)
-    return None if module is None else import_module(module).SAVED[kind]
+    try:
+        return None if module is None else import_module(module).SAVED[kind]
+    except KeyError:
+        return None
 
 
 def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -57,6 +63,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
         from clearwood.codec.archive import write_archive
 
         document, arrays = saved.write(result)
+        if taken := sorted(HEAD & document.keys()):
+            raise InputError(
+                f"A field of a file cannot be called {taken[0]!r}; rename it in SAVED."
+            )
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
         raise InputError(

@@ -100,6 +100,7 @@ CASES = [
     (transformed(of_hist(**HIGH), np.log, np.exp), True),
     (transformed(LinearRegression(), np.negative, np.negative), False),
     (transformed(of_hist(**HIGH), np.negative, np.negative), True),
+    (transformed(AdaBoostRegressor(n_estimators=3), np.log, np.exp), True),
     (
         TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler()),
         False,
@@ -176,3 +177,25 @@ def test_every_objective_that_lightgbm_reads_is_known_as_mean_or_not():
     means = {"regression", "poisson", "gamma", "tweedie"}
     means |= {"cross_entropy", "cross_entropy_lambda"}
     assert {name for name in VALUE_LINKS if not statistic_of(name)} == means
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_the_scale_of_a_target_decides_nothing(scale):
+    linear = TransformedTargetRegressor(
+        LinearRegression(), transformer=StandardScaler()
+    )
+    assert not read_teacher(linear.fit(X, scale * Y), X, scale * Y).statistic
+    logs = transformed(LinearRegression(), np.log, np.exp)
+    assert read_teacher(logs.fit(X, scale * Y), X, scale * Y).statistic
+
+
+def test_a_transformer_inside_a_model_of_its_own_is_no_transformed_target():
+    class Own(LinearRegression):
+        def fit(self, X, y):
+            self.transformer_ = StandardScaler().fit(X)
+            return super().fit(self.transformer_.transform(X), y)
+
+        def predict(self, X):
+            return super().predict(self.transformer_.transform(X))
+
+    assert not read_teacher(Own().fit(X, Y), X, Y).statistic

@@ -307,3 +307,26 @@ def test_missing_values_go_to_a_child_that_is_there(tmp_path):
             file.writestr(member, as_member(beyond) if is_it else part)
     with refuses(ModelFormatError):
         cw.load(tmp_path / "damaged.cw")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda leaf: leaf | {"rounding": 1e308},
+        lambda leaf: leaf | {"m": json.loads("[" * 300 + "0" + "]" * 300)},
+    ],
+)
+def test_leaves_beyond_floats_and_depth_are_refused(change, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    path = tmp_path / "model.cw"
+    cw.save(cw.MetaTreeRegressor(random_state=0).fit(X, X[:, 0]), path)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    document = json.loads(members["model.json"])
+    document["leaf"] = change(document["leaf"])
+    members["model.json"] = json.dumps(document).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    with pytest.raises(ModelFormatError):
+        cw.load(path)

@@ -543,7 +543,11 @@ class Saved:
         values: dict[str, Any] = {}
         for part in self.parts:
             part.read(values, top, arrays)
-        return self.make(self.kind, values)
+        try:
+            return self.make(self.kind, values)
+        except (OverflowError, RecursionError) as error:
+            told = f"{type(error).__name__}: {error}. {REMEDY}"
+            raise ModelFormatError(told) from None
 
 
 def by_name(*classes: Saved) -> dict[str, Saved]:

@@ -42,7 +42,7 @@ PER_FEATURE = ("lookup", "missing_at", "info")
 class EncodedTable(np.ndarray):
     """Rows that are encoded once, to be given in place of their table.
 
-    Made by :meth:`FeatureSpace.encoded_rows`; rows of it are encoded rows too.
+    Made by :meth:`FeatureSpace.encoded_table`; rows of it are encoded rows too.
     """
 
     features: FeatureSpace | None

@@ -14,6 +14,11 @@ import numpy as np
 
 MEDIAN = "the median"
 BETWEEN = "a centre between median and mean"
+NEAR_MEDIAN = "a value near the median"
+MEMBERS_MEDIAN = "a weighted median of member predictions"
+LEVEL_STATISTICS = (MEDIAN, NEAR_MEDIAN, MEMBERS_MEDIAN)
+"""Those that a rising transformation of the target keeps."""
+
 ORDER = "a score that only orders rows"
 QUANTILES = ("quantile", "quantileerror", "loglinquantile", "groupquantile")
 STATISTICS = {
@@ -24,12 +29,10 @@ STATISTICS = {
     "rmspe": "the mean, weighted by 1 / target²",
     "squaredlogerror": "the mean of log(1 + target), transformed back",
     "sqrt": "the mean of the square root, squared",
-    "transformed": "the mean of the transformed target, transformed back",
-    **dict.fromkeys(
-        ("svr", "nusvr", "epsilon_insensitive"), "a centre near the median"
-    ),
-    "adaboost": "the weighted median of its trees",
-    **dict.fromkeys(("ransac", "theilsen"), "a centre that disregards outliers"),
+    "transformed": "the back-transformed mean",
+    **dict.fromkeys(("svr", "nusvr", "epsilon_insensitive"), NEAR_MEDIAN),
+    "adaboost": MEMBERS_MEDIAN,
+    **dict.fromkeys(("ransac", "theilsen"), "a robust centre"),
     **dict.fromkeys(("rank", "ranker", "lambdarank", "rank_xendcg"), ORDER),
     **dict.fromkeys(("yetirank", "yetirankpairwise", "pairlogit", "queryrmse"), ORDER),
     **dict.fromkeys(("pairlogitpairwise", "querysoftmax", "stochasticrank"), ORDER),
@@ -88,10 +91,10 @@ def objective_of(model: Any) -> str:
     """
     kind = KINDS.search(type(model).__name__)
     settings: dict[str, Any] = {}
-    if hasattr(model, "transformer_"):
+    if hasattr(model, "transformer_") and hasattr(model, "regressor_"):
         own = objective_of(model.regressor_)
         is_linear, rises = _way_back(model.transformer_)
-        is_level = "quantile" in own or statistic_of(own) == MEDIAN
+        is_level = "quantile" in own or statistic_of(own) in LEVEL_STATISTICS
         return own if (rises if is_level else is_linear) else "transformed target"
     if hasattr(model, "get_params") and not isinstance(model, type):
         settings = model.get_params(deep=False)
@@ -120,5 +123,5 @@ def _way_back(transformer: Any) -> tuple[bool, bool]:
         back = np.asarray(transformer.inverse_transform(at), dtype=float)
     except Exception:  # of any library; few are not defined below 0
         return False, False
-    is_linear = np.allclose(np.diff(back, 2, axis=0), 0.0)
+    is_linear = bool(np.abs(np.diff(back, 2, axis=0)).max() <= 1e-9 * np.ptp(back))
     return is_linear, bool((np.diff(back, axis=0) > 0).all())

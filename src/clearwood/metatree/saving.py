@@ -54,8 +54,11 @@ def _read_leaf(place: Place) -> LeafModel:
         return LEAVES[kind](**names)
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+def _tuples(value: Any, depth: int = 0) -> Any:
+    if depth > 3:
+        raise ModelFormatError("leaf: found deeper lists, expected vectors, matrices.")
+    is_list = isinstance(value, list)
+    return tuple(_tuples(v, depth + 1) for v in value) if is_list else value
 
 
 LEARNT = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -165,6 +166,7 @@ def summarize(
         "settings": _settings(result),
     }
     if family is not None:
+        _check_name(family, page)
         page[family.name] = section
     return page | {"words": words_of(page)}
 
@@ -185,14 +187,24 @@ def _summarize_alone(
             f"A {type(result).__name__} speaks for itself alone; leave teacher out."
         )
     shown = import_module(family.module).section(result, X, y)
-    return {
+    page = {
         "title": printable(str(title or shown.get("title", family.title))),
         "version": __version__,
         "family": family,
         "section": shown,
-        family.name: shown,
         "settings": _settings(result),
     }
+    _check_name(family, page)
+    return page | {family.name: shown}
+
+
+def _check_name(family: PageSection, page: Mapping[str, Any]) -> None:
+    """Refuse a section that is called as another part of the page."""
+    if family.name in page:
+        raise InputError(
+            f"A section of a page cannot be called {family.name!r}; rename it in its "
+            "PageSection."
+        )
 
 
 def _no_params(deep: bool) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def test_the_epoch_that_is_kept_is_the_best_held_out_one(fitted):
     held_out = [epoch.validation for epoch in fitted.history_]
     best = int(np.argmax(held_out))
     facts = dict(section(fitted)["facts"])
-    assert facts["Epochs"] == f"3, of which number {best + 1} is kept"
+    assert (facts["Epochs"], facts["Epoch kept"]) == ("3", str(best + 1))
     assert float(facts["Held-out perplexity"]) == pytest.approx(
         np.exp(-held_out[best]), rel=0.01
     )
@@ -66,3 +66,12 @@ def test_every_kind_has_a_page(kind, fitted, tmp_path):
 def test_an_unfitted_one_has_no_page(tmp_path):
     with pytest.raises(NotFittedError):
         cw.report(cw.HMMLSTM(), tmp_path / "page.html")
+
+
+def test_a_very_bad_fit_and_one_without_epochs_have_pages(fitted, tmp_path):
+    result = cw.HMMLSTM(n_hidden=2, hybrid=None, n_epochs=2, random_state=0).fit(TEXT)
+    result.history_ = [epoch._replace(validation=-1e6) for epoch in result.history_]
+    assert dict(section(result)["facts"])["Held-out perplexity"] == "inf"
+    result.history_ = []
+    assert dict(section(result)["facts"])["Epochs"] == "0"
+    cw.report(result, tmp_path / "page.html")

@@ -34,7 +34,7 @@ def reading_features(structure: Structure) -> FeatureSpace:
     --------
     >>> from clearwood.metatree import given
     >>> reading_features(given([0], n_values=[2, 3])).categories
-    ((0, 1), (0, 1, 2))
+    ((0, 1), ())
     """
     coder, features = structure.coder, structure.coder.features
     if isinstance(coder, BinCoder):
@@ -42,7 +42,9 @@ def reading_features(structure: Structure) -> FeatureSpace:
     categories, lookup = list(features.categories), list(features.lookup)
     for d, labels in enumerate(features.categories):
         if labels is None:
-            categories[d] = tuple(range(int(coder.n_values[d])))
+            # Of what is never asked a file may hold any number of values.
+            n_values = int(coder.n_values[d]) if d in structure.asked else 0
+            categories[d] = tuple(range(n_values))
             lookup[d] = "integer"
     return replace(features, categories=tuple(categories), lookup=tuple(lookup))
 

@@ -43,19 +43,27 @@ def section(result: HMMLSTM, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     check_is_fitted(result)
     history = result.history_
-    kept = max(range(len(history)), key=lambda i: _or_least(history[i].validation))
+    places = range(len(history))
+    kept = max(places, key=lambda i: _or_least(history[i].validation), default=None)
     return {
         "facts": [
             ("Size of the LSTM's state", f"{result.n_hidden:,}"),
             ("Hidden Markov model", KINDS[result.hybrid]),
             ("Parameters of the network", f"{result.n_parameters_:,}"),
-            ("Epochs", f"{len(history):,}, of which number {kept + 1} is kept"),
-            ("Held-out perplexity", _perplexity(history[kept].validation)),
+            ("Epochs", f"{len(history):,}"),
+            *_facts_of_kept(history, kept),
         ],
         "training": _training_chart(history),
         "states": [] if result.hmm_ is None else markov_states(result.hmm_),
         "scores": None if X is None else _scores(result, X, y),
     }
+
+
+def _facts_of_kept(history: list[Any], kept: int | None) -> list[tuple[str, str]]:
+    if kept is None:
+        return []
+    perplexity = _perplexity(history[kept].validation)
+    return [("Epoch kept", f"{kept + 1:,}"), ("Held-out perplexity", perplexity)]
 
 
 def _or_least(value: float) -> float:
@@ -65,14 +73,17 @@ def _or_least(value: float) -> float:
 def _perplexity(log_likelihood: float) -> str:
     if math.isnan(log_likelihood):
         return "nothing was held out"
-    return short_text(math.exp(-log_likelihood))
+    with np.errstate(over="ignore"):
+        return short_text(float(np.exp(-log_likelihood)))
 
 
 def _training_chart(history: list[Any]) -> dict[str, Any] | None:
     """Log loss of training and of held-out steps by epoch."""
+    n = len(history)
+    if n < 2:
+        return None
     training, held_out = (-np.array(values) for values in list(zip(*history))[:2])
-    n = len(training)
-    if n < 2 or not np.isfinite([training, held_out]).all():
+    if not np.isfinite([training, held_out]).all():
         return None
     return line_chart(
         np.arange(n) / (n - 1),
@@ -81,7 +92,7 @@ def _training_chart(history: list[Any]) -> dict[str, Any] | None:
         labels=[
             (f"{tick:,.0f}", (tick - 1) / (n - 1))
             for tick in round_ticks(1, n, 6)
-            if tick >= 1
+            if tick >= 1 and tick == int(tick)
         ],
     )
 
