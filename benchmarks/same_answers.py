@@ -43,6 +43,9 @@ import clearwood as cw
 MOST_VALUES, MOST_DIFFERENCES = 8, 12
 """Values shown after a digest; lines shown of a file that differs."""
 
+CLOCK = "import time\n\ntime.perf_counter = float\n"
+"""What ``compare`` measures its fits by, always at 0.0."""
+
 SIMPLIFIERS = (
     "AdditiveRules BornAgainTree DistilledTree FABRules InTrees NodeHarvest RuleList"
 )
@@ -371,10 +374,21 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def without_chance(text: str, folder: Path) -> str:
-    """Text without what differs from run to run: folders, versions, times."""
+    """Text without what differs from run to run: folders, versions, times, bars."""
     text = text.replace(str(folder), "FOLDER").replace(cw.__version__, "VERSION")
     text = re.sub(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?", "TIME", text)
+    text = re.sub(r"(^(\w[^:\n]*): +\d+%\|.*\n?)+", r"\2: BAR\n", text, flags=re.M)
     return re.sub(r"\b\d+(\.\d+)? (s|seconds|ms)\b", "SECONDS", text)
+
+
+def stop_the_clock(folder: Path) -> None:
+    """Let every duration be 0, in this process and in those that it starts."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(CLOCK)
+    sys.path.insert(0, str(folder))
+    path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    exec(CLOCK)
 
 
 # Both sides
@@ -385,6 +399,7 @@ def write(out: Path, only: str = "") -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        stop_the_clock(folder / "clock")
 
         def keep(name: str, text: str) -> None:
             path = out / name

@@ -1,0 +1,34 @@
+"""Two runs of one commit write the same: of chance and of time nothing is left."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks import same_answers
+
+
+def test_of_bars_their_names_are_left():
+    bar = "networks: {:3}%|{}| {}/4 [00:00<00:00, {}.2it/s]\n"
+    slow = bar.format(0, "", 0, "?") + bar.format(100, "####", 4, 31)
+    fast = "".join(bar.format(25 * n, n * "#", n, n) for n in range(5))
+    for bars in (slow, fast):
+        text = f"kinds: 3\n{bars}50 % of rows\n"
+        found = same_answers.without_chance(text, Path("nowhere"))
+        assert found == "kinds: 3\nnetworks: BAR\n50 % of rows\n"
+
+
+def test_clocks_stand_still_in_other_processes_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr("time.perf_counter", None)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    same_answers.stop_the_clock(tmp_path / "clock")
+    clock = "import time; print(time.perf_counter())"
+    ours = subprocess.check_output([sys.executable, "-c", clock], text=True)
+    # As the worker processes of ``compare`` are started.
+    kept = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    theirs = subprocess.check_output(
+        [sys.executable, "-P", "-c", clock], text=True, env=kept
+    )
+    assert ours == theirs == "0.0\n"
+    assert os.environ["PYTHONPATH"].endswith(f"{os.pathsep}{tmp_path}")
