@@ -15,7 +15,7 @@ def test_of_bars_their_names_are_left():
     for bars in (slow, fast):
         text = f"kinds: 3\n{bars}50 % of rows\n"
         found = same_answers.without_chance(text, Path("nowhere"))
-        assert found == "kinds: 3\nnetworks: BAR\n50 % of rows\n"
+        assert found == text.replace(bars, "networks: BAR\n")
 
 
 def test_clocks_stand_still_in_other_processes_too(tmp_path, monkeypatch):
@@ -24,11 +24,11 @@ def test_clocks_stand_still_in_other_processes_too(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     same_answers.stop_the_clock(tmp_path / "clock")
     clock = "import time; print(time.perf_counter())"
-    ours = subprocess.check_output([sys.executable, "-c", clock], text=True)
+    ours = subprocess.check_output([sys.executable, "-c", clock], text=True, timeout=60)
     # As the worker processes of ``compare`` are started.
     kept = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     theirs = subprocess.check_output(
-        [sys.executable, "-P", "-c", clock], text=True, env=kept
+        [sys.executable, "-P", "-c", clock], text=True, env=kept, timeout=60
     )
     assert ours == theirs == "0.0\n"
     assert os.environ["PYTHONPATH"].endswith(f"{os.pathsep}{tmp_path}")
