@@ -81,6 +81,9 @@ def open_mysql():
     def ask(rules, rows, query):
         if any(name[-1] in string.whitespace for name in rules.features.names):
             reject()  # MySQL has no such names.
+        numbers = [cell for row in rows for cell in row if isinstance(cell, float)]
+        if repr(LARGEST) in query and any(map(math.isinf, numbers)):
+            reject()  # Nor infinities, which this query tells from the largest number.
         # A TIMESTAMP is what the session's zone makes of it; other years than
         # these are kept as DATETIME, which is UTC where the session is.
         times = [cell for row in rows for cell in row if getattr(cell, "tzinfo", None)]

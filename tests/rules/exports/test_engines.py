@@ -66,6 +66,15 @@ def test_truth_values_are_no_numbers(engine, missing):
         assert [row[-1] for row in said] == rules.predict(cells).tolist(), words
 
 
+@given(cell=st.sampled_from([-math.inf, -engines.LARGEST, None]))
+def test_only_minus_infinity_is_at_most_minus_infinity(engine, cell):
+    dialect, ask = engine
+    rule = Rule((Interval(0, high=-math.inf, missing=False),), 1.0)
+    rules = RuleList((rule,), Rule((), 0.0), FeatureSpace(("x",), (None,)))
+    said = ask(rules, [[cell]], rules.to_sql(dialect, table=engines.TABLE))
+    assert said[0][-1] == rules.predict([[cell]])[0]
+
+
 NOON = datetime.datetime(2019, 4, 1, 12)
 BOUNDS = {
     "before 1970": datetime.datetime(1965, 6, 1),
