@@ -9,6 +9,7 @@ at what it changed, and put these two where they belong.
 
 import os
 import re
+import sysconfig
 import tempfile
 from collections import Counter, defaultdict
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ STABLE_WORDS = (
         "<tmp>",
     ),
     (re.escape(str(ROOT)), "<root>"),
+    (re.escape(sysconfig.get_path("stdlib")), "<stdlib>"),
     (r"\b0x[0-9a-f]{6,}", "<address>"),
     (r"\b127\.0\.0\.1:\d+", "<host>"),
     (r"\binproc://[\w./]+\w", "<address>"),

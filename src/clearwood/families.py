@@ -13,7 +13,7 @@ Records name modules and are cheap: nothing of a family is imported before it is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -115,21 +115,13 @@ _CIRCUITS = _names(
 _BINNINGS = _names("discretize", "BinaryBinner MDLPDiscretizer")
 
 
-def _sections(section: PageSection, *classes: str) -> dict[str, PageSection]:
-    return dict.fromkeys(classes, section)
-
-
-def _saved(module: str, *classes: str) -> dict[str, str]:
-    return dict.fromkeys(classes, f"clearwood.{module}")
-
-
 OWN = (
     Family(
         "simplifiers",
         public=_SIMPLIFIERS
         | _names("simplifiers", "simplify")
         | _names("simplifiers.fab.display", "FABPathDisplay"),
-        saved=_saved("simplifiers.saving", *_SIMPLIFIERS),
+        saved=dict.fromkeys(_SIMPLIFIERS, "clearwood.simplifiers.saving"),
         commands={"simplify": "clearwood.cli.verbs.simplify:simplify"},
     ),
     Family(
@@ -137,17 +129,20 @@ OWN = (
         public=_META_TREES
         | _META_FORESTS
         | _names("metatree.reading.display", "MetaTreeDisplay"),
-        saved=_saved("metatree.saving", *_META_TREES, *_META_FORESTS),
-        sections=_sections(
+        saved=dict.fromkeys(
+            [*_META_TREES, *_META_FORESTS], "clearwood.metatree.saving"
+        ),
+        sections=dict.fromkeys(
+            _META_TREES,
             PageSection(
                 "trees",
                 "All prunings",
                 "clearwood.metatree.reading.section",
                 "metatree/reading/section.html",
             ),
-            *_META_TREES,
         )
-        | _sections(
+        | dict.fromkeys(
+            _META_FORESTS,
             PageSection(
                 "forest",
                 "Forest of meta-trees",
@@ -162,7 +157,6 @@ OWN = (
                     ("scores", "Scores"),
                 ),
             ),
-            *_META_FORESTS,
         ),
         commands={"metatree": "clearwood.cli.verbs.metatree:metatree"},
     ),
@@ -177,17 +171,20 @@ OWN = (
         | _names("projection.display", "LeavesDisplay LocalDisplay SizePathDisplay")
         | _names("projection.judging.stability_display", "TreeStabilityDisplay")
         | _names("projection.judging.t_test_display", "DifferenceDisplay"),
-        saved=_saved("projection.saving", *_PROJECTED_RULES, *_PROJECTED_LINES),
-        sections=_sections(
+        saved=dict.fromkeys(
+            [*_PROJECTED_RULES, *_PROJECTED_LINES], "clearwood.projection.saving"
+        ),
+        sections=dict.fromkeys(
+            _PROJECTED_RULES,
             PageSection(
                 "projection",
                 "How sure it is",
                 "clearwood.projection.reading.section",
                 "projection/reading/section.html",
             ),
-            *_PROJECTED_RULES,
         )
-        | _sections(
+        | dict.fromkeys(
+            _PROJECTED_LINES,
             PageSection(
                 "coefficients",
                 "A linear model",
@@ -195,18 +192,16 @@ OWN = (
                 "projection/reading/coefficients.html",
                 has_rules=False,
             ),
-            *_PROJECTED_LINES,
         )
-        | _sections(
-            PageSection(
+        | {
+            "LocalExplanation": PageSection(
                 "around",
                 "One row",
                 "clearwood.projection.reading.around",
                 "projection/reading/around.html",
                 has_rules=False,
-            ),
-            "LocalExplanation",
-        ),
+            )
+        },
         commands={"project": "clearwood.cli.verbs.project:project"},
     ),
     Family(
@@ -214,9 +209,9 @@ OWN = (
         public=_names("sbfc", "SelectiveBayesianForestClassifier")
         | _names("sbfc.reading.display", "FeatureGraphDisplay SignalDisplay")
         | _names("sbfc.reading.draws_display", "GraphSizesDisplay LogPosteriorDisplay"),
-        saved=_saved("sbfc.saving", "SelectiveBayesianForestClassifier"),
-        sections=_sections(
-            PageSection(
+        saved={"SelectiveBayesianForestClassifier": "clearwood.sbfc.saving"},
+        sections={
+            "SelectiveBayesianForestClassifier": PageSection(
                 "graph",
                 "Feature graph",
                 "clearwood.sbfc.reading.section",
@@ -230,9 +225,8 @@ OWN = (
                     ("scores", "How good predictions are"),
                     ("sampling", "How it was found"),
                 ),
-            ),
-            "SelectiveBayesianForestClassifier",
-        ),
+            )
+        },
         commands={"sbfc": "clearwood.cli.verbs.sbfc:sbfc"},
     ),
     Family(
@@ -242,8 +236,9 @@ OWN = (
         | _names("circuits.reading.display", "CircuitDisplay")
         | _names("circuits.reading.sizes_display", "NetworkSizesDisplay")
         | _names("circuits.reading.surprise_display", "SurpriseDisplay"),
-        saved=_saved("circuits.saving", "Circuit", *_CIRCUITS),
-        sections=_sections(
+        saved=dict.fromkeys(["Circuit", *_CIRCUITS], "clearwood.circuits.saving"),
+        sections=dict.fromkeys(
+            _CIRCUITS,
             PageSection(
                 "circuit",
                 "Kinds of rows",
@@ -259,7 +254,6 @@ OWN = (
                     ("surprising", "Surprising rows"),
                 ),
             ),
-            *_CIRCUITS,
         ),
         commands={"density": "clearwood.cli.verbs.density:density"},
     ),
@@ -275,8 +269,10 @@ OWN = (
         )
         | _names("sequences.reading.states_display", "StatesDisplay")
         | _names("sequences.reading.sweeps_display", "SweepsDisplay"),
-        saved=_saved("sequences.saving", "HiddenMarkovModel")
-        | _saved("sequences.networks.saving", "HMMLSTM"),
+        saved={
+            "HiddenMarkovModel": "clearwood.sequences.saving",
+            "HMMLSTM": "clearwood.sequences.networks.saving",
+        },
         sections={
             "RecurrentExplanation": PageSection(
                 "states",
@@ -324,7 +320,7 @@ OWN = (
     Family(
         "discretize",
         public=_BINNINGS,
-        saved=_saved("discretize.saving", *_BINNINGS),
+        saved=dict.fromkeys(_BINNINGS, "clearwood.discretize.saving"),
     ),
 )
 """The families of this package."""
@@ -332,7 +328,7 @@ OWN = (
 
 def families() -> tuple[Family, ...]:
     """All families: those of this package, then those that others register."""
-    return (*OWN, *_registered())
+    return tuple(_in_order())
 
 
 def saving_module(name: str) -> str | None:
@@ -357,11 +353,16 @@ def command_of(name: str) -> Any | None:
 def _first(part: str, names: tuple[str, ...]) -> Any | None:
     """The entry of the first of some names; other packages are asked last."""
     for name in names:
-        for some in (lambda: OWN, _registered):
-            for family in some():
-                if name in getattr(family, part):
-                    return getattr(family, part)[name]
+        for family in _in_order():
+            if name in getattr(family, part):
+                return getattr(family, part)[name]
     return None
+
+
+def _in_order() -> Iterator[Family]:
+    """Own families, then those of other packages, which load only when reached."""
+    yield from OWN
+    yield from _registered()
 
 
 @cache

@@ -16,8 +16,8 @@ from clearwood.columns.feature_space import LOOKUPS, FeatureSpace
 from clearwood.columns.info import KINDS, ColumnInfo
 
 
-def _check_feature(place: Place, told: dict[str, Any]) -> None:
-    lookup, labels, kind = told["lookup"], told["categories"], told.get("kind")
+def _check_feature(place: Place, values: dict[str, Any]) -> None:
+    lookup, labels, kind = values["lookup"], values["categories"], values.get("kind")
     if lookup not in LOOKUPS or not _fits(lookup, labels or ()):
         expected = f"one of {LOOKUPS} that fits the categories"
         place["lookup"].fail(shown(lookup), expected)
@@ -72,21 +72,21 @@ class Features:
             document["features"] = None
             return
         document |= {"named": features.named, "float32": features.float32}
-        told = (_told(features, d) for d in range(features.n_features))
-        document["features"] = [FEATURE.write(one) for one in told]
+        records = (_record(features, d) for d in range(features.n_features))
+        document["features"] = [FEATURE.write(one) for one in records]
 
     def read(self, values: dict, top: Place, arrays: Arrays | None = None) -> None:
         """Add them to ``values``, all checked."""
         if self.optional and top["features"].value is None:
             values["features"] = None
             return
-        told = fields.tuple_of(FEATURE).read(top["features"])
+        records = fields.tuple_of(FEATURE).read(top["features"])
         names, categories, lookup, missing_at = (
-            tuple(one[key] for one in told)
+            tuple(one[key] for one in records)
             for key in ("column", "categories", "lookup", "missing_at")
         )
         refuse_repeated(names, top["features"], "the name")
-        said = ({key: one[key] for key in SAID if key in one} for one in told)
+        said = ({key: one[key] for key in SAID if key in one} for one in records)
         values["features"] = FeatureSpace(
             names, categories, top["named"].flag(), lookup, missing_at,
             top["float32"].flag(), tuple(ColumnInfo(**own) for own in said),
@@ -95,7 +95,7 @@ class Features:
             arrays.sizes["features"] = len(names)
 
 
-def _told(features: FeatureSpace, d: int) -> dict[str, Any]:
+def _record(features: FeatureSpace, d: int) -> dict[str, Any]:
     """What is written of one feature."""
     said, usual = vars(features.info[d]), vars(ColumnInfo())
     return {

@@ -546,8 +546,8 @@ class Saved:
         try:
             return self.make(self.kind, values)
         except (OverflowError, RecursionError) as error:
-            told = f"{type(error).__name__}: {error}. {REMEDY}"
-            raise ModelFormatError(told) from None
+            message = f"{type(error).__name__}: {error}. {REMEDY}"
+            raise ModelFormatError(message) from None
 
 
 def by_name(*classes: Saved) -> dict[str, Saved]:

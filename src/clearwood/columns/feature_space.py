@@ -314,7 +314,10 @@ class FeatureSpace:
     def _from_encoded(self, rows: EncodedTable) -> np.ndarray:
         other = rows.features
         # Names for people, units and descriptions change no number.
-        if other is None or replace(other, info=self.info) != self:
+        same = other is self or (
+            other is not None and replace(other, info=self.info) == self
+        )
+        if not same:
             raise TypeError("The rows were encoded for other features.")
         return rows.view(np.ndarray)
 

@@ -201,8 +201,8 @@ class CircuitDisplay:
             boxes.append((left, y, wide, high, colour_of(self._deviation(cell))))
             labels = features.categories[cell.column] or ()
             of_all = self.part.profile[cell.column]
-            told = features.info[cell.column].kind
-            said = cell.facts.brief(of_all, labels, told)  # type: ignore[arg-type]
+            numbers = features.info[cell.column].kind
+            said = cell.facts.brief(of_all, labels, numbers)  # type: ignore[arg-type]
             if small(said) < wide - 0.5 * size:
                 texts.append(Text(left + wide / 2, y + high / 2, said, "center",
                                   small=True))  # fmt: skip

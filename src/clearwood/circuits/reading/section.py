@@ -127,8 +127,8 @@ def _brief(
     """What a cell says, how dark it is, and whether above or below all rows."""
     own, of_all = kind.profile[j], among.profile[j]
     far = own.deviation(of_all)  # type: ignore[arg-type]
-    labels, told = features.categories[j] or (), features.info[j].kind
-    said = own.brief(of_all, labels, told)  # type: ignore[arg-type]
+    labels, numbers = features.categories[j] or (), features.info[j].kind
+    said = own.brief(of_all, labels, numbers)  # type: ignore[arg-type]
     side = "above" if far > 0 else "below"
     return said, min(abs(far) / FARTHEST, 1.0), side
 

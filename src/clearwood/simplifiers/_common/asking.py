@@ -90,8 +90,8 @@ def columns_to_read(X: Any, columns: np.ndarray, answers: np.ndarray) -> SparseR
     centred = answers.reshape(len(answers), -1) - answers.mean(axis=0)
     # Sparse products are loops in one order, not BLAS.
     both = (cells.T.dot(centred) ** 2).sum(axis=1)
-    told = np.divide(both, spread, out=np.zeros(len(both)), where=spread > 0)[columns]
-    strongest = columns[np.argsort(-told, kind="stable")[:most]]
+    ratio = np.divide(both, spread, out=np.zeros(len(both)), where=spread > 0)[columns]
+    strongest = columns[np.argsort(-ratio, kind="stable")[:most]]
     return replace(every, columns=np.sort(strongest))
 
 

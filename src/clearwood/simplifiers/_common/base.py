@@ -223,8 +223,8 @@ class RulesFromEnsemble(BaseEstimator):
         if training.others is not None:
             # Rules of some columns of a sparse table are put back among all.
             columns, info = training.others.columns, [*self.ensemble_.features.info]
-            for d, told in zip(columns, self.rules_.features.info):
-                info[d] = told
+            for d, own in zip(columns, self.rules_.features.info):
+                info[d] = own
             features = replace(self.ensemble_.features, info=tuple(info))
             self._move(features, dict(enumerate(columns.tolist())))
             self.bins_ = training.bins.in_columns(features, columns)
