@@ -54,15 +54,15 @@ class Arrays:
     def __call__(self, name: str, kind: str, *shape: int | str) -> np.ndarray:
         """One array, of a kind (one of ``TYPES``) and a shape; numbers may be NaN.
 
-        Of the shape, ``*`` stands for any length, and another name for the same length
-        wherever it stands.
+        Of the shape, -1 and ``*`` stand for any length, and another name for the same
+        length wherever it stands.
         """
         if name not in self:
             raise ModelFormatError(f"{name}: missing.")
         values = _read_array(self._parts[f"{name}.npy"], name)
         sizes = dict(self.sizes)
         fits = len(values.shape) == len(shape) and all(
-            own in ("*", size)
+            own in (-1, "*", size)
             or (isinstance(own, str) and sizes.setdefault(own, size) == size)
             for own, size in zip(shape, values.shape)
         )

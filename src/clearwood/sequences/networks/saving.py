@@ -64,7 +64,7 @@ def _network(found: HMMLSTM, arrays: Any) -> Any:
     # Only sizes that arrays in the file have are asked of the memory.
     arrays("lstm.weight_ih_l0", "f", 4 * n_hidden, width)
     arrays("lstm.weight_hh_l0", "f", 4 * n_hidden, n_hidden)
-    n_states = arrays("output.weight", "f", "classes", "*").shape[1] - n_hidden
+    n_states = arrays("output.weight", "f", "classes", -1).shape[1] - n_hidden
     fits = (n_states > 0) == (found.hybrid is not None)
     codec.require(fits, "output.weight", "a size that fits the settings")
     with torch.device("meta"):
