@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
-from clearwood.discretize import _kernels
+from clearwood._kernels import discretize as _kernels
 from clearwood.rules.conditions import Interval
 
 
