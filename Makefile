@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
-CONFIG := pyproject.toml constraints.txt
+CONFIG := pyproject.toml constraints.txt native/CMakeLists.txt \
+	$(shell find src -name '*.cpp' -o -name '*.hpp')
 
 .PHONY: help demo quick test test-all lint format docs panel same clean
 # The stamps below install into one environment.
@@ -57,6 +58,8 @@ panel: $(VENV)/.test
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery
+	rm -rf src/clearwood/_kernels.*
+	git clean -qdfX native
 	rm -rf .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # The package in place with all it needs to run. pip is upgraded first because
