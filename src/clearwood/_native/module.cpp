@@ -3,6 +3,8 @@
 
 namespace nb = nanobind;
 
+void add_circuits(nb::module_& module);
+void add_circuits_learning(nb::module_& module);
 void add_discretize(nb::module_& module);
 void add_numeric(nb::module_& module);
 
@@ -16,6 +18,8 @@ NB_MODULE(_kernels, module) {
         nb::module_::import_("sys").attr("modules")[full.c_str()] = part;
         fill(part);
     };
+    add("circuits", add_circuits);
+    add("circuits_learning", add_circuits_learning);
     add("discretize", add_discretize);
     add("numeric", add_numeric);
 }
