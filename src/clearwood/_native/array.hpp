@@ -217,6 +217,7 @@ private:
         if constexpr (std::is_same_v<Plain, std::uint32_t>) return "uint32";
         if constexpr (std::is_same_v<Plain, std::uint64_t>) return "uint64";
         if constexpr (std::is_same_v<Plain, std::int8_t>) return "int8";
+        if constexpr (std::is_same_v<Plain, std::int16_t>) return "int16";
         if constexpr (std::is_same_v<Plain, std::int32_t>) return "int32";
         if constexpr (std::is_same_v<Plain, std::int64_t>) return "int64";
     }

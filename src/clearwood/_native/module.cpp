@@ -3,7 +3,13 @@
 
 namespace nb = nanobind;
 
+void add_circuits(nb::module_& module);
+void add_circuits_learning(nb::module_& module);
 void add_discretize(nb::module_& module);
+void add_numeric(nb::module_& module);
+void add_sequences(nb::module_& module);
+void add_sequences_networks(nb::module_& module);
+void add_sequences_recurrent(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -15,5 +21,11 @@ NB_MODULE(_kernels, module) {
         nb::module_::import_("sys").attr("modules")[full.c_str()] = part;
         fill(part);
     };
+    add("circuits", add_circuits);
+    add("circuits_learning", add_circuits_learning);
     add("discretize", add_discretize);
+    add("numeric", add_numeric);
+    add("sequences", add_sequences);
+    add("sequences_networks", add_sequences_networks);
+    add("sequences_recurrent", add_sequences_recurrent);
 }

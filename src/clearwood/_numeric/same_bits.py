@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from clearwood._numeric.kernel import kernel
+from clearwood._kernels import numeric as _kernels
 
 DIGITS = 30
 """Binary digits to which gains are told apart: one part in 1e9 of the largest."""
@@ -26,22 +26,10 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     left, right = a.shape[:-1], b.shape[1:]
-    lines = np.ascontiguousarray(a.reshape(math.prod(left), len(b)))
-    columns = np.ascontiguousarray(b.reshape(len(b), math.prod(right)))
-    found: np.ndarray = _product(lines, columns).reshape(left + right)
+    lines = a.reshape(math.prod(left), len(b))
+    columns = b.reshape(len(b), math.prod(right))
+    found: np.ndarray = _kernels.product(lines, columns).reshape(left + right)
     return found[()]
-
-
-@kernel
-def _product(lines, columns):
-    found = np.zeros((len(lines), columns.shape[1]))
-    for i in range(len(lines)):
-        into = found[i]
-        for k in range(len(columns)):
-            number, line = lines[i, k], columns[k]
-            for j in range(len(line)):
-                into[j] += number * line[j]
-    return found
 
 
 def rounded(values: np.ndarray, digits: int = DIGITS) -> np.ndarray:

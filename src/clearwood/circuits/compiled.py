@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clearwood._numeric import Blocks
-from clearwood.circuits._kernels import pass_downward, pass_upward
+from clearwood._kernels.circuits import pass_downward, pass_upward
 from clearwood.circuits.circuit import (
     Circuit,
     Node,
@@ -83,7 +83,7 @@ class Compiled:
         """
         log = np.zeros((len(self.sums), len(values)))
         self.leaves.add_log_density(log, values)
-        pass_upward(log, *self._edges)
+        pass_upward(log, self._edges)
         return log
 
     def downward(
@@ -106,7 +106,7 @@ class Compiled:
         """
         flow = np.empty_like(log)
         flow[-1] = np.where(log[-1] > -np.inf, weight, 0.0)
-        return flow, pass_downward(log, flow, *self._edges)
+        return flow, pass_downward(log, flow, self._edges)
 
     def expected(
         self, values: np.ndarray, weight: np.ndarray

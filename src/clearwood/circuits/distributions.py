@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits._kernels import as_codes, tree_counts, tree_log_density
+from clearwood._kernels.circuits import as_codes, tree_counts, tree_log_density
 from clearwood.conjugate import partial_normal
 
 Plain = tuple[Sequence[int], Sequence[float]]
@@ -305,6 +306,29 @@ class MultivariateGaussian:
         return cls(tuple(whole.tolist()), numbers[:d], numbers[d:].reshape(d, d))
 
 
+class TreeArrays(NamedTuple):
+    """One or several Chow-Liu trees.
+
+    Attributes
+    ----------
+    variables : ndarray of int
+    parents : ndarray of int
+        Position in ``variables`` of what each depends on; -1 for roots.
+    sizes : ndarray of int
+        Levels of each.
+    starts : ndarray of int
+        Where the table of each begins, of shape (levels of the parent, levels).
+    table : ndarray
+        All tables, flat.
+    """
+
+    variables: np.ndarray
+    parents: np.ndarray
+    sizes: np.ndarray
+    starts: np.ndarray
+    table: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class ChowLiuTree:
     """Discrete columns, each of which depends on at most one other.
@@ -329,20 +353,21 @@ class ChowLiuTree:
         return sum(len(table) * (table.shape[1] - 1) for table in self.tables)
 
     @cached_property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """Variables, parents, sizes, starts of the tables, and the tables: flat."""
+    def arrays(self) -> TreeArrays:
+        """What is evaluated."""
         starts = np.cumsum([0, *(table.size for table in self.tables[:-1])])
         sizes = np.array([table.shape[1] for table in self.tables])
         flat = np.concatenate([np.ravel(table) for table in self.tables])
-        return np.array(self.variables), np.array(self.parents), sizes, starts, flat
+        variables, parents = np.array(self.variables), np.array(self.parents)
+        return TreeArrays(variables, parents, sizes, starts, flat)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Of what is present; see the module."""
-        return tree_log_density(levels_of(values), *self.arrays)
+        return tree_log_density(levels_of(values), self.arrays)
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Expected counts of the cells of all tables."""
-        return tree_counts(levels_of(values), weight, *self.arrays)
+        return tree_counts(levels_of(values), weight, self.arrays)
 
     def estimated(
         self, statistics: np.ndarray, alpha: float, spread: np.ndarray
@@ -374,8 +399,8 @@ class ChowLiuTree:
 
     def to_plain(self) -> Plain:
         """Its numbers; see the module."""
-        _, _, sizes, _, flat = self.arrays
-        return [*self.variables, *self.parents, *sizes.tolist()], flat.tolist()
+        sizes, flat = self.arrays.sizes.tolist(), self.arrays.table.tolist()
+        return [*self.variables, *self.parents, *sizes], flat
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> ChowLiuTree:

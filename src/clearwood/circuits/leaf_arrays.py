@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from clearwood._numeric import product
-from clearwood.circuits._kernels import add_normals, normal_moments
+from clearwood._kernels.circuits import add_normals, normal_moments
 from clearwood.circuits.distributions import (
     LEAST_SHARE,
     Bernoulli,
@@ -134,12 +134,11 @@ class NormalLeaves:
 
     def add_log_density(self, log: np.ndarray, columns: np.ndarray) -> None:
         """See :class:`LeafArrays`."""
-        add_normals(log, columns, self.place, self.variable, self.mean, self.variance)
+        add_normals(log, columns, self._arrays)
 
     def statistics(self, flow: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Weights, sums and squares of distances from the means."""
-        found = normal_moments(flow, columns, self.place, self.variable, self.mean)
-        return found.ravel()
+        return normal_moments(flow, columns, self._arrays).ravel()
 
     def estimated(
         self, moments: np.ndarray, alpha: float, spread: np.ndarray
@@ -163,6 +162,10 @@ class NormalLeaves:
             self.variable.tolist(), self.mean.tolist(), self.variance.tolist()
         ):
             yield Gaussian(j, mean, variance)
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self.place, self.variable, self.mean, self.variance
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LogisticRegression
 
+from clearwood._kernels.numeric import solve_positive
 from clearwood._numeric import product, rounded
-from clearwood._numeric.cholesky import solve_positive
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import EPS

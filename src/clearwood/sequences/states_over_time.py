@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import product
-from clearwood.exceptions import InputError
-from clearwood.sequences._kernels import (
+from clearwood._kernels.sequences import (
     best_paths,
     count_changes,
     count_kinds,
@@ -25,6 +23,8 @@ from clearwood.sequences._kernels import (
     filter_block,
     smooth_block,
 )
+from clearwood._numeric import product
+from clearwood.exceptions import InputError
 
 BLOCK_ENTRIES = 2**23
 """Probabilities that are kept at a time: longer sequences run in blocks, the last one
@@ -169,10 +169,8 @@ def expected_counts(
     for first, filtered, inverse in chain.backwards(*space):
         # Without kinds, the steps of a block have rows of their own.
         own = rows if row is not None else rows[first : first + len(filtered)]
-        kinds = chain.steps(first, len(filtered))
-        smooth_block(
-            transposed, kinds, chain.bounds, first, ratio, filtered, inverse, start, own
-        )
+        steps = chain.steps(first, len(filtered))
+        smooth_block(transposed, steps, ratio, filtered, inverse, start, own)
         pairs += product(filtered[:-1].T, inverse[1:]) + np.outer(filtered[-1], after)
         after = inverse[0].copy()
     pairs *= chain.transmat
@@ -331,6 +329,42 @@ def kind_counts(
     return counts
 
 
+class Steps(NamedTuple):
+    """A block of steps.
+
+    Attributes
+    ----------
+    kind : ndarray of int32 of shape (n_steps,)
+        Of each step.
+    bounds : ndarray of int of shape (n_sequences + 1,)
+        From :func:`sequence_bounds`.
+    first : int
+        Step at which the block begins.
+    """
+
+    kind: np.ndarray
+    bounds: np.ndarray
+    first: int
+
+
+class Seen(NamedTuple):
+    """What steps of every kind see.
+
+    Attributes
+    ----------
+    log : ndarray of shape (n_kinds, n_states)
+        Log probabilities in every state.
+    weight : ndarray of shape (n_kinds, n_states up to a multiple of four)
+        Probabilities as shares of the largest.
+    offset : ndarray of shape (n_kinds,)
+        Log of that largest.
+    """
+
+    log: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+
+
 class _Chain:
     """Sequences and a model of them, block by block."""
 
@@ -355,22 +389,22 @@ class _Chain:
         self.log_likelihood = np.zeros(len(self.bounds) - 1)
         self._table = None if row is None else self._scaled(self.log_emission)
 
-    def steps(self, first: int, n: int) -> np.ndarray:
-        """The kind of each step of a block."""
+    def steps(self, first: int, n: int) -> Steps:
+        """A block of steps."""
         every = np.arange(n, dtype=np.int32)
-        return every if self.row is None else self.row[first : first + n]
+        kind = every if self.row is None else self.row[first : first + n]
+        return Steps(kind, self.bounds, first)
 
-    def seen(self, first: int, n: int) -> tuple[np.ndarray, ...]:
+    def seen(self, first: int, n: int) -> Seen:
         """What a block of steps sees, by kind."""
         return self._table or self._scaled(self.log_emission[first : first + n])
 
-    def _scaled(self, log_rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Log probabilities, the same as shares of the largest, and that largest."""
+    def _scaled(self, log_rows: np.ndarray) -> Seen:
         offset = log_rows.max(axis=1)
         offset[np.isneginf(offset)] = 0.0
         weight = np.zeros((len(log_rows), self.width))
         weight[:, : self.n_states] = np.exp(log_rows - offset[:, None])
-        return log_rows, weight, offset
+        return Seen(log_rows, weight, offset)
 
     def without_padding(self, values: np.ndarray) -> np.ndarray:
         """The columns of the states."""
@@ -387,8 +421,8 @@ class _Chain:
         here = first, len(filtered)
         inverse = self.nothing if inverse is None else inverse
         filter_block(
-            self.startprob, self.transmat, self.seen(*here), self.steps(*here),
-            self.bounds, first, predicted, filtered, inverse, self.log_likelihood,
+            (self.startprob, self.transmat), self.seen(*here), self.steps(*here),
+            predicted, filtered, inverse, self.log_likelihood,
         )  # fmt: skip
 
     def forwards(
@@ -433,12 +467,12 @@ class _Chain:
             return []
         for first in firsts[1:]:
             here = max(first - MEMORY, 0), min(first, MEMORY)
-            seen, kinds = self.seen(*here), self.steps(*here)
+            seen, steps = self.seen(*here), self.steps(*here)
             space, arrived = np.empty((here[1], self.width)), np.eye(k, self.width)
             for predicted in arrived:
                 filter_block(
-                    self.startprob, self.transmat, seen, kinds, self.bounds, here[0],
-                    predicted, space, self.nothing, np.zeros_like(self.log_likelihood),
+                    (self.startprob, self.transmat), seen, steps, predicted, space,
+                    self.nothing, np.zeros_like(self.log_likelihood),
                 )  # fmt: skip
             if (np.ptp(arrived, axis=0) > FORGOTTEN * arrived.min(axis=0)).any():
                 return []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.circuits.learning import naive
 from tests.circuits.made import space
 
-from clearwood.circuits.learning._kernels import differing_cells, majority
+from clearwood._kernels.circuits_learning import differing_cells, majority
 from clearwood.circuits.learning.clusters import (
     ALPHA,
     KAPPA,

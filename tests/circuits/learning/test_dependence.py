@@ -10,7 +10,7 @@ from scipy.sparse import csgraph
 from tests.circuits.learning import naive
 from tests.circuits.made import space
 
-from clearwood.circuits.learning._kernels import (
+from clearwood._kernels.circuits_learning import (
     components,
     heaviest_tree,
     pair_tests,

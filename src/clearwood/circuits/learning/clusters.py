@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.learning._kernels import (
+from clearwood._kernels.circuits_learning import (
     differing_cells,
     hard_em,
     level_places,
@@ -42,6 +42,28 @@ class Starts(NamedTuple):
 
     number: int
     drawn: bool = False
+
+
+class Prior(NamedTuple):
+    """Of the distributions of columns in clusters.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of shape (n_continuous,)
+        Of all rows.
+    kappa : float
+        Rows that vary as all do, added to each cluster.
+    floor : float
+        Least variance.
+    alpha : float
+        Rows of each level, added to each cluster.
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    kappa: float
+    floor: float
+    alpha: float
 
 
 class Clusters(NamedTuple):
@@ -97,9 +119,9 @@ def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
     """Hard EM from an assignment of rows; a cluster may lose all its rows."""
     mean, variance = slice_.mean_and_variance
     train, offsets = slice_.train, slice_.offsets
-    prior = (mean, variance, KAPPA, FLOOR, ALPHA)
+    prior = Prior(mean, variance, KAPPA, FLOOR, ALPHA)
     cluster, log_weights, tables, normals = hard_em(
-        train.codes, offsets, train.reals, *prior, start.astype(np.int64), k
+        train.codes, offsets, train.reals, prior, start.astype(np.int64), k
     )
     return Clusters(cluster, log_weights, tables, normals, offsets)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.learning._kernels import components, pair_tests
+from clearwood._kernels.circuits_learning import components, pair_tests
 from clearwood.circuits.learning.slices import LEAST_ROWS, Parts, Slice, cut_codes
 
 CRITICAL_P = 0.0005

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits._kernels import add_normals, tree_log_density
+from clearwood._kernels.circuits import add_normals, tree_log_density
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -17,8 +17,9 @@ from clearwood.circuits.distributions import (
     Gaussian,
     Leaf,
     MultivariateGaussian,
+    TreeArrays,
 )
-from clearwood.circuits.learning._kernels import (
+from clearwood._kernels.circuits_learning import (
     components,
     heaviest_tree,
     level_counts,
@@ -91,7 +92,7 @@ class CountedForest(NamedTuple):
         if not len(self.variables):
             return np.zeros(len(codes))
         shape = self.variables, self.parents, self.sizes, self.starts[:-1]
-        return tree_log_density(codes, *shape, self.probabilities(alpha))
+        return tree_log_density(codes, TreeArrays(*shape, self.probabilities(alpha)))
 
 
 class Moments(NamedTuple):
@@ -115,7 +116,7 @@ class Moments(NamedTuple):
         leaf, log = self.gaussian(alpha), np.zeros((1, len(values)))
         columns, only = values.T[[self.variable]], np.zeros(1, dtype=np.int64)
         numbers = np.array([leaf.mean]), np.array([leaf.variance])
-        add_normals(log, columns, only, only, *numbers)
+        add_normals(log, columns, (only, only, *numbers))
         return log[0]
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clearwood.sequences.networks._kernels import (
+from clearwood._kernels.sequences_networks import (
     IMPOSSIBLE,
     filter_streams,
     filter_streams_backward,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.sequences_recurrent import cell_values
 from clearwood.exceptions import ClearwoodError, InputError, ModelError
-from clearwood.sequences.recurrent._kernels import cell_values
 
 PARTS = ("h", "c", "both")
 
