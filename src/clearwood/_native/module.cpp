@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void add_conjugate(nb::module_& module);
 void add_discretize(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
@@ -15,5 +16,6 @@ NB_MODULE(_kernels, module) {
         nb::module_::import_("sys").attr("modules")[full.c_str()] = part;
         fill(part);
     };
+    add("conjugate", add_conjugate);
     add("discretize", add_discretize);
 }
