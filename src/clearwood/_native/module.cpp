@@ -5,6 +5,8 @@ namespace nb = nanobind;
 
 void add_conjugate(nb::module_& module);
 void add_discretize(nb::module_& module);
+void add_metatree_cart(nb::module_& module);
+void add_metatree_exact(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -18,4 +20,6 @@ NB_MODULE(_kernels, module) {
     };
     add("conjugate", add_conjugate);
     add("discretize", add_discretize);
+    add("metatree_exact", add_metatree_exact);
+    add("metatree_growing", add_metatree_cart);
 }

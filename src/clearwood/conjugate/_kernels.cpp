@@ -4,6 +4,8 @@
 using namespace clearwood;
 using namespace clearwood::conjugate;
 
+void add_partial_normal(nb::module_& module);
+
 void add_conjugate(nb::module_& module) {
     add_kernel(module, "add_sums", &add_sums);
     add_kernel(module, "log_gamma_rise", &log_gamma_rise);
@@ -31,4 +33,6 @@ void add_conjugate(nb::module_& module) {
     module.attr("LINEAR") = int(LINEAR);
     add_kernel(module, "log_predictive", &log_predictive);
     add_kernel(module, "add_one", &add_one);
+
+    add_partial_normal(module);
 }

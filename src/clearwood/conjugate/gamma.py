@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from clearwood._kernels.conjugate import (
+    exponential_log_marginals,
+    poisson_log_marginals,
+)
 from clearwood._numeric import bisect_whole, kernel
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_positive,
-    log_gamma_part,
     log_gamma_rise,
     refuse,
 )
@@ -40,20 +43,6 @@ class _GammaRate(LeafModel):
     def prior(self) -> np.ndarray:
         """Shape and rate."""
         return np.array([self.alpha, self.beta], dtype=np.float64)
-
-
-@kernel
-def poisson_log_marginals(stats, prior):
-    """Evidence of counts: a ratio of two gamma integrals over the factorials."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[0], prior[1])
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            with_rows = log_gamma_part(
-                prior[0] + stats[node, 1], prior[1] + stats[node, 0]
-            )
-            found[node] = with_rows - without - stats[node, 2]
-    return found
 
 
 @kernel
@@ -154,18 +143,6 @@ class PoissonGamma(_GammaRate):
         while (self.cdf(stats, high) < p).any():
             high = np.where(self.cdf(stats, high) < p, 2.0 * high, high)
         return bisect_whole(lambda y: self.cdf(stats, y) >= p, np.zeros(p.shape), high)
-
-
-@kernel
-def exponential_log_marginals(stats, prior):
-    """Evidence of durations, in units of beta: a ratio of two gamma integrals."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[0], 1.0)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            beta = (prior[1] + stats[node, 1]) / prior[1]
-            found[node] = log_gamma_part(prior[0] + stats[node, 0], beta) - without
-    return found
 
 
 @kernel

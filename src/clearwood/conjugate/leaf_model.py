@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clearwood._kernels.conjugate import add_sums
 from clearwood._numeric import kernel
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
@@ -118,7 +119,8 @@ class LeafModel:
         x : ndarray, optional
             Features that the model reads.
         """
-        add_sums(own, ends, self.statistics(y, np.broadcast_to(weight, y.shape)))
+        rows = self.statistics(y, np.broadcast_to(weight, y.shape))
+        add_sums(own, ends.astype(np.int32, copy=False), rows)
 
     def merge(self, own: np.ndarray, other: np.ndarray) -> None:
         """Add the statistics of other rows, in place."""
@@ -265,14 +267,6 @@ def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
         )
 
 
-@kernel
-def add_sums(own, ends, rows):
-    """Add one row of statistics per data row to its end."""
-    for i in range(ends.size):
-        for j in range(own.shape[1]):
-            own[ends[i], j] += rows[i, j]
-
-
 # Log gammas of large numbers, without the digits in which they cancel
 
 
@@ -284,13 +278,6 @@ def stirling_rest(x):
     r = 1.0 / (x * x)
     series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
     return series / x + 0.5 * math.log(2.0 * math.pi)
-
-
-@kernel
-def log_gamma_part(alpha, beta):
-    """``log gamma(alpha) - alpha log beta``, the large parts taken together."""
-    large = alpha * (math.log(alpha / beta) - 1.0) - 0.5 * math.log(alpha)
-    return large + stirling_rest(alpha)
 
 
 @kernel

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from clearwood._kernels.conjugate import (
+    inverse_square_all,
+    linear_log_marginals,
+    linear_update_all,
+)
 from clearwood._numeric import kernel
 from clearwood._numeric.cholesky import (
     cholesky,
-    log_diagonal,
     solve_lower,
     solve_upper,
 )
-from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
+from clearwood.conjugate.leaf_model import check_positive
 from clearwood.conjugate.moments import LARGEST, MomentsLeaf, log_student
 from clearwood.exceptions import InputError
 
@@ -70,40 +73,6 @@ def linear_update(stats, prior, mean, factor):
 
 
 @kernel
-def linear_update_all(stats, prior, p):
-    """``linear_update`` for every row of statistics."""
-    n = stats.shape[0]
-    mean = np.empty((n, p))
-    factor = np.empty((n, p, p))
-    alpha = np.empty(n)
-    beta = np.empty(n)
-    for i in range(n):
-        alpha[i], beta[i] = linear_update(stats[i], prior, mean[i], factor[i])
-    return mean, factor, alpha, beta
-
-
-@kernel
-def linear_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
-    found = np.zeros(stats.shape[0])
-    p = columns_of_prior(prior)
-    mean = np.empty(p)
-    factor = np.empty((p, p))
-    nothing = np.zeros(stats.shape[1])
-    alpha, _ = linear_update(nothing, prior, mean, factor)
-    without = log_gamma_part(alpha, 1.0) - log_diagonal(factor)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            alpha, beta = linear_update(stats[node], prior, mean, factor)
-            found[node] = (
-                log_gamma_part(alpha, beta / prior[1])
-                - log_diagonal(factor) - without
-                - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
-            )  # fmt: skip
-    return found
-
-
-@kernel
 def linear_log_predictive(stats, prior, z):
     """Log density of one more row, in units of sqrt(beta): Student's t."""
     p = z.size - 1
@@ -118,12 +87,6 @@ def linear_log_predictive(stats, prior, z):
 
 
 @kernel
-def columns_of_prior(prior):
-    """Number of features where ``prior`` is (alpha, beta, mu, Lambda)."""
-    return int((math.sqrt(4.0 * (prior.size - 2) + 1.0) - 1.0) / 2.0 + 0.5)
-
-
-@kernel
 def inverse_square(factor, x):
     """``x' A^-1 x`` where A = factor factor'."""
     b = x.copy()
@@ -132,15 +95,6 @@ def inverse_square(factor, x):
     for j in range(b.size):
         total += b[j] * b[j]
     return total
-
-
-@kernel
-def inverse_square_all(factor, x):
-    """``inverse_square`` row by row."""
-    found = np.empty(x.shape[0])
-    for i in range(x.shape[0]):
-        found[i] = inverse_square(factor[i], x[i])
-    return found
 
 
 @dataclass(frozen=True)

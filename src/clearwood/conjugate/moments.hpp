@@ -87,7 +87,8 @@ inline void remove_all_moments(View<double, 2> own, View<const double, 2> other,
 // Log density of Student's t with 2a degrees of freedom and squared scale b/a, of the
 // residual in units of sqrt(beta).
 inline double log_student(double residual, double a, double b, double beta) {
-    return log_gamma_rise(a, 0.5) - 0.5 * std::log(2.0 * std::numbers::pi * (b / beta)) -
+    double scale = 0.5 * std::log(2.0 * std::numbers::pi * (b / beta));
+    return log_gamma_rise(a, 0.5) - scale -
            (a + 0.5) * std::log1p(residual * residual / (2.0 * b));
 }
 

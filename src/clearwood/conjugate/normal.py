@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels.conjugate import normal_log_marginals
 from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import (
-    check_borrowed,
-    check_positive,
-    log_gamma_part,
-)
+from clearwood.conjugate.leaf_model import check_borrowed, check_positive
 from clearwood.conjugate.moments import MomentsLeaf, add_one_moment, log_student
 from clearwood.exceptions import InputError
 
@@ -27,22 +24,6 @@ def normal_update(stats, prior):
     share = stats[0] / kappa
     beta = prior[3] + 0.5 * (stats[2] + prior[1] * share * gap * gap)
     return prior[0] + share * gap, kappa, prior[2] + 0.5 * stats[0], beta
-
-
-@kernel
-def normal_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[2], 1.0)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            _, kappa, alpha, beta = normal_update(stats[node], prior)
-            found[node] = (
-                log_gamma_part(alpha, beta / prior[3]) - without
-                + 0.5 * math.log(prior[1] / kappa)
-                - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
-            )  # fmt: skip
-    return found
 
 
 @kernel
