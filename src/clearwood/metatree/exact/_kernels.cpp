@@ -177,7 +177,9 @@ Matrix<double> marginalise(const Numbers& numbers, View<const double, 2> table_b
 }
 
 double maximum(View<const double, 1> values) {
-    return *std::max_element(values.begin(), values.end());
+    double result = -infinity;
+    for (double value : values) result = std::max(result, value);
+    return result;
 }
 
 // log(exp(stop) + sum(exp(log_ask + scores))).

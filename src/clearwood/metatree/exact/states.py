@@ -165,12 +165,13 @@ def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
 def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[Prior]:
     """Prior of every level: at each number of questions left, or at the one there is.
 
-    Without repeats, a path that has asked all features stops.
+    Without repeats, a path that has asked all features stops; so do all where there
+    are none.
     """
     max_depth = len(g_at)
     priors = []
     for size in range(min(n_features, max_depth) + 1):
-        if repeats:
+        if repeats and n_features:
             g = np.append(g_at[size:], 0.0)[::-1]
             choices = n_features
         else:
