@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._kernels.conjugate import add_counts, count_log_marginals
-from clearwood._numeric import kernel, product
+from clearwood._numeric import product
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_borrowed,
@@ -18,22 +17,6 @@ from clearwood.conjugate.leaf_model import (
     refuse,
 )
 from clearwood.exceptions import InputError
-
-
-@kernel
-def count_log_predictive(stats, prior, z):
-    """Log probability of one more row with the class ``z[0]``."""
-    total = 0.0
-    for j in range(stats.size):
-        total += prior[j] + stats[j]
-    label = int(z[0])
-    return math.log((prior[label] + stats[label]) / total)
-
-
-@kernel
-def add_one_label(stats, z):
-    """Take one row of weight 1 into counts."""
-    stats[int(z[0])] += 1.0
 
 
 class Counts(LeafModel):

@@ -7,7 +7,6 @@ the rows are the time and the targets the events; for durations the reverse.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,11 +18,10 @@ from clearwood._kernels.conjugate import (
     exponential_log_marginals,
     poisson_log_marginals,
 )
-from clearwood._numeric import bisect_whole, kernel
+from clearwood._numeric import bisect_whole
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_positive,
-    log_gamma_rise,
     refuse,
 )
 
@@ -43,26 +41,6 @@ class _GammaRate(LeafModel):
     def prior(self) -> np.ndarray:
         """Shape and rate."""
         return np.array([self.alpha, self.beta], dtype=np.float64)
-
-
-@kernel
-def poisson_log_predictive(stats, prior, z):
-    """Log probability of one more count: negative binomial."""
-    r = prior[0] + stats[1]
-    b = prior[1] + stats[0]
-    y = z[0]
-    return (
-        log_gamma_rise(r, y) - math.lgamma(y + 1.0)
-        - r * math.log1p(1.0 / b) - y * math.log1p(b)
-    )  # fmt: skip
-
-
-@kernel
-def add_one_count(stats, z):
-    """Take one row of weight 1 into the statistics of counts."""
-    stats[0] += 1.0
-    stats[1] += z[0]
-    stats[2] += math.lgamma(z[0] + 1.0)
 
 
 @dataclass(frozen=True)
@@ -143,21 +121,6 @@ class PoissonGamma(_GammaRate):
         while (self.cdf(stats, high) < p).any():
             high = np.where(self.cdf(stats, high) < p, 2.0 * high, high)
         return bisect_whole(lambda y: self.cdf(stats, y) >= p, np.zeros(p.shape), high)
-
-
-@kernel
-def exponential_log_predictive(stats, prior, z):
-    """Log density of one more duration, in units of beta: Lomax."""
-    a = prior[0] + stats[0]
-    b = prior[1] + stats[1]
-    return math.log(a / (b / prior[1])) - (a + 1.0) * math.log1p(z[0] / b)
-
-
-@kernel
-def add_one_duration(stats, z):
-    """Take one row of weight 1 into the statistics of durations."""
-    stats[0] += 1.0
-    stats[1] += z[0]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._kernels.conjugate import add_sums
-from clearwood._numeric import kernel
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
@@ -265,23 +264,3 @@ def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
             "As many rows as were learned are taken out, but with other values; take "
             "out only rows that were learned before, as they were learned."
         )
-
-
-# Log gammas of large numbers, without the digits in which they cancel
-
-
-@kernel
-def stirling_rest(x):
-    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
-    if x < 16.0:
-        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
-    r = 1.0 / (x * x)
-    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
-    return series / x + 0.5 * math.log(2.0 * math.pi)
-
-
-@kernel
-def log_gamma_rise(x, h):
-    """``log gamma(x + h) - log gamma(x)``, where x may be large and h small."""
-    large = (x - 0.5) * math.log1p(h / x) + h * (math.log(x + h) - 1.0)
-    return large + stirling_rest(x + h) - stirling_rest(x)

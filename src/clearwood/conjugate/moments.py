@@ -18,7 +18,6 @@ from clearwood._kernels.conjugate import (
     merge_all_moments,
     remove_all_moments,
 )
-from clearwood._numeric import kernel
 from clearwood.conjugate.leaf_model import (
     EPS,
     MANY,
@@ -26,7 +25,6 @@ from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_left,
     check_nothing,
-    log_gamma_rise,
     refuse,
 )
 from clearwood.exceptions import InputError
@@ -156,56 +154,6 @@ def _check_squares(left: np.ndarray, slack: np.ndarray) -> None:
             f"The rows that end at node {node} would be left with a negative variance; "
             "take out only rows that were learned before, with the values they had."
         )
-
-
-@kernel
-def add_one_moment(stats, z, weight):
-    """Take one row into moments: Chan's rule, or Welford's with weights."""
-    if weight == 0.0:
-        return
-    d = z.size
-    before = stats[0]
-    stats[0] = before + weight
-    share = weight / stats[0]
-    place = 1 + d
-    # The products need the means as they were before: those change afterwards.
-    for j in range(d):
-        for k in range(j + 1):
-            product = (z[j] - stats[1 + j]) * (z[k] - stats[1 + k])
-            stats[place] += before * share * product
-            place += 1
-    for j in range(d):
-        stats[1 + j] += share * (z[j] - stats[1 + j])
-
-
-@kernel
-def merge_moments(stats, other, d):
-    """Take other moments in: the pairwise rule of Chan, Golub and LeVeque."""
-    if other[0] == 0.0:
-        return
-    before = stats[0]
-    stats[0] = before + other[0]
-    share = other[0] / stats[0]
-    place = 1 + d
-    for j in range(d):
-        for k in range(j + 1):
-            product = (other[1 + j] - stats[1 + j]) * (other[1 + k] - stats[1 + k])
-            stats[place] += other[place] + before * share * product
-            place += 1
-    for j in range(d):
-        stats[1 + j] += share * (other[1 + j] - stats[1 + j])
-
-
-@kernel
-def log_student(residual, a, b, beta):
-    """Log density of Student's t with 2a degrees of freedom and squared scale b/a.
-
-    Of the residual in units of ``sqrt(beta)``.
-    """
-    return (
-        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * (b / beta))
-        - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
-    )  # fmt: skip
 
 
 def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:
