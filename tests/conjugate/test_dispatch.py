@@ -6,7 +6,8 @@ from tests.conjugate import naive
 from tests.wording import refuses
 
 from clearwood import conjugate
-from clearwood.conjugate.dispatch import KINDS, add_one, kind_of, log_predictive
+from clearwood._kernels.conjugate import add_one, log_predictive
+from clearwood.conjugate.dispatch import KINDS, kind_of
 from clearwood.exceptions import InputError
 
 CASES = [

@@ -8,6 +8,7 @@ from scipy import integrate, stats
 from tests.conjugate import naive
 from tests.wording import refuses
 
+from clearwood._kernels.conjugate import log_gamma_rise
 from clearwood.conjugate import (
     BernoulliBeta,
     CategoricalDirichlet,
@@ -16,7 +17,6 @@ from clearwood.conjugate import (
     NormalNormalGamma,
     PoissonGamma,
 )
-from clearwood.conjugate.leaf_model import log_gamma_rise
 from clearwood.exceptions import InputError
 
 WEIGHT = np.array([1.0, 2.0, 0.5, 1.0])

@@ -10,6 +10,10 @@ void add_numeric(nb::module_& module);
 void add_sequences(nb::module_& module);
 void add_sequences_networks(nb::module_& module);
 void add_sequences_recurrent(nb::module_& module);
+void add_conjugate(nb::module_& module);
+void add_discretize(nb::module_& module);
+void add_metatree_cart(nb::module_& module);
+void add_metatree_exact(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -28,4 +32,8 @@ NB_MODULE(_kernels, module) {
     add("sequences", add_sequences);
     add("sequences_networks", add_sequences_networks);
     add("sequences_recurrent", add_sequences_recurrent);
+    add("conjugate", add_conjugate);
+    add("discretize", add_discretize);
+    add("metatree_exact", add_metatree_exact);
+    add("metatree_growing", add_metatree_cart);
 }

@@ -11,8 +11,9 @@ A model is a prior, such as ``NormalNormalGamma(kappa=0.2)``. It answers
 
 ``conjugate.partial_normal`` has normals of several columns, of rows with missing
 entries: density, moments for EM, draws; ``NormalInverseWishart`` is the prior of their
-means and covariances, in terms of its own. ``conjugate.dispatch`` has density and
-update of one row for kernels.
+means and covariances, in terms of its own. What a model does to arrays of numbers
+stands in C++ beside it (``normal.hpp`` beside ``normal.py``); ``conjugate.dispatch``
+numbers the models for the kernels of other packages.
 """
 
 from clearwood.conjugate.counts import BernoulliBeta, CategoricalDirichlet

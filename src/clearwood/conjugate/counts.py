@@ -2,82 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel, product
+from clearwood._kernels.conjugate import add_counts, count_log_marginals
+from clearwood._numeric import product
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_borrowed,
     check_positive,
     refuse,
-    stirling_rest,
 )
 from clearwood.exceptions import InputError
-
-
-@kernel
-def log_beta(prior, stats, node):
-    """Log of the multivariate beta function of ``prior + stats[node]``.
-
-    As a sum of log gammas it would lose the digits in which these cancel. Stirling's
-    formula takes their large parts together; what is left is small.
-    """
-    total = 0.0
-    for j in range(prior.size):
-        total += prior[j] + stats[node, j]
-    found = 0.5 * math.log(total) - stirling_rest(total)
-    for j in range(prior.size):
-        x = prior[j] + stats[node, j]
-        # Near 1 the logarithm of a share needs what is missing to 1.
-        if x > 0.5 * total:
-            log_share = math.log1p((x - total) / total)
-        else:
-            log_share = math.log(x / total)
-        found += x * log_share - 0.5 * math.log(x) + stirling_rest(x)
-    return found
-
-
-@kernel
-def count_log_marginals(stats, prior):
-    """Log of ``B(prior + counts) / B(prior)`` for every row of statistics."""
-    found = np.zeros(stats.shape[0])
-    without = log_beta(prior, np.zeros((1, prior.size)), 0)
-    for node in range(found.size):
-        if stats[node].any():
-            found[node] = log_beta(prior, stats, node) - without
-    return found
-
-
-@kernel
-def count_log_predictive(stats, prior, z):
-    """Log probability of one more row with the class ``z[0]``."""
-    total = 0.0
-    for j in range(stats.size):
-        total += prior[j] + stats[j]
-    label = int(z[0])
-    return math.log((prior[label] + stats[label]) / total)
-
-
-@kernel
-def add_one_label(stats, z):
-    """Take one row of weight 1 into counts."""
-    stats[int(z[0])] += 1.0
-
-
-@kernel
-def add_counts(own, ends, labels, weight):
-    """Add the weight of every row to the count of its label at its end.
-
-    ``weight`` may be of length 1, for all rows.
-    """
-    step = int(weight.size == ends.size)
-    for i in range(ends.size):
-        own[ends[i], int(labels[i])] += weight[i * step]
 
 
 class Counts(LeafModel):
@@ -119,7 +58,7 @@ class Counts(LeafModel):
         x: np.ndarray | None = None,
     ) -> None:
         """See ``LeafModel``."""
-        add_counts(own, ends, y, weight)
+        add_counts(own, ends.astype(np.int32, copy=False), y, weight)
 
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
         """See ``LeafModel``."""

@@ -7,7 +7,6 @@ the rows are the time and the targets the events; for durations the reverse.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,12 +14,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from clearwood._numeric import bisect_whole, kernel
+from clearwood._kernels.conjugate import (
+    exponential_log_marginals,
+    poisson_log_marginals,
+)
+from clearwood._numeric import bisect_whole
 from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_positive,
-    log_gamma_part,
-    log_gamma_rise,
     refuse,
 )
 
@@ -40,40 +41,6 @@ class _GammaRate(LeafModel):
     def prior(self) -> np.ndarray:
         """Shape and rate."""
         return np.array([self.alpha, self.beta], dtype=np.float64)
-
-
-@kernel
-def poisson_log_marginals(stats, prior):
-    """Evidence of counts: a ratio of two gamma integrals over the factorials."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[0], prior[1])
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            with_rows = log_gamma_part(
-                prior[0] + stats[node, 1], prior[1] + stats[node, 0]
-            )
-            found[node] = with_rows - without - stats[node, 2]
-    return found
-
-
-@kernel
-def poisson_log_predictive(stats, prior, z):
-    """Log probability of one more count: negative binomial."""
-    r = prior[0] + stats[1]
-    b = prior[1] + stats[0]
-    y = z[0]
-    return (
-        log_gamma_rise(r, y) - math.lgamma(y + 1.0)
-        - r * math.log1p(1.0 / b) - y * math.log1p(b)
-    )  # fmt: skip
-
-
-@kernel
-def add_one_count(stats, z):
-    """Take one row of weight 1 into the statistics of counts."""
-    stats[0] += 1.0
-    stats[1] += z[0]
-    stats[2] += math.lgamma(z[0] + 1.0)
 
 
 @dataclass(frozen=True)
@@ -154,33 +121,6 @@ class PoissonGamma(_GammaRate):
         while (self.cdf(stats, high) < p).any():
             high = np.where(self.cdf(stats, high) < p, 2.0 * high, high)
         return bisect_whole(lambda y: self.cdf(stats, y) >= p, np.zeros(p.shape), high)
-
-
-@kernel
-def exponential_log_marginals(stats, prior):
-    """Evidence of durations, in units of beta: a ratio of two gamma integrals."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[0], 1.0)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            beta = (prior[1] + stats[node, 1]) / prior[1]
-            found[node] = log_gamma_part(prior[0] + stats[node, 0], beta) - without
-    return found
-
-
-@kernel
-def exponential_log_predictive(stats, prior, z):
-    """Log density of one more duration, in units of beta: Lomax."""
-    a = prior[0] + stats[0]
-    b = prior[1] + stats[1]
-    return math.log(a / (b / prior[1])) - (a + 1.0) * math.log1p(z[0] / b)
-
-
-@kernel
-def add_one_duration(stats, z):
-    """Take one row of weight 1 into the statistics of durations."""
-    stats[0] += 1.0
-    stats[1] += z[0]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from clearwood._numeric import kernel
+from clearwood._kernels.conjugate import add_sums
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
@@ -118,7 +118,8 @@ class LeafModel:
         x : ndarray, optional
             Features that the model reads.
         """
-        add_sums(own, ends, self.statistics(y, np.broadcast_to(weight, y.shape)))
+        rows = self.statistics(y, np.broadcast_to(weight, y.shape))
+        add_sums(own, ends.astype(np.int32, copy=False), rows)
 
     def merge(self, own: np.ndarray, other: np.ndarray) -> None:
         """Add the statistics of other rows, in place."""
@@ -263,38 +264,3 @@ def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
             "As many rows as were learned are taken out, but with other values; take "
             "out only rows that were learned before, as they were learned."
         )
-
-
-@kernel
-def add_sums(own, ends, rows):
-    """Add one row of statistics per data row to its end."""
-    for i in range(ends.size):
-        for j in range(own.shape[1]):
-            own[ends[i], j] += rows[i, j]
-
-
-# Log gammas of large numbers, without the digits in which they cancel
-
-
-@kernel
-def stirling_rest(x):
-    """What Stirling's ``(x - 1/2) log x - x`` lacks to the log gamma of ``x``."""
-    if x < 16.0:
-        return math.lgamma(x) - (x - 0.5) * math.log(x) + x
-    r = 1.0 / (x * x)
-    series = 1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188))))
-    return series / x + 0.5 * math.log(2.0 * math.pi)
-
-
-@kernel
-def log_gamma_part(alpha, beta):
-    """``log gamma(alpha) - alpha log beta``, the large parts taken together."""
-    large = alpha * (math.log(alpha / beta) - 1.0) - 0.5 * math.log(alpha)
-    return large + stirling_rest(alpha)
-
-
-@kernel
-def log_gamma_rise(x, h):
-    """``log gamma(x + h) - log gamma(x)``, where x may be large and h small."""
-    large = (x - 0.5) * math.log1p(h / x) + h * (math.log(x + h) - 1.0)
-    return large + stirling_rest(x + h) - stirling_rest(x)

@@ -2,145 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel
-from clearwood._numeric.cholesky import (
-    cholesky,
-    log_diagonal,
-    solve_lower,
-    solve_upper,
+from clearwood._kernels.conjugate import (
+    inverse_square_all,
+    linear_log_marginals,
+    linear_update_all,
 )
-from clearwood.conjugate.leaf_model import check_positive, log_gamma_part
-from clearwood.conjugate.moments import LARGEST, MomentsLeaf, log_student
+from clearwood.conjugate.leaf_model import check_positive
+from clearwood.conjugate.moments import LARGEST, MomentsLeaf
 from clearwood.exceptions import InputError
-
-
-@kernel
-def linear_update(stats, prior, mean, factor):
-    """Posterior of a linear regression from its moments.
-
-    ``prior`` is (alpha, beta, mu, Lambda); ``mean`` gets mu_n, and ``factor`` the
-    lower Cholesky factor of Lambda_n. Returns alpha_n and beta_n.
-    """
-    p = mean.size
-    weight = stats[0]
-    y_mean = stats[1 + p]
-    first = 2 + p  # where the scatter begins, row by row of its lower triangle
-    last_row = first + p * (p + 1) // 2
-    # Lambda_n and Lambda mu + X'y - Lambda_n mu, so that mu_n = mu + a correction.
-    gap_y = y_mean
-    for j in range(p):
-        gap_y -= stats[1 + j] * prior[2 + j]
-    for j in range(p):
-        mean[j] = stats[last_row + j] + weight * stats[1 + j] * gap_y
-        for k in range(j + 1):
-            scatter = stats[first + j * (j + 1) // 2 + k]
-            factor[j, k] = (
-                prior[2 + p + j * p + k] + scatter
-                + weight * stats[1 + j] * stats[1 + k]
-            )  # fmt: skip
-            mean[j] -= scatter * prior[2 + k]
-            if k < j:
-                mean[k] -= scatter * prior[2 + j]
-    cholesky(factor)
-    solve_lower(factor, mean)
-    solve_upper(factor, mean)
-    # beta_n: what the rows and the prior lose at mu_n, about the means of the rows.
-    loss = stats[last_row + p]
-    y_gap = y_mean
-    for j in range(p):
-        at_j = prior[2 + j] + mean[j]
-        y_gap -= stats[1 + j] * at_j
-        loss -= 2.0 * stats[last_row + j] * at_j
-        for k in range(p):
-            low, high = min(j, k), max(j, k)
-            scatter = stats[first + high * (high + 1) // 2 + low]
-            loss += scatter * at_j * (prior[2 + k] + mean[k])
-            loss += prior[2 + p + j * p + k] * mean[j] * mean[k]
-    loss = max(loss, 0.0) + weight * y_gap * y_gap
-    for j in range(p):
-        mean[j] += prior[2 + j]
-    return prior[0] + 0.5 * weight, prior[1] + 0.5 * loss
-
-
-@kernel
-def linear_update_all(stats, prior, p):
-    """``linear_update`` for every row of statistics."""
-    n = stats.shape[0]
-    mean = np.empty((n, p))
-    factor = np.empty((n, p, p))
-    alpha = np.empty(n)
-    beta = np.empty(n)
-    for i in range(n):
-        alpha[i], beta[i] = linear_update(stats[i], prior, mean[i], factor[i])
-    return mean, factor, alpha, beta
-
-
-@kernel
-def linear_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
-    found = np.zeros(stats.shape[0])
-    p = columns_of_prior(prior)
-    mean = np.empty(p)
-    factor = np.empty((p, p))
-    nothing = np.zeros(stats.shape[1])
-    alpha, _ = linear_update(nothing, prior, mean, factor)
-    without = log_gamma_part(alpha, 1.0) - log_diagonal(factor)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            alpha, beta = linear_update(stats[node], prior, mean, factor)
-            found[node] = (
-                log_gamma_part(alpha, beta / prior[1])
-                - log_diagonal(factor) - without
-                - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
-            )  # fmt: skip
-    return found
-
-
-@kernel
-def linear_log_predictive(stats, prior, z):
-    """Log density of one more row, in units of sqrt(beta): Student's t."""
-    p = z.size - 1
-    mean = np.empty(p)
-    factor = np.empty((p, p))
-    a, b = linear_update(stats, prior, mean, factor)
-    residual = z[p]
-    for j in range(p):
-        residual -= z[j] * mean[j]
-    b *= 1.0 + inverse_square(factor, z[:p])
-    return log_student(residual, a, b, prior[1])
-
-
-@kernel
-def columns_of_prior(prior):
-    """Number of features where ``prior`` is (alpha, beta, mu, Lambda)."""
-    return int((math.sqrt(4.0 * (prior.size - 2) + 1.0) - 1.0) / 2.0 + 0.5)
-
-
-@kernel
-def inverse_square(factor, x):
-    """``x' A^-1 x`` where A = factor factor'."""
-    b = x.copy()
-    solve_lower(factor, b)
-    total = 0.0
-    for j in range(b.size):
-        total += b[j] * b[j]
-    return total
-
-
-@kernel
-def inverse_square_all(factor, x):
-    """``inverse_square`` row by row."""
-    found = np.empty(x.shape[0])
-    for i in range(x.shape[0]):
-        found[i] = inverse_square(factor[i], x[i])
-    return found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from clearwood._numeric import kernel
+from clearwood._kernels.conjugate import (
+    add_moments,
+    merge_all_moments,
+    remove_all_moments,
+)
 from clearwood.conjugate.leaf_model import (
     EPS,
     MANY,
@@ -21,7 +25,6 @@ from clearwood.conjugate.leaf_model import (
     LeafModel,
     check_left,
     check_nothing,
-    log_gamma_rise,
     refuse,
 )
 from clearwood.exceptions import InputError
@@ -60,6 +63,7 @@ class MomentsLeaf(LeafModel):
         x: np.ndarray | None = None,
     ) -> None:
         """See ``LeafModel``."""
+        ends = ends.astype(np.int32, copy=False)
         add_moments(own, ends, self.columns(y, x), weight)
 
     def merge(self, own: np.ndarray, other: np.ndarray) -> None:
@@ -150,99 +154,6 @@ def _check_squares(left: np.ndarray, slack: np.ndarray) -> None:
             f"The rows that end at node {node} would be left with a negative variance; "
             "take out only rows that were learned before, with the values they had."
         )
-
-
-@kernel
-def add_moments(own, ends, z, weight):
-    """Take every row into the moments at its end, one after the other.
-
-    ``weight`` may be of length 1, for all rows.
-    """
-    step = int(weight.size == ends.size)
-    for i in range(ends.size):
-        add_one_moment(own[ends[i]], z[i], weight[i * step])
-
-
-@kernel
-def add_one_moment(stats, z, weight):
-    """Take one row into moments: Chan's rule, or Welford's with weights."""
-    if weight == 0.0:
-        return
-    d = z.size
-    before = stats[0]
-    stats[0] = before + weight
-    share = weight / stats[0]
-    place = 1 + d
-    # The products need the means as they were before: those change afterwards.
-    for j in range(d):
-        for k in range(j + 1):
-            product = (z[j] - stats[1 + j]) * (z[k] - stats[1 + k])
-            stats[place] += before * share * product
-            place += 1
-    for j in range(d):
-        stats[1 + j] += share * (z[j] - stats[1 + j])
-
-
-@kernel
-def merge_moments(stats, other, d):
-    """Take other moments in: the pairwise rule of Chan, Golub and LeVeque."""
-    if other[0] == 0.0:
-        return
-    before = stats[0]
-    stats[0] = before + other[0]
-    share = other[0] / stats[0]
-    place = 1 + d
-    for j in range(d):
-        for k in range(j + 1):
-            product = (other[1 + j] - stats[1 + j]) * (other[1 + k] - stats[1 + k])
-            stats[place] += other[place] + before * share * product
-            place += 1
-    for j in range(d):
-        stats[1 + j] += share * (other[1 + j] - stats[1 + j])
-
-
-@kernel
-def merge_all_moments(own, other, d):
-    """Take the moments of other rows in, node by node."""
-    for node in range(own.shape[0]):
-        merge_moments(own[node], other[node], d)
-
-
-@kernel
-def remove_all_moments(own, other, d):
-    """Take the moments of some rows out again: the same rule read backwards."""
-    for node in range(own.shape[0]):
-        if other[node, 0] == 0.0:
-            continue
-        before = own[node, 0]
-        left = before - other[node, 0]
-        own[node, 0] = left
-        if left <= 0.0:
-            continue
-        place = 1 + d
-        for j in range(d):
-            for k in range(j + 1):
-                product = (other[node, 1 + j] - own[node, 1 + j]) * (
-                    other[node, 1 + k] - own[node, 1 + k]
-                )
-                gap = other[node, 0] * before / left * product
-                own[node, place] -= other[node, place] + gap
-                place += 1
-        for j in range(d):
-            gap = own[node, 1 + j] - other[node, 1 + j]
-            own[node, 1 + j] += gap * other[node, 0] / left
-
-
-@kernel
-def log_student(residual, a, b, beta):
-    """Log density of Student's t with 2a degrees of freedom and squared scale b/a.
-
-    Of the residual in units of ``sqrt(beta)``.
-    """
-    return (
-        log_gamma_rise(a, 0.5) - 0.5 * math.log(2.0 * math.pi * (b / beta))
-        - (a + 0.5) * math.log1p(residual * residual / (2.0 * b))
-    )  # fmt: skip
 
 
 def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:

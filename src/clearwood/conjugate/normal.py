@@ -9,60 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel
-from clearwood.conjugate.leaf_model import (
-    check_borrowed,
-    check_positive,
-    log_gamma_part,
-)
-from clearwood.conjugate.moments import MomentsLeaf, add_one_moment, log_student
+from clearwood._kernels.conjugate import normal_log_marginals
+from clearwood.conjugate.leaf_model import check_borrowed, check_positive
+from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
-
-
-@kernel
-def normal_update(stats, prior):
-    """Posterior m, kappa, alpha and beta of a normal leaf."""
-    kappa = prior[1] + stats[0]
-    gap = stats[1] - prior[0]
-    share = stats[0] / kappa
-    beta = prior[3] + 0.5 * (stats[2] + prior[1] * share * gap * gap)
-    return prior[0] + share * gap, kappa, prior[2] + 0.5 * stats[0], beta
-
-
-@kernel
-def normal_log_marginals(stats, prior):
-    """Evidence of the rows behind every row of moments, in units of sqrt(beta)."""
-    found = np.zeros(stats.shape[0])
-    without = log_gamma_part(prior[2], 1.0)
-    for node in range(found.size):
-        if stats[node, 0] > 0.0:
-            _, kappa, alpha, beta = normal_update(stats[node], prior)
-            found[node] = (
-                log_gamma_part(alpha, beta / prior[3]) - without
-                + 0.5 * math.log(prior[1] / kappa)
-                - 0.5 * stats[node, 0] * math.log(2.0 * math.pi)
-            )  # fmt: skip
-    return found
-
-
-@kernel
-def normal_log_predictive(stats, prior, z):
-    """Log density of one more row, in units of sqrt(beta): Student's t.
-
-    Of a rounded row the lower bound, so that all rows in turn make up the evidence.
-    """
-    m, kappa, a, b = normal_update(stats, prior)
-    gap = z[0] - m
-    if prior[4] > 0.0:
-        gap = math.sqrt(gap * gap + prior[4] * (1.0 + 1.0 / kappa))
-    return log_student(gap, a, b + b / kappa, prior[3])
-
-
-@kernel
-def add_one_rounded(stats, prior, z):
-    """Take one row of weight 1 into moments, with the variance of its rounding."""
-    add_one_moment(stats, z, 1.0)
-    stats[2] += prior[4]
 
 
 @dataclass(frozen=True)

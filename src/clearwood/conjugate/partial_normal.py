@@ -6,20 +6,14 @@ number of patterns. Missing entries are NaN, and are integrated out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._numeric import kernel, product
-from clearwood._numeric.cholesky import (
-    cholesky,
-    cholesky_of,
-    log_diagonal,
-    solve_lower,
-    solve_lower_all,
-)
+from clearwood._kernels.conjugate import log_densities, moments_given
+from clearwood._numeric import product
+from clearwood._numeric.cholesky import cholesky_of, solve_lower_all
 from clearwood.exceptions import InputError
 
 NOT_DEFINITE = "A covariance matrix is not positive definite; floor its variances."
@@ -280,106 +274,3 @@ def fit(
         if max(moved.max(), turned.max()) <= tolerance:
             break
     return mean, covariance
-
-
-# Kernels: rows come in an order in which patterns are together, so that each needs one
-# Cholesky factor. Where a matrix has none they return NaN.
-
-
-@kernel
-def log_densities(values, order, mean, covariance):
-    """Log density of what is present in every row."""
-    d = mean.size
-    found = np.zeros(order.size)
-    at, gap, factor = np.empty(d, np.int64), np.empty(d), np.empty((d, d))
-    p, constant = 0, 0.0
-    for k in range(order.size):
-        row = values[order[k]]
-        if k == 0 or not same_pattern(row, values[order[k - 1]]):
-            p = present_first(row, at)
-            own = factor[:p, :p]
-            factorise(covariance, at[:p], own)
-            constant = p * math.log(2.0 * math.pi) + 2.0 * log_diagonal(own)
-        total = constant
-        for j in range(p):
-            gap[j] = row[at[j]] - mean[at[j]]
-        solve_lower(factor, gap[:p])
-        for j in range(p):
-            total += gap[j] * gap[j]
-        found[order[k]] -= 0.5 * total
-    return found
-
-
-@kernel
-def moments_given(values, weight, order, mean, covariance):
-    """Weight, sums and products of distances from the mean, as they are expected."""
-    d = mean.size
-    total, sums, products = 0.0, np.zeros(d), np.zeros((d, d))
-    at, gap, factor = np.empty(d, np.int64), np.empty(d), np.empty((d, d))
-    filled = np.empty(d)
-    p, of_pattern = 0, 0.0
-    for k in range(order.size):
-        row, own = values[order[k]], weight[order[k]]
-        if k == 0 or not same_pattern(row, values[order[k - 1]]):
-            p, of_pattern = present_first(row, at), 0.0
-            factorise(covariance, at, factor)
-        if p == 0:
-            continue
-        for j in range(p):
-            filled[at[j]] = gap[j] = row[at[j]] - mean[at[j]]
-        solve_lower(factor, gap[:p])
-        for j in range(p, d):
-            filled[at[j]] = inner(factor[j], gap, 0, p)
-        for i in range(d):
-            sums[i] += own * filled[i]
-            for j in range(d):
-                products[i, j] += own * filled[i] * filled[j]
-        total += own
-        of_pattern += own
-        if k + 1 == order.size or not same_pattern(row, values[order[k + 1]]):
-            for i in range(p, d):
-                for j in range(p, d):
-                    left = inner(factor[i], factor[j], p, d)
-                    products[at[i], at[j]] += of_pattern * left
-    return total, sums, products
-
-
-@kernel
-def inner(one, other, low, high):
-    """Inner product of parts of two rows."""
-    total = 0.0
-    for j in range(low, high):
-        total += one[j] * other[j]
-    return total
-
-
-@kernel
-def same_pattern(one, other):
-    """Whether two rows lack the same entries."""
-    for j in range(one.size):
-        if math.isnan(one[j]) != math.isnan(other[j]):
-            return False
-    return True
-
-
-@kernel
-def present_first(row, at):
-    """Sort columns into those that are present and the others; how many are."""
-    p, q = 0, row.size
-    for j in range(row.size):
-        if math.isnan(row[j]):
-            q -= 1
-            at[q] = j
-        else:
-            at[p] = j
-            p += 1
-    return p
-
-
-@kernel
-def factorise(covariance, at, factor):
-    """The Cholesky factor of some columns' covariance, in their order."""
-    for i in range(at.size):
-        for j in range(i + 1):
-            factor[i, j] = covariance[at[i], at[j]]
-    cholesky(factor)

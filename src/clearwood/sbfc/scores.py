@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.conjugate import log_gamma_rise
 from clearwood._numeric import product
 from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood._tables.merging import merged_rows
 from clearwood.columns.validation import check_target
 from clearwood.conjugate import CategoricalDirichlet
-from clearwood.conjugate.leaf_model import log_gamma_rise
 from clearwood.discretize import LevelCoder
 from clearwood.sbfc._kernels import joint_scores, rising_table
 

@@ -1,6 +1,6 @@
 """The states of the exact sum: how many, what the rows say there, and the recursion.
 
-``_kernels`` says how states are numbered.
+``_kernels.cpp`` says how states are numbered.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import metatree_exact as _kernels
 from clearwood._numeric import product
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
-from clearwood.metatree.exact import _kernels as kernels
 
 
 class Prior(NamedTuple):
@@ -27,6 +27,16 @@ class Prior(NamedTuple):
 
     stop: np.ndarray
     ask: np.ndarray
+
+
+class Numbers(NamedTuple):
+    """How the states of one level, and of the next, are numbered, for the kernels."""
+
+    n_values: np.ndarray
+    binomial: np.ndarray
+    start: np.ndarray
+    start_below: np.ndarray
+    size: int
 
 
 class Levels(NamedTuple):
@@ -48,6 +58,12 @@ class Levels(NamedTuple):
     priors: list[Prior]
     start: list[np.ndarray]
     log_leaf: list[np.ndarray]
+
+    def numbers(self, size: int) -> Numbers:
+        """Of the level with ``size`` conditions; below the last one is nothing."""
+        last = size + 1 == len(self.start)
+        below = np.zeros(1, dtype=np.int64) if last else self.start[size + 1]
+        return Numbers(self.n_values, self.binomial, self.start[size], below, size)
 
 
 def count_states(n_values: np.ndarray, max_depth: int, *, repeats: bool) -> int:
@@ -79,7 +95,6 @@ def check_n_values(codes: np.ndarray, n_values: Any) -> np.ndarray:
         )
     if n_values is None:
         n_values = np.full(codes.shape[1], 2)
-    # In one piece: for any other layout Numba would compile all kernels again.
     n_values = np.ascontiguousarray(n_values, dtype=np.int64)
     if n_values.shape != (codes.shape[1],) or (n_values < 2).any():
         raise InputError(
@@ -150,12 +165,13 @@ def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
 def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[Prior]:
     """Prior of every level: at each number of questions left, or at the one there is.
 
-    Without repeats, a path that has asked all features stops.
+    Without repeats, a path that has asked all features stops; so do all where there
+    are none.
     """
     max_depth = len(g_at)
     priors = []
     for size in range(min(n_features, max_depth) + 1):
-        if repeats:
+        if repeats and n_features:
             g = np.append(g_at[size:], 0.0)[::-1]
             choices = n_features
         else:
@@ -172,7 +188,7 @@ def first_states(
 ) -> list[np.ndarray]:
     """First state of every set of features, level by level."""
     return [
-        kernels.level_starts(n_values, size, int(binomial[-1, size]))
+        _kernels.level_starts(n_values, size, int(binomial[-1, size]))
         for size in range(n_levels)
     ]
 
@@ -192,13 +208,11 @@ def tabulate(
         centre = product(rows[:, 0], rows[:, 1 : 1 + d]) / weight
         rows = sums_about(rows, centre)
     size = len(starts) - 1
-    tables = [kernels.tabulate(columns, rows, n_values, starts[size], size)]
+    tables = [_kernels.tabulate(columns, rows, n_values, starts[size], size)]
     while size > 0:
         size -= 1
-        above = kernels.marginalise(
-            tables[-1], n_values, binomial, starts[size], starts[size + 1], size
-        )
-        tables.append(above)
+        numbers = Numbers(n_values, binomial, starts[size], starts[size + 1], size)
+        tables.append(_kernels.marginalise(numbers, tables[-1]))
     if d is not None:
         tables = [moments_of(table, centre) for table in tables]
     return tables[::-1]
@@ -213,15 +227,13 @@ def add_up(
     probability that a tree over no rows at all does not ask about it.
     """
     log_sums: list[np.ndarray] = [np.empty((0, 1))]
-    start_below = np.zeros(1, dtype=np.int64)
     for size in range(len(levels.start) - 1, -1, -1):
-        prior, start = levels.priors[size], levels.start[size]
-        log_sum = np.empty((start[-1], len(prior.stop)))
+        prior = levels.priors[size]
+        log_sum = np.empty((levels.start[size][-1], len(prior.stop)))
         void = np.zeros(len(prior.stop)) if log_void is None else log_void
-        kernels.add_level(
-            levels.log_leaf[size], log_sums[-1], levels.n_values, levels.binomial,
-            start, start_below, size, prior.stop, prior.ask, void, skipped, log_sum,
+        _kernels.add_level(
+            levels.numbers(size), prior, levels.log_leaf[size], log_sums[-1], void,
+            skipped, log_sum,
         )  # fmt: skip
         log_sums.append(log_sum)
-        start_below = start
     return log_sums[:0:-1]

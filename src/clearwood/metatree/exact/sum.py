@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels import metatree_exact as _kernels
 from clearwood.conjugate import LeafModel
 from clearwood.exceptions import InputError
-from clearwood.metatree.exact import _kernels as kernels
 from clearwood.metatree.exact.states import (
     Levels,
     add_up,
@@ -200,16 +200,14 @@ class ExactSum:
         weights = np.empty(states.shape)
         reach = np.zeros((1, self.log_sum[0].shape[1], n_rows))
         reach[0, -1] = 1.0
-        bottom = (np.empty((0, 1)), np.zeros(1, dtype=np.int64))
-        below = [*zip(self.log_sum[1:], p.start[1:]), bottom]
-        for size, (log_below, start_below) in enumerate(below):
+        for size, log_below in enumerate([*self.log_sum[1:], np.empty((0, 1))]):
             part = slice(ends[size], ends[size + 1])
             n_columns = max(reach.shape[1] - 1, 1)
             reach_below = np.zeros((n_sets[size + 1], n_columns, n_rows))
-            kernels.pass_down(
-                columns, p.log_leaf[size], self.log_sum[size], log_below, p.n_values,
-                p.binomial, p.start[size], start_below, size, p.priors[size].stop,
-                p.priors[size].ask, reach, reach_below, states[part], weights[part],
+            evidence = (p.log_leaf[size], self.log_sum[size], log_below)
+            _kernels.pass_down(
+                p.numbers(size), p.priors[size], evidence, columns, reach, reach_below,
+                states[part], weights[part],
             )  # fmt: skip
             states[part] += offset[size]
             reach = reach_below

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import metatree_exact as _kernels
 from clearwood._numeric import as_generator
-from clearwood.metatree.exact import _kernels as kernels
 from clearwood.metatree.exact.sum import ExactSum
 from clearwood.metatree.posterior.posterior import TIE
 from clearwood.metatree.posterior.structure import Structure, given
@@ -64,7 +64,7 @@ def structure_of(
 def state_of(
     n_values: np.ndarray, start: np.ndarray, conditions: Mapping[int, int]
 ) -> int:
-    """Number of a state within its level; see ``_kernels``."""
+    """Number of a state within its level; see ``_kernels.cpp``."""
     rank, cell, stride = 0, 0, 1
     for i, feature in enumerate(sorted(conditions)):
         rank += comb(feature, i + 1)
@@ -168,6 +168,23 @@ def branch(
     return [{**conditions, feature: value} for value in range(n_values)]
 
 
+class Best(NamedTuple):
+    """The best tree below every state of one level, of shape (n_states, n_columns).
+
+    Its log value, its size, and the feature it asks about first, -1 to stop.
+    """
+
+    log_best: np.ndarray
+    n_nodes: np.ndarray
+    choice: np.ndarray
+
+    @classmethod
+    def empty(cls, n_states: int, n_columns: int) -> Best:
+        """To be filled."""
+        shape = (n_states, n_columns)
+        return cls(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.int32))
+
+
 def map_tree(result: ExactSum) -> BestTree:
     """The most probable tree; among equals the smaller, then the lowest features.
 
@@ -186,19 +203,17 @@ def map_tree(result: ExactSum) -> BestTree:
     n_values = p.n_values.tolist()
     tie = TIE * (1.0 + abs(result.log_whole))
     void_best, void_size, void_choice = _best_void(result, tie)
-    below = (np.empty((0, 1)), np.empty((0, 1)), np.zeros(1, dtype=np.int64))
+    below = Best.empty(0, 1)
     choices: list[np.ndarray] = []
     for size in range(len(p.start) - 1, -1, -1):
-        prior, start = p.priors[size], p.start[size]
-        best, n_nodes = np.empty((2, start[-1], len(prior.stop)))
-        choice = np.empty(best.shape, dtype=np.int32)
-        kernels.best_level(
-            p.log_leaf[size], below[0], below[1], p.n_values, p.binomial, start,
-            below[2], size, prior.stop, prior.ask, void_best, void_size, tie,
-            best, n_nodes, choice,
+        prior = p.priors[size]
+        best = Best.empty(p.start[size][-1], len(prior.stop))
+        _kernels.best_level(
+            p.numbers(size), prior, p.log_leaf[size], below, (void_best, void_size),
+            tie, best,
         )  # fmt: skip
-        below = (best, n_nodes, start)
-        choices.insert(0, choice)
+        below = best
+        choices.insert(0, best.choice)
 
     def read(conditions: dict[int, int] | None, n_left: int) -> Questions:
         if conditions is None:
@@ -212,7 +227,7 @@ def map_tree(result: ExactSum) -> BestTree:
         children = branch(conditions, feature, n_values[feature])
         return (feature, *(read(child, n_left - 1) for child in children))
 
-    log_probability = float(below[0][0, -1]) - result.log_whole
+    log_probability = float(below.log_best[0, -1]) - result.log_whole
     return BestTree(read({}, max_depth), log_probability)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import category_ranks, kernel
+from clearwood._kernels.metatree_growing import neighbours
+from clearwood._numeric import category_ranks
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
 from clearwood.ensembles import TreeEnsemble
@@ -295,41 +296,6 @@ def _scaled(impurity: Any, exponent: int, power: int) -> Any:
 def _power_of_two(x: float) -> float:
     """The next one above."""
     return float(np.ldexp(1.0, np.frexp(x)[1]))
-
-
-@kernel
-def neighbours(columns, rows, left, right, feature, threshold, missing_left):
-    """The ranks next to the cut of every node, among the rows that come there.
-
-    Parameters
-    ----------
-    columns : ndarray of float32 of shape (n_rows, n_features)
-        Ranks, or NaN.
-    rows : ndarray of int
-        Those on which the tree was grown.
-    left, right, feature, threshold, missing_left : ndarray of shape (n_nodes,)
-
-    Returns
-    -------
-    below, above : ndarray of int of shape (n_nodes,)
-        -1 where there is none.
-    """
-    below = np.full(left.size, -1, dtype=np.int64)
-    above = np.full(left.size, -1, dtype=np.int64)
-    for i in range(rows.size):
-        node = 0
-        while left[node] >= 0:
-            rank = columns[rows[i], feature[node]]
-            if np.isnan(rank):
-                node = left[node] if missing_left[node] else right[node]
-            elif rank <= threshold[node]:
-                below[node] = max(below[node], np.int64(rank))
-                node = left[node]
-            else:
-                if above[node] < 0 or rank < above[node]:
-                    above[node] = np.int64(rank)
-                node = right[node]
-    return below, above
 
 
 def cuts_between(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
