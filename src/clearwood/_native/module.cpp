@@ -5,6 +5,9 @@ namespace nb = nanobind;
 
 void add_conjugate(nb::module_& module);
 void add_discretize(nb::module_& module);
+void add_metatree_ensembles(nb::module_& module);
+void add_metatree_mixtures(nb::module_& module);
+void add_metatree_posterior(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -18,4 +21,7 @@ NB_MODULE(_kernels, module) {
     };
     add("conjugate", add_conjugate);
     add("discretize", add_discretize);
+    add("metatree_growing", add_metatree_ensembles);
+    add("metatree_posterior", add_metatree_posterior);
+    add("metatree_posterior", add_metatree_mixtures);
 }
