@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks._data import table_of
 from clearwood import FeatureBins, read_ensemble
+from clearwood._kernels.metatree_posterior import sum_up
 from clearwood.conjugate import CategoricalDirichlet
 from clearwood.metatree import (
     Predictive,
@@ -28,7 +29,6 @@ from clearwood.metatree.defaults import (
     leaf_for_values,
     step_of,
 )
-from clearwood.metatree.posterior._kernels import sum_up
 from clearwood.metatree.posterior.prior import effective_questions, n_searchable
 
 CLASSES = (

@@ -25,13 +25,13 @@ from benchmarks.metatree.cases import (
     score,
 )
 from clearwood import MetaTreeClassifier, MetaTreeRegressor
+from clearwood._kernels.metatree_posterior import distinct_values
 from clearwood.metatree import (
     compute_posterior,
     from_sklearn_tree,
     predict_at,
     search_corrected_prior,
 )
-from clearwood.metatree.posterior.prior import distinct_values
 
 GS = (0.5, 0.8)
 WORDS = {

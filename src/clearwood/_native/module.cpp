@@ -14,6 +14,9 @@ void add_conjugate(nb::module_& module);
 void add_discretize(nb::module_& module);
 void add_metatree_cart(nb::module_& module);
 void add_metatree_exact(nb::module_& module);
+void add_metatree_ensembles(nb::module_& module);
+void add_metatree_mixtures(nb::module_& module);
+void add_metatree_posterior(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -36,4 +39,7 @@ NB_MODULE(_kernels, module) {
     add("discretize", add_discretize);
     add("metatree_exact", add_metatree_exact);
     add("metatree_growing", add_metatree_cart);
+    add("metatree_growing", add_metatree_ensembles);
+    add("metatree_posterior", add_metatree_posterior);
+    add("metatree_posterior", add_metatree_mixtures);
 }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.metatree import NormalNormalGamma
-from clearwood.metatree.posterior import _mixture_kernels
 from clearwood.metatree.posterior.predictive import Predictive
 
 LEVELS = np.array([1e-9, 1e-3, 0.05, 0.5, 0.77, 0.95, 1 - 1e-6])
@@ -13,7 +13,7 @@ LEVELS = np.array([1e-9, 1e-3, 0.05, 0.5, 0.77, 0.95, 1 - 1e-6])
 
 def quantiles(weight, m, a, b, p=LEVELS):
     arrays = [np.array(v, dtype=float, ndmin=2) for v in (weight, m, a, b)]
-    return _mixture_kernels.mixture_quantiles(*arrays, p, special.ndtri(p))
+    return _kernels.mixture_quantiles(*arrays, p, special.ndtri(p))
 
 
 def test_student_against_scipy():
@@ -23,7 +23,7 @@ def test_student_against_scipy():
     t = rng.normal(scale=5, size=len(a))
     t[::7] = rng.standard_cauchy(len(t[::7])) * 100
     expected = special.stdtr(2 * a, t)
-    found = _mixture_kernels.student_cdf(t, a)
+    found = _kernels.student_cdf(t, a)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-290)
 
 
@@ -39,13 +39,13 @@ def test_student_against_scipy():
     ],
 )
 def test_student_where_digits_cancel(t, a, expected):
-    found = _mixture_kernels.student_cdf(np.array([t]), np.array([a]))[0]
+    found = _kernels.student_cdf(np.array([t]), np.array([a]))[0]
     assert found == pytest.approx(expected, rel=2e-14)
 
 
 def test_student_far_out():
     t = np.array([-np.inf, -1e200, 0.0, 1e200, np.inf])
-    found = _mixture_kernels.student_cdf(t, np.full(5, 2.0))
+    found = _kernels.student_cdf(t, np.full(5, 2.0))
     assert found.tolist() == [0.0, 0.0, 0.5, 1.0, 1.0]
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.conjugate.counts import Counts
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.forest import MetaForest, each
 from clearwood.metatree.posterior.posterior import Posterior

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import kernel
+from clearwood._kernels import metatree_growing as _kernels
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import read_trees
 from clearwood.exceptions import InputError
@@ -92,37 +92,13 @@ def shape_of_tree(
 
     Children stand side by side: the nodes in breadth-first order.
     """
-    order, parent = breadth_first(
+    order, parent = _kernels.breadth_first(
         ensemble.left[nodes], ensemble.right[nodes], nodes.start
     )
     inner = ensemble.feature[nodes][order] >= 0
     first_child = np.full(len(order), -1, dtype=np.int32)
     first_child[inner] = 1 + 2 * np.arange(np.count_nonzero(inner))
     return parent, first_child, order
-
-
-@kernel
-def breadth_first(left, right, root):
-    """Nodes of one tree in breadth-first order, and each one's parent in that order.
-
-    Parameters
-    ----------
-    left, right : ndarray of shape (n_nodes,)
-        Children, which are counted from ``-root``; negative at leaves.
-    root : int
-    """
-    order = np.zeros(left.size, dtype=np.int32)
-    parent = np.full(left.size, -1, dtype=np.int32)
-    n = 1
-    for i in range(left.size):
-        node = order[i]
-        if left[node] >= 0:
-            order[n] = left[node] - root
-            order[n + 1] = right[node] - root
-            parent[n] = i
-            parent[n + 1] = i
-            n += 2
-    return order, parent
 
 
 def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
@@ -150,29 +126,13 @@ def _codes_of_cuts(
 ) -> np.ndarray:
     """The last codes that go left, which are the cuts' places among all cuts."""
     flat, start = bins.flat_cuts
-    place = places_of_cuts(flat, start, feature, cut)
+    place = _kernels.places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
         name = bins.features.names[feature[int(place.argmin())]]
         raise InputError(
             f"The bins lack a cut of feature {name!r} at which the tree splits; make "
             "them from the ensemble that holds the tree."
         )
-    return place
-
-
-@kernel
-def places_of_cuts(cuts, start, feature, cut):
-    """Where cuts stand among the sorted cuts of their features; -1 where they do not.
-
-    ``cuts[start[d] : start[d + 1]]`` are those of feature ``d``.
-    """
-    place = np.empty(cut.size, dtype=np.int32)
-    for i in range(cut.size):
-        first = start[feature[i]]
-        last = start[feature[i] + 1]
-        found = first + np.searchsorted(cuts[first:last], cut[i])
-        known = found < last and cuts[found] == cut[i]
-        place[i] = found - first if known else -1
     return place
 
 

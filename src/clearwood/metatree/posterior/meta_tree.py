@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
 from clearwood.metatree.posterior.predictive import (
     Predictive,

@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood._numeric import as_generator
 from clearwood.conjugate import LeafModel
-from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
@@ -117,7 +117,7 @@ def lend_down(
     >>> from clearwood.conjugate import CategoricalDirichlet
     >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=2.0)
     >>> total = np.array([[5.0, 5.0], [3.0, 0.0], [2.0, 5.0]])
-    >>> lend_down(model, total, np.array([-1, 0, 0]))[0].tolist()
+    >>> lend_down(model, total, np.array([-1, 0, 0], np.int32))[0].tolist()
     [[5.0, 5.0], [4.0, 1.0], [3.0, 6.0]]
     """
     known, lent = total.copy(), np.zeros_like(total)

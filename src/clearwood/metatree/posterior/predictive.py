@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from clearwood._kernels.metatree_posterior import mixture_quantiles
 from clearwood._numeric import bisect, bisect_whole
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.counts import Counts
 from clearwood.conjugate.moments import MomentsLeaf
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _mixture_kernels
 from clearwood.metatree.posterior.posterior import Posterior
 
 MIXTURE_CELLS = 4_000_000
@@ -122,9 +122,7 @@ class Predictive:
         if isinstance(self.model, MomentsLeaf):
             parts = self.model.student(self.stats, self.x)
             m, a, b = (np.broadcast_to(part, self.weight.shape) for part in parts)
-            found = _mixture_kernels.mixture_quantiles(
-                self.weight, m, a, b, each, special.ndtri(each)
-            )
+            found = mixture_quantiles(self.weight, m, a, b, each, special.ndtri(each))
         else:
             found = np.stack([self._quantile(level) for level in each], axis=1)
         return (found if levels.ndim else found[:, 0])[self.mixture]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from clearwood._numeric import kernel
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder
 from clearwood.metatree.posterior.structure import BareTree, Structure
 
@@ -177,7 +175,7 @@ def effective_questions(
     array([20.,  1.,  4.])
     """
     columns = np.ascontiguousarray(encoded.T)
-    n_varying = count_varying(columns, ends, structure.parent)
+    n_varying = _kernels.count_varying(columns, ends, structure.parent)
     n_asked = np.ones(structure.n_nodes)
     by_cuts = isinstance(structure.coder, BinCoder)
     for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
@@ -185,7 +183,7 @@ def effective_questions(
         if ((column == column.min()) | (column == column.max())).all():
             continue  # Of two values there is one question.
         order, rank = _ranks(column)
-        n_values = distinct_values(rank, ends[order], structure.parent)
+        n_values = _kernels.distinct_values(rank, ends[order], structure.parent)
         asked = structure.feature == d
         places = np.maximum(n_values[asked] - 1.0, 1.0)
         if structure.coder.features.categories[d] is not None:
@@ -194,65 +192,6 @@ def effective_questions(
     if max_features is not None:
         n_varying = np.minimum(n_varying, max_features)
     return np.maximum(n_varying, 1) * np.sqrt(n_asked)
-
-
-@kernel
-def count_varying(columns, ends, parent):
-    """In how many features the rows that pass each node differ; NaN is one value.
-
-    Parameters
-    ----------
-    columns : ndarray of float of shape (n_features, n_rows)
-    ends : ndarray of int of shape (n_rows,)
-        Where each row ends.
-    parent : ndarray of shape (n_nodes,)
-    """
-    n_varying = np.zeros(parent.size, dtype=np.int64)
-    first = np.empty(parent.size)
-    for d in range(columns.shape[0]):
-        seen = np.zeros(parent.size, dtype=np.bool_)
-        varies = np.zeros(parent.size, dtype=np.bool_)
-        for i in range(ends.size):
-            node, value = ends[i], columns[d, i]
-            if not seen[node]:
-                seen[node], first[node] = True, value
-            elif first[node] != value:
-                varies[node] |= not (math.isnan(first[node]) and math.isnan(value))
-        for node in range(parent.size - 1, 0, -1):
-            up, value = parent[node], first[node]
-            if seen[node]:
-                if not seen[up]:
-                    seen[up], first[up] = True, value
-                elif first[up] != value:
-                    varies[up] |= not (math.isnan(first[up]) and math.isnan(value))
-                varies[up] |= varies[node]
-        for node in range(parent.size):
-            n_varying[node] += varies[node]
-    return n_varying
-
-
-@kernel
-def distinct_values(rank, ends, parent):
-    """How many values of one feature the rows that pass each node have.
-
-    Parameters
-    ----------
-    rank : ndarray of int of shape (n_rows,)
-        Of each row's value; rows in ascending order.
-    ends : ndarray of int of shape (n_rows,)
-        Where each row ends.
-    parent : ndarray of shape (n_nodes,)
-    """
-    n_values = np.zeros(parent.size, dtype=np.int64)
-    last = np.full(parent.size, -1, dtype=np.int64)
-    for i in range(rank.size):
-        node = ends[i]
-        # Above a node that has seen the value all have.
-        while node >= 0 and last[node] != rank[i]:
-            last[node] = rank[i]
-            n_values[node] += 1
-            node = parent[node]
-    return n_values
 
 
 def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

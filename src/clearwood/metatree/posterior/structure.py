@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import info_of_both, info_of_more
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior import _kernels
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
 
 BLOCK_CODES = 2**17
@@ -19,6 +19,16 @@ BLOCK_CODES = 2**17
 
 MOST_FORMS = 2**12
 """Up to so many combinations of codes, each is sent down once and then looked up."""
+
+
+class Routing(NamedTuple):
+    """How rows find their way down; in words, beside the kernel ``make_ways``."""
+
+    ways: np.ndarray
+    leads_to: np.ndarray
+    has_cuts: bool
+    least_depth: int
+    depth: int
 
 
 class TreeShape:
@@ -116,8 +126,8 @@ class Structure(TreeShape):
         return set(np.unique(self.feature[~self.is_leaf]).tolist())
 
     @cached_property
-    def routing(self) -> tuple[np.ndarray, np.ndarray, bool, int, int]:
-        """What the kernel needs to send rows down; see ``make_ways``."""
+    def routing(self) -> Routing:
+        """What the kernel needs to send rows down."""
         ways, leads_to = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
@@ -125,7 +135,7 @@ class Structure(TreeShape):
         )  # fmt: skip
         has_cuts = bool((~self.is_leaf & (self.table_start < 0)).any())
         depths = self.depth[self.is_leaf]
-        return ways, leads_to, has_cuts, int(depths.min()), int(depths.max())
+        return Routing(ways, leads_to, has_cuts, int(depths.min()), int(depths.max()))
 
     def encode(self, X: Any) -> np.ndarray:
         """Codes of a table; see the coder."""
@@ -153,6 +163,8 @@ class Structure(TreeShape):
                 f"codes are of type {codes.dtype}, expected integers; make them with "
                 "encode."
             )
+        if codes.dtype == np.uint64:
+            codes = codes.view(np.int64)  # read as the same
         ends = np.empty(len(codes), dtype=np.int32)
         if self._n_forms.prod(dtype=np.float64) <= min(MOST_FORMS, len(codes)):
             _kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
@@ -187,7 +199,7 @@ class Structure(TreeShape):
                 _kernels.narrow(block.reshape(-1), narrowed.reshape(-1))
                 block = narrowed
             part = ends[start : start + n_rows]
-            _kernels.find_ends(block, *self.routing, part)
+            _kernels.find_ends(block, self.routing, part)
 
     def child_of_codes(self, node: int) -> np.ndarray:
         """Child number for every code of an inner node's feature, -1 to stop."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels.metatree_posterior import sum_up
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior._kernels import sum_up
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import PrunedTree
 from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode

@@ -1,0 +1,456 @@
+// The hot loops of this room: recursions over the nodes of a tree, and ways down it.
+//
+// Nodes stand parents first, so one loop from the last node to the first is bottom-up,
+// and one from the first to the last is top-down.
+#include "../../_native/array.hpp"
+#include "../../conjugate/_kernels.hpp"
+
+using namespace clearwood;
+using namespace clearwood::conjugate;
+
+namespace {
+
+using Nodes = View<const std::int32_t, 1>;  // a number of a node (or child) per node
+using Numbers = View<const double, 1>;
+using Rows = View<const double, 2>;  // of statistics, or of other numbers, per node
+
+// log(exp(a) + exp(b)).
+double logaddexp(double a, double b) {
+    if (a == b) return a + std::log(2.0);
+    return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+}
+
+// log(1 + exp(x)), which is -log(1 - g) where x is the log odds of g.
+double softplus(double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+// Bottom-up: Theorem 1
+
+// Sums of every node with all that is below.
+Matrix<double> sum_up(Rows own, Nodes parent) {
+    auto total = copy_of(own);
+    for (Index node = parent.size() - 1; node > 0; --node)
+        for (Index j = 0; j < own.size(1); ++j)
+            total(parent[node], j) += total(node, j);
+    return total;
+}
+
+// Moments, of d variables, of every node with all that is below.
+Matrix<double> moments_up(Rows own, Nodes parent, Index d) {
+    auto total = copy_of(own);
+    for (Index node = parent.size() - 1; node > 0; --node)
+        merge_moments(total[parent[node]], total[node], d);
+    return total;
+}
+
+// Logs of 1 - g and of g; here, as NumPy's own may differ in the last bit.
+std::tuple<Vector<double>, Vector<double>> logs_of_prior(Numbers g) {
+    Vector<double> log_not_g(g.size()), log_g(g.size());
+    for (Index node = 0; node < g.size(); ++node) {
+        log_not_g[node] = std::log1p(-g[node]);
+        log_g[node] = std::log(g[node]);
+    }
+    return {std::move(log_not_g), std::move(log_g)};
+}
+
+// Evidence of every node from those of its children: (10) and (11).
+//
+// log_stop : log weight of the tree that stops at the node, with its leaf's evidence
+// log_split : log weight of asking on
+// log_stopped : evidence of the rows that stop at an inner node: one more child
+//
+// Returns the evidence, and the log odds of asking on given the data (9).
+std::tuple<Vector<double>, Vector<double>> evidence_up(Nodes parent, Nodes first_child,
+                                                       Numbers log_stop,
+                                                       Numbers log_split,
+                                                       Numbers log_stopped) {
+    Index n = parent.size();
+    auto children = copy_of(log_stopped);
+    Vector<double> log_q(n), log_odds(n);
+    for (Index node = n - 1; node >= 0; --node) {
+        if (first_child[node] < 0) {
+            log_q[node] = log_stop[node];
+            log_odds[node] = -infinity;
+        } else {
+            double split = log_split[node] + children[node];
+            log_q[node] = logaddexp(log_stop[node], split);
+            log_odds[node] = split - log_stop[node];
+        }
+        if (node > 0) children[parent[node]] += log_q[node];
+    }
+    return {std::move(log_q), std::move(log_odds)};
+}
+
+// Probability that a tree asks about a feature anywhere.
+//
+// Below a node it does so with u = g (1 if asked here else 1 - prod (1 - u')), the
+// product over the children; kept in logs so that small ones stay exact.
+Vector<double> use_of_features(Nodes parent, Nodes first_child, Nodes feature,
+                               Numbers g, Index n_features) {
+    Index n = parent.size();
+    Vector<double> used(n_features), log_unused(n);
+    Vector<bool> asked(n_features);
+    for (Index node = 0; node < n; ++node)
+        if (first_child[node] >= 0) asked[feature[node]] = true;
+    for (Index d = 0; d < n_features; ++d) {
+        if (!asked[d]) continue;
+        log_unused.fill(0.0);
+        for (Index node = n - 1; node >= 0; --node) {
+            double u = 0.0;
+            if (first_child[node] >= 0)
+                u = feature[node] == d ? g[node]
+                                       : -g[node] * std::expm1(log_unused[node]);
+            if (node > 0)
+                log_unused[parent[node]] += std::log1p(-u);
+            else
+                used[d] = u;
+        }
+    }
+    return used;
+}
+
+// Whether the subtree of the largest log weight below every node asks there.
+Vector<bool> best_below(Nodes parent, Nodes first_child, Numbers log_stop,
+                        Numbers log_split) {
+    Index n = parent.size();
+    Vector<double> children(n);
+    Vector<bool> asks(n);
+    for (Index node = n - 1; node >= 0; --node) {
+        double best = log_stop[node];
+        if (first_child[node] >= 0 && log_split[node] + children[node] > best) {
+            best = log_split[node] + children[node];
+            asks[node] = true;
+        }
+        if (node > 0) children[parent[node]] += best;
+    }
+    return asks;
+}
+
+// Top-down
+
+// Probability that a tree reaches the node: the product of g above it.
+Vector<double> reach_down(Nodes parent, Numbers g) {
+    Vector<double> reach(parent.size(), 1.0);
+    for (Index node = 1; node < parent.size(); ++node)
+        reach[node] = reach[parent[node]] * g[parent[node]];
+    return reach;
+}
+
+// Keep of every draw (row) the nodes that can be reached, in place.
+void draw_down(Nodes parent, View<bool, 2> asks) {
+    for (Index i = 0; i < asks.size(0); ++i)
+        for (Index node = 1; node < parent.size(); ++node)
+            asks(i, node) = asks(i, node) && asks(i, parent[node]);
+}
+
+// What is predicted for rows that end at each node, from what the nodes say.
+//
+// g : posterior probability that a tree that reaches the node asks on
+// own : (n_nodes, n_outputs)
+//
+// Returns the mixture on the way to each node, all that is left given to the node.
+Matrix<double> mix_down(Nodes parent, Numbers g, Rows own) {
+    auto mixed = copy_of(own);
+    Matrix<double> before(own.shape());
+    Vector<double> left(parent.size(), 1.0);
+    for (Index node = 1; node < parent.size(); ++node) {
+        Index up = parent[node];
+        left[node] = left[up] * g[up];
+        for (Index j = 0; j < own.size(1); ++j) {
+            before(node, j) = before(up, j) + left[up] * (1.0 - g[up]) * own(up, j);
+            mixed(node, j) = before(node, j) + left[node] * own(node, j);
+        }
+    }
+    return mixed;
+}
+
+// Nodes on the way to every end, and how much of the mixture lies at each.
+//
+// Returns, both of shape (n_ends, width), the nodes from the root on, behind the end
+// the end again; and stop times the product of g above, all that is left at the end,
+// 0 behind it.
+std::tuple<Matrix<std::int32_t>, Matrix<double>> paths_up(Nodes ends, Nodes parent,
+                                                          Nodes depth, Numbers g,
+                                                          Numbers stop, Index width) {
+    Matrix<std::int32_t> nodes({ends.size(), width});
+    Matrix<double> weight({ends.size(), width});
+    for (Index i = 0; i < ends.size(); ++i) {
+        std::int32_t node = ends[i];
+        Index last = depth[node];
+        nodes[i].part(last, width).fill(node);
+        for (Index level = last - 1; level >= 0; --level) {
+            node = parent[node];
+            nodes(i, level) = node;
+        }
+        double left = 1.0;
+        for (Index level = 0; level < last; ++level) {
+            weight(i, level) = left * stop[nodes(i, level)];
+            left *= g[nodes(i, level)];
+        }
+        weight(i, last) = left;
+    }
+    return {std::move(nodes), std::move(weight)};
+}
+
+// Proposition 1: one row after the other
+
+// Arrays of a posterior, see Posterior; changed in place.
+struct Learned {
+    View<double, 2> own, total;
+    View<double, 1> log_marginal, log_q, log_odds;
+    auto fields() { return std::tie(own, total, log_marginal, log_q, log_odds); }
+};
+
+// Proposition 1: every row changes only the nodes on its way.
+//
+// ends : of the rows, from find_ends
+// z : the target of every row, behind the features where the leaf model reads any
+// kind, prior : of the leaf model
+//
+// Returns the log density of every row given the rows before it.
+Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child,
+                             int kind, Numbers prior, Learned learned) {
+    auto& [own, total, log_marginal, log_q, log_odds] = learned;
+    Vector<double> log_density(ends.size());
+    for (Index i = 0; i < ends.size(); ++i) {
+        Index node = ends[i];
+        // A row that stops at an inner node is in one more child of that node.
+        double below = 0.0;
+        if (first_child[node] >= 0)
+            below = log_predictive(kind, own[node], prior, z[i]);
+        add_one(kind, own[node], prior, z[i]);
+        for (; node >= 0; node = parent[node]) {
+            double here = log_predictive(kind, total[node], prior, z[i]);
+            double q = here;
+            if (first_child[node] >= 0) {
+                // (8), then (6): the odds of g times q(child) / p(y | node).
+                double stop = here - softplus(log_odds[node]);
+                q = logaddexp(stop, below - softplus(-log_odds[node]));
+                log_odds[node] += below - here;
+            }
+            log_marginal[node] += here;
+            log_q[node] += q;
+            add_one(kind, total[node], prior, z[i]);
+            below = q;
+        }
+        log_density[i] = below;
+    }
+    return log_density;
+}
+
+// How rows find their way down
+
+// Number of questions above every node.
+Vector<std::int32_t> node_depths(Nodes parent) {
+    Vector<std::int32_t> depth(parent.size());
+    for (Index node = 1; node < parent.size(); ++node)
+        depth[node] = depth[parent[node]] + 1;
+    return depth;
+}
+
+// At most the largest; a negative code is a very large one here.
+template <typename Code>
+Index bounded(Code code, std::uint64_t largest) {
+    return Index(std::min(std::uint64_t(code), largest));
+}
+
+// Codes in a small type; those that do not fit become its largest number.
+//
+// Rows of 64-bit codes are read from memory once, in order, and then sent down from the
+// cache, which is several times as fast.
+template <typename Small>
+void narrow(View<const Index, 1> codes, View<Small, 1> narrowed) {
+    for (Index i = 0; i < codes.size(); ++i)
+        narrowed[i] = Small(bounded(codes[i], std::numeric_limits<Small>::max()));
+}
+
+// What routing reads of every node, side by side, and where each answer leads.
+//
+// ways : (n_nodes, 4), feature, first place in leads_to, number of codes, and last code
+//        that goes to child 0, which is -1 at nodes with a place for every code
+// leads_to : the next node, or the node itself to end there. Nodes with a table have a
+//            place per code, and one for codes outside; the others have four: child 0,
+//            child 1, missing, outside. Leaves have one.
+// has_cuts : whether any node has no table
+// least_depth, depth : smallest and largest depth of a leaf
+struct Routing {
+    View<const std::int32_t, 2> ways;
+    View<const std::int32_t, 1> leads_to;
+    bool has_cuts;
+    Index least_depth, depth;
+    auto fields() { return std::tie(ways, leads_to, has_cuts, least_depth, depth); }
+};
+
+// ways and leads_to of a Routing. The arrays of the nodes are those of a Structure.
+std::tuple<Matrix<std::int32_t>, Vector<std::int32_t>> make_ways(
+    Nodes first_child, Nodes feature, Nodes cut_code, Nodes missing_child,
+    View<const Index, 1> table_start, View<const std::int32_t, 1> goes_to,
+    View<const Index, 1> n_codes) {
+    Index n_nodes = first_child.size();
+    auto n_places = [&](Index node) {
+        if (first_child[node] < 0) return Index(1);
+        return table_start[node] < 0 ? Index(4) : n_codes[feature[node]] + 1;
+    };
+    Index size = 0;
+    for (Index node = 0; node < n_nodes; ++node) size += n_places(node);
+    Matrix<std::int32_t> ways({n_nodes, 4});
+    Vector<std::int32_t> leads_to(size);
+    Index place = 0;
+    for (Index node = 0; node < n_nodes; ++node) {
+        std::int32_t first = first_child[node];
+        Index start = table_start[node], n = 0;
+        ways(node, 1) = std::int32_t(place);
+        ways(node, 3) = -1;
+        if (first >= 0) {
+            n = n_codes[feature[node]];
+            ways(node, 0) = feature[node];
+            ways(node, 2) = std::int32_t(n);
+            if (start < 0) ways(node, 3) = cut_code[node];
+        }
+        for (Index j = 0; j < n_places(node); ++j) {
+            std::int32_t child = -1;
+            if (first >= 0 && start >= 0 && j < n)
+                child = goes_to[start + j];
+            else if (first >= 0 && start < 0 && j < 3)
+                child = j < 2 ? std::int32_t(j) : missing_child[node];
+            leads_to[place++] = child >= 0 ? first + child : std::int32_t(node);
+        }
+    }
+    return {std::move(ways), std::move(leads_to)};
+}
+
+// Write the node at which every row ends.
+//
+// While no row can have reached a leaf, all go down together, level by level: with
+// nothing to guess, that takes half the time. The rest of the way each goes alone.
+//
+// codes : (n_rows, n_features)
+template <typename Code>
+void find_ends(View<const Code, 2> codes, Routing routing, View<std::int32_t, 1> ends) {
+    const auto& [ways, leads_to, has_cuts, least_depth, depth] = routing;
+    auto code_at = [&](Index i, Index node) {
+        return bounded(codes(i, ways(node, 0)), std::uint64_t(ways(node, 2)));
+    };
+    auto by_table = [&](Index i, Index node) {
+        return leads_to[ways(node, 1) + code_at(i, node)];
+    };
+    auto next = [&](Index i, Index node) {
+        Index code = code_at(i, node), n = ways(node, 2), cut = ways(node, 3);
+        Index place = Index(code > cut) + Index(code >= n - 1) + Index(code >= n);
+        return leads_to[ways(node, 1) + (cut < 0 ? code : place)];
+    };
+    ends.fill(0);
+    for (Index level = 0; level < least_depth; ++level) {
+        if (has_cuts)
+            for (Index i = 0; i < ends.size(); ++i) ends[i] = next(i, ends[i]);
+        else
+            for (Index i = 0; i < ends.size(); ++i) ends[i] = by_table(i, ends[i]);
+    }
+    if (least_depth == depth) return;
+    for (Index i = 0; i < ends.size(); ++i) {
+        std::int32_t node = -1, following = ends[i];
+        while (following != node) {
+            node = following;
+            following = next(i, node);
+        }
+        ends[i] = node;
+    }
+}
+
+// Write the node at which every row ends, where rows take few forms.
+//
+// codes : (n_rows, n_features)
+// n_forms : codes of every feature and one for all outside
+// end_of_form : ends of all combinations, those of the last feature side by side
+template <typename Code>
+void look_up_ends(View<const Code, 2> codes, View<const std::uint64_t, 1> n_forms,
+                  View<const std::int32_t, 1> end_of_form, View<std::int32_t, 1> ends) {
+    for (Index i = 0; i < ends.size(); ++i) {
+        Index form = 0;
+        for (Index d = 0; d < n_forms.size(); ++d)
+            form = form * Index(n_forms[d]) + bounded(codes(i, d), n_forms[d] - 1);
+        ends[i] = end_of_form[form];
+    }
+}
+
+template <typename... Code>
+void add_routing(nb::module_& module) {
+    (add_kernel(module, "find_ends", &find_ends<Code>), ...);
+    (add_kernel(module, "look_up_ends", &look_up_ends<Code>), ...);
+}
+
+// Among how much a search chose
+
+// In how many features the rows that pass each node differ; NaN is one value.
+//
+// columns : (n_features, n_rows)
+// ends : where each row ends
+Vector<Index> count_varying(View<const double, 2> columns, Nodes ends, Nodes parent) {
+    Index n = parent.size();
+    auto differ = [](double a, double b) {
+        return a != b && !(std::isnan(a) && std::isnan(b));
+    };
+    Vector<Index> n_varying(n);
+    Vector<double> first(n);
+    Vector<bool> seen(n), varies(n);
+    auto see = [&](Index node, double value) {
+        if (!seen[node]) {
+            seen[node] = true;
+            first[node] = value;
+        } else if (differ(first[node], value)) {
+            varies[node] = true;
+        }
+    };
+    for (Index d = 0; d < columns.size(0); ++d) {
+        seen.fill(false);
+        varies.fill(false);
+        for (Index i = 0; i < ends.size(); ++i) see(ends[i], columns(d, i));
+        for (Index node = n - 1; node > 0; --node) {
+            if (!seen[node]) continue;
+            see(parent[node], first[node]);
+            if (varies[node]) varies[parent[node]] = true;
+        }
+        for (Index node = 0; node < n; ++node) n_varying[node] += varies[node];
+    }
+    return n_varying;
+}
+
+// How many values of one feature the rows that pass each node have.
+//
+// rank : of each row's value; rows in ascending order
+// ends : where each row ends
+Vector<Index> distinct_values(View<const Index, 1> rank, Nodes ends, Nodes parent) {
+    Vector<Index> n_values(parent.size()), last(parent.size(), -1);
+    for (Index i = 0; i < rank.size(); ++i)
+        // Above a node that has seen the value all have.
+        for (Index node = ends[i]; node >= 0 && last[node] != rank[i];
+             node = parent[node]) {
+            last[node] = rank[i];
+            ++n_values[node];
+        }
+    return n_values;
+}
+
+}  // namespace
+
+void add_metatree_posterior(nb::module_& module) {
+    add_kernel(module, "sum_up", &sum_up);
+    add_kernel(module, "moments_up", &moments_up);
+    add_kernel(module, "logs_of_prior", &logs_of_prior);
+    add_kernel(module, "evidence_up", &evidence_up);
+    add_kernel(module, "use_of_features", &use_of_features);
+    add_kernel(module, "best_below", &best_below);
+    add_kernel(module, "reach_down", &reach_down);
+    add_kernel(module, "draw_down", &draw_down);
+    add_kernel(module, "mix_down", &mix_down);
+    add_kernel(module, "paths_up", &paths_up);
+    add_kernel(module, "learn_in_turn", &learn_in_turn);
+    add_kernel(module, "node_depths", &node_depths);
+    add_kernel(module, "narrow", &narrow<std::uint8_t>);
+    add_kernel(module, "narrow", &narrow<std::uint16_t>);
+    add_kernel(module, "make_ways", &make_ways);
+    add_routing<std::uint8_t, std::uint16_t, std::int32_t, Index>(module);
+    add_kernel(module, "count_varying", &count_varying);
+    add_kernel(module, "distinct_values", &distinct_values);
+}
