@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.sbfc import joint_scores, rising_table
 from clearwood._numeric import product
 from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood._tables.merging import merged_rows
@@ -23,7 +24,6 @@ from clearwood.columns.validation import check_target
 from clearwood.conjugate import CategoricalDirichlet
 from clearwood.conjugate.leaf_model import log_gamma_rise
 from clearwood.discretize import LevelCoder
-from clearwood.sbfc._kernels import joint_scores, rising_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
