@@ -11,10 +11,10 @@ from tests.sbfc import naive
 from tests.sbfc.tables import copies, random_table
 from tests.wording import refuses
 
+from clearwood._kernels.sbfc import most_gained, most_gained_by_one
 from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
-from clearwood.sbfc._sweep_kernels import most_gained, most_gained_by_one
 from clearwood.sbfc.collapsed import SignalSampler, SignalState
 from clearwood.sbfc.exact import exact_posterior
 from clearwood.sbfc.graphs import active_nodes

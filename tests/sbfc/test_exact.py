@@ -8,8 +8,8 @@ from tests.sbfc import naive
 from tests.sbfc.tables import as_table, corral, golden_cases, random_table
 from tests.wording import refuses
 
+from clearwood._kernels import sbfc as _kernels
 from clearwood.exceptions import InputError
-from clearwood.sbfc import _kernels
 from clearwood.sbfc.exact import exact_posterior
 from clearwood.sbfc.scores import Penalty, score
 

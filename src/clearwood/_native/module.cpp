@@ -5,18 +5,18 @@ namespace nb = nanobind;
 
 void add_circuits(nb::module_& module);
 void add_circuits_learning(nb::module_& module);
-void add_discretize(nb::module_& module);
-void add_numeric(nb::module_& module);
-void add_sequences(nb::module_& module);
-void add_sequences_networks(nb::module_& module);
-void add_sequences_recurrent(nb::module_& module);
 void add_conjugate(nb::module_& module);
 void add_discretize(nb::module_& module);
 void add_metatree_cart(nb::module_& module);
-void add_metatree_exact(nb::module_& module);
 void add_metatree_ensembles(nb::module_& module);
+void add_metatree_exact(nb::module_& module);
 void add_metatree_mixtures(nb::module_& module);
 void add_metatree_posterior(nb::module_& module);
+void add_numeric(nb::module_& module);
+void add_sbfc(nb::module_& module);
+void add_sequences(nb::module_& module);
+void add_sequences_networks(nb::module_& module);
+void add_sequences_recurrent(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -30,16 +30,16 @@ NB_MODULE(_kernels, module) {
     };
     add("circuits", add_circuits);
     add("circuits_learning", add_circuits_learning);
-    add("discretize", add_discretize);
-    add("numeric", add_numeric);
-    add("sequences", add_sequences);
-    add("sequences_networks", add_sequences_networks);
-    add("sequences_recurrent", add_sequences_recurrent);
     add("conjugate", add_conjugate);
     add("discretize", add_discretize);
     add("metatree_exact", add_metatree_exact);
     add("metatree_growing", add_metatree_cart);
     add("metatree_growing", add_metatree_ensembles);
-    add("metatree_posterior", add_metatree_posterior);
     add("metatree_posterior", add_metatree_mixtures);
+    add("metatree_posterior", add_metatree_posterior);
+    add("numeric", add_numeric);
+    add("sbfc", add_sbfc);
+    add("sequences", add_sequences);
+    add("sequences_networks", add_sequences_networks);
+    add("sequences_recurrent", add_sequences_recurrent);
 }

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.sbfc import add_edge_probabilities, sweep
 from clearwood.exceptions import InputError
 from clearwood.sampling import fingerprint_of
-from clearwood.sbfc._sweep_kernels import add_edge_probabilities, sweep
 from clearwood.sbfc.graphs import (
     active_nodes,
     both_layers,

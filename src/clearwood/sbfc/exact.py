@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.sbfc import edges_of_sets, log_sums_of_sets
 from clearwood._numeric import product
 from clearwood.exceptions import InputError
-from clearwood.sbfc._kernels import edges_of_sets, log_sums_of_sets
 from clearwood.sbfc.scores import NOISE, SIGNAL, Penalty, Scores
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearwood._kernels.sbfc import draw_parents
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
-from clearwood.sbfc._sweep_kernels import draw_parents
 from clearwood.sbfc.scores import MOST_KEPT, NOISE, SIGNAL
 
 if TYPE_CHECKING:
@@ -267,9 +267,11 @@ def both_layers(
         As in a CSR matrix.
     """
     noise, signal = (part.log_weight for part in edges)
+    first = np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr])
+    neighbour = np.concatenate([noise.indices, noise.shape[0] + signal.indices])
     return (
-        np.concatenate([noise.indptr[:-1], noise.nnz + signal.indptr]),
-        np.concatenate([noise.indices, noise.shape[0] + signal.indices]),
+        first.astype(np.int32, copy=False),  # of fewer than two billion edges
+        neighbour.astype(np.int32, copy=False),
         np.concatenate([noise.data, signal.data]),
     )
 
@@ -312,5 +314,6 @@ def draw_graphs(
     parents = np.empty(every.shape, dtype=np.int32)
     for i, signal in enumerate(distinct):
         here = which == i
-        parents[here] = draw_parents(active_nodes(signal), graph, here.sum(), rng)
+        n_draws = int(here.sum())
+        parents[here] = draw_parents(active_nodes(signal), graph, n_draws, rng)
     return [FeatureForest(*one) for one in zip(every, parents)]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels.sbfc import make_moves
 from clearwood.sampling import fingerprint_of
-from clearwood.sbfc._move_kernels import make_moves
 from clearwood.sbfc.graphs import FeatureForest, weakest_edge
 from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 

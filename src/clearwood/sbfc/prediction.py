@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.sbfc._prediction_kernels import average_probabilities
+from clearwood._kernels.sbfc import average_probabilities
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.scores import CodedTable
 
@@ -86,18 +86,19 @@ class GraphAverage:
         codes : ndarray of int of shape (n, d)
             Levels of all features, as in training.
         """
-        used = codes[:, self.feature].astype(np.int64)
+        used = codes[:, self.feature].astype(np.int64, order="C")
         inside = (used >= 0) & (used < self.levels)
         place = np.cumsum(self.levels) - self.levels
         used[~inside] = 0
         used[~(inside & self.known[place + used])] = -1
+        conditionals = self.child, self.parent, self.start, self.log_table
+        graphs = self.graph_start, self.entry, self.above, self.draws
+        n_batches = min(BATCHES, len(self.draws))
         return Averaged(
             *average_probabilities(
-                used, self.log_class, self.levels, self.child, self.parent, self.start,
-                self.log_table, self.graph_start, self.entry, self.above, self.draws,
-                min(BATCHES, len(self.draws)),
+                used, self.log_class, self.levels, conditionals, graphs, n_batches
             )
-        )  # fmt: skip
+        )
 
 
 def average_graphs(
