@@ -20,7 +20,7 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search._kernels import dot_product
+from clearwood._kernels.search import dot_product
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import grow, narrowed, some_rows, thinned, widened
 from clearwood.search.lists.ascent import ListAscent, first_box

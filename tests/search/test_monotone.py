@@ -20,7 +20,7 @@ from clearwood.search import (
     grow_lists,
     make_problem,
 )
-from clearwood.search._kernels import best_interval, part_cost
+from clearwood._kernels.search import best_interval, part_cost
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted
