@@ -3,6 +3,7 @@
 import numpy as np
 from tests.search import naive
 
+from clearwood._kernels.search import improve_box
 from clearwood.search import (
     ClassLoss,
     Grid,
@@ -12,7 +13,6 @@ from clearwood.search import (
     SquaredLoss,
     make_problem,
 )
-from clearwood._kernels.search import improve_box
 
 
 def random_grid(rng, n_rows=40, with_category=True):

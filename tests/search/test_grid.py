@@ -8,8 +8,8 @@ from tests.records import changeable
 from tests.search import naive
 from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
-from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
 from clearwood._kernels.search import best_categories, best_interval, part_cost
+from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 
 SEEDS = st.integers(0, 2**32 - 1)

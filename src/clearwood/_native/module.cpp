@@ -5,6 +5,7 @@ namespace nb = nanobind;
 
 void add_discretize(nb::module_& module);
 void add_search(nb::module_& module);
+void add_search_lists(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -18,4 +19,5 @@ NB_MODULE(_kernels, module) {
     };
     add("discretize", add_discretize);
     add("search", add_search);
+    add("search_lists", add_search_lists);
 }

@@ -8,6 +8,14 @@ namespace {
 // Most visits of one feature while a box moves.
 constexpr Index MOST_ROUNDS = 100;
 
+// Truth values as numbers 0 and 1: compilers turn loops over these into SIMD code.
+std::uint8_t* as_bytes(View<bool, 1> flags) {
+    return reinterpret_cast<std::uint8_t*>(flags.data());
+}
+const std::uint8_t* as_bytes(View<const bool, 1> flags) {
+    return reinterpret_cast<const std::uint8_t*>(flags.data());
+}
+
 bool all(View<const bool, 1> flags) {
     return std::find(flags.begin(), flags.end(), false) == flags.end();
 }
@@ -42,8 +50,9 @@ void keep_allowed(View<const Bin, 1> column, View<const bool, 1> allowed,
     }
     // Bins below `first` wrap around, so that one comparison does for both ends.
     Bin low = Bin(first), width = Bin(last - first);
-    for (Index i = 0; i < column.size(); ++i)
-        row[i] &= (Bin(column[i] - low) <= width) == wanted;
+    auto flags = as_bytes(row);
+    for (Index i = 0, n = column.size(); i < n; ++i)
+        flags[i] &= std::uint8_t(Bin(column[i] - low) <= width) ^ std::uint8_t(!wanted);
 }
 
 // Which rows are in which boxes: (n_boxes, n_rows).
@@ -67,12 +76,14 @@ Matrix<double> sums_of_boxes(View<const bool, 2> member, View<const Index, 1> ro
                              View<const double, 2> columns) {
     Index n_columns = columns.size(1), n_boxes = member.size(1);
     Matrix<double> sums({n_columns, n_boxes});
+    Vector<double> here(n_boxes);
     for (Index i = 0; i < rows.size(); ++i) {
-        auto row = member[rows[i]];
+        auto row = as_bytes(member[rows[i]]);
+        for (Index k = 0; k < n_boxes; ++k) here[k] = row[k];
         for (Index c = 0; c < n_columns; ++c) {
             double number = columns(i, c);
             auto into = sums[c];
-            for (Index k = 0; k < n_boxes; ++k) into[k] += double(row[k]) * number;
+            for (Index k = 0; k < n_boxes; ++k) into[k] += here[k] * number;
         }
     }
     Matrix<double> result({n_boxes, n_columns});

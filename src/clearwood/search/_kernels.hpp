@@ -43,7 +43,8 @@ inline double number_if(bool counts, double number) {
 
 // Sum of numbers times weights, of the first as many numbers as there are weights; in
 // four parts, of which none waits for another.
-inline double dot_product(View<const double, 1> numbers, View<const double, 1> weights) {
+inline double dot_product(View<const double, 1> numbers,
+                          View<const double, 1> weights) {
     double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0;
     Index n = weights.size(), s = 0;
     for (; s + 4 <= n; s += 4) {
@@ -76,9 +77,9 @@ Index n_literals(const Grid<Bin>& grid, View<const bool, 1> seen,
 template <typename Bin>
 struct BoxProblem {
     Grid<Bin> grid;
-    View<const bool, 1> seen;  // bins that hold rows, over all bins of all features
-    View<const double, 1> cost;  // of each row in the box; negative where it belongs there
-    double literal;              // cost per literal
+    View<const bool, 1> seen;      // bins that hold rows, over all bins
+    View<const double, 1> cost;    // of each row if in the box; negative if better so
+    double literal;                // cost per literal
     View<const double, 1> counts;  // how much each row counts towards `least`
     double least;                  // least sum of `counts` over the rows of the box
     // (2, n_features): whether a numeric feature may have a lower bound, and an upper

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._numeric import product
 from clearwood._kernels.search import sums_of_boxes
+from clearwood._numeric import product
 from clearwood.search.grid import Grid, contains, n_literals
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 from clearwood.search.trees.flat import digest
