@@ -3,6 +3,7 @@
 import numpy as np
 from tests.search import naive
 
+from clearwood._kernels.search import improve_box
 from clearwood.search import (
     ClassLoss,
     Grid,
@@ -12,7 +13,6 @@ from clearwood.search import (
     SquaredLoss,
     make_problem,
 )
-from clearwood.search._kernels import improve_box
 
 
 def random_grid(rng, n_rows=40, with_category=True):
@@ -66,8 +66,7 @@ def moved(grid, seen, cost, counts, box, bound_cost, least, bounds=None):
     inside = np.empty(grid.n_rows, dtype=bool)
     if bounds is None:
         bounds = np.ones((2, len(grid.n_bins)), dtype=bool)
-    found = improve_box(
-        *grid, seen, cost, counts, box, bound_cost, least, bounds, inside
-    )
+    problem = (grid, seen, cost, bound_cost, counts, least, bounds)
+    found = improve_box(problem, box, inside)
     np.testing.assert_array_equal(inside, naive.members(grid, box[None])[0])
     return found

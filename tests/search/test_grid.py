@@ -8,12 +8,8 @@ from tests.records import changeable
 from tests.search import naive
 from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
+from clearwood._kernels.search import best_categories, best_interval, part_cost
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
-from clearwood.search._kernels import (
-    best_categories,
-    best_interval,
-    part_cost,
-)
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -67,7 +63,7 @@ def test_best_interval_is_the_best_of_all(costs, bound_cost, data):
     # Bins without rows cost nothing.
     seen = np.array(data.draw(flags)) | (total != 0)
     allowed, better = np.ones(len(total), bool), np.empty(len(total), bool)
-    best_interval(total, seen, allowed, bound_cost, better)
+    best_interval(total, seen, allowed, bound_cost, better, True, True)
     found = part_cost(total, seen, better, False, bound_cost)
     least = min(
         part[seen] @ total[seen]

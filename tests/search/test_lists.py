@@ -5,6 +5,7 @@ import pytest
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_problem
 
+from clearwood._kernels.search import dot_product
 from clearwood.search import (
     BoxList,
     ClassLoss,
@@ -20,7 +21,6 @@ from clearwood.search import (
     make_problem,
     refine,
 )
-from clearwood.search._kernels import dot_product
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import grow, narrowed, some_rows, thinned, widened
 from clearwood.search.lists.ascent import ListAscent, first_box

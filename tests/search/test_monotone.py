@@ -10,6 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from tests.search import naive
 from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
+from clearwood._kernels.search import best_interval, part_cost
 from clearwood.search import (
     BoxList,
     ClassLoss,
@@ -20,7 +21,6 @@ from clearwood.search import (
     grow_lists,
     make_problem,
 )
-from clearwood.search._kernels import best_interval, part_cost
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.lists.ascent import ListAscent
 from clearwood.search.lists.grow import ListGains, inserted

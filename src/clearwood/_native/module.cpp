@@ -17,6 +17,8 @@ void add_sbfc(nb::module_& module);
 void add_sequences(nb::module_& module);
 void add_sequences_networks(nb::module_& module);
 void add_sequences_recurrent(nb::module_& module);
+void add_search(nb::module_& module);
+void add_search_lists(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -42,4 +44,6 @@ NB_MODULE(_kernels, module) {
     add("sequences", add_sequences);
     add("sequences_networks", add_sequences_networks);
     add("sequences_recurrent", add_sequences_recurrent);
+    add("search", add_search);
+    add("search_lists", add_search_lists);
 }

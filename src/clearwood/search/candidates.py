@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels.search import sums_of_boxes
 from clearwood._numeric import product
-from clearwood.search._kernels import sums_of_boxes
 from clearwood.search.grid import Grid, contains, n_literals
 from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 from clearwood.search.trees.flat import digest
@@ -116,4 +116,4 @@ class Candidates:
     def sums(self, columns: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Sums of columns (n_rows, n_columns) over the rows, or some, of each box."""
         rows = np.arange(len(self.member)) if rows is None else rows
-        return sums_of_boxes(self.member, rows, np.ascontiguousarray(columns))
+        return sums_of_boxes(self.member, rows, columns)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.search import _kernels
+from clearwood._kernels import search as _kernels
 
 LEAST_ROWS = 5
 """Rows that a box has to catch, unless a problem says otherwise."""
@@ -17,7 +17,7 @@ class Grid(NamedTuple):
 
     Attributes
     ----------
-    columns : ndarray of shape (n_features, n_rows)
+    columns : ndarray of uint16, or uint32, of shape (n_features, n_rows)
         Bin of every row; one contiguous line per feature.
     start : ndarray of int64 of shape (n_features,)
         Where each feature's bins begin when all bins stand in one row.
@@ -50,8 +50,9 @@ class Grid(NamedTuple):
         """
         n_bins = np.asarray(n_bins, dtype=np.int64)
         start = np.concatenate([[0], np.cumsum(n_bins)[:-1]]).astype(np.int64)
-        # One type for nearly all, so that the kernels are compiled once.
-        columns = np.ascontiguousarray(codes.T, np.result_type(codes, np.uint16))
+        # Those two types are what kernels are compiled for.
+        dtype = np.uint16 if n_bins.max(initial=0) <= 2**16 else np.uint32
+        columns = np.ascontiguousarray(codes.T, dtype)
         return cls(columns, start, n_bins, np.asarray(is_category, dtype=bool))
 
     @property
@@ -101,8 +102,7 @@ def contains(grid: Grid, boxes: np.ndarray) -> np.ndarray:
     -------
     ndarray of bool of shape (n_boxes, n_rows)
     """
-    boxes = np.ascontiguousarray(boxes)
-    return _kernels.contains(grid.columns, grid.start, grid.n_bins, boxes)
+    return _kernels.contains(grid, boxes)
 
 
 def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
@@ -121,4 +121,4 @@ def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
     -------
     int
     """
-    return _kernels.n_literals(grid.start, grid.n_bins, grid.is_category, seen, box)
+    return _kernels.n_literals(grid, seen, box)

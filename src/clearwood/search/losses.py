@@ -14,14 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from clearwood._numeric import product, rounded
-from clearwood.search.lists._kernels import (
+from clearwood._kernels.search_lists import (
     CHANCES,
     LEAST_SAID,
     REGRET,
     SQUARES,
     SURE,
 )
+from clearwood._numeric import product, rounded
 
 Range = tuple[np.ndarray, np.ndarray] | None
 """Bounds on what may be said; None where there are none."""

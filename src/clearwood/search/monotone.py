@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels import search_lists as _kernels
 from clearwood.search.grid import Grid, contains
-from clearwood.search.lists import _kernels
 
 
 def kind_of(grid: Grid, signs: np.ndarray, box: np.ndarray) -> int:
@@ -44,7 +44,7 @@ def kind_of(grid: Grid, signs: np.ndarray, box: np.ndarray) -> int:
     >>> kind_of(grid, np.array([1]), box), kind_of(grid, np.array([-1]), box)
     (1, -1)
     """
-    return int(_kernels.kind_of_box(grid.start, grid.n_bins, signs, box))
+    return int(_kernels.kind_of_box(grid, signs, box))
 
 
 def bounds_of(signs: np.ndarray, kind: int) -> np.ndarray:
@@ -57,7 +57,7 @@ def opened(
 ) -> np.ndarray:
     """The box without the bounds that it may not have."""
     box = box.copy()
-    _kernels.open_box(grid.start, grid.n_bins, signs, box, bounds)
+    _kernels.open_box(grid, signs, box, bounds)
     return box
 
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import search_lists as _kernels
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
-from clearwood.search.lists import _kernels
 from clearwood.search.losses import LogLoss, Loss, ProbabilityLoss
 from clearwood.search.monotone import kind_of
 
@@ -158,6 +158,8 @@ class ListAscent(BoxAscent):
         vectors = map(problem.loss.vector, [*start.values, start.otherwise])
         # What each line says as a vector, `otherwise` at the end.
         self.said = np.array(list(vectors), dtype=np.float64)
+        loss, scores = problem.loss, np.ascontiguousarray(problem.loss.scores)
+        self._loss = loss.kind, loss.softness, scores, loss.share
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
 
     @property
@@ -167,20 +169,20 @@ class ListAscent(BoxAscent):
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
-        problem, grid = self.problem, self.grid
-        loss, penalties = problem.loss, problem.penalties
-        self._known = None
+        problem, self._known = self.problem, None
         _kernels.improve_line(
-            *grid, problem.seen, loss.scores, loss.share, loss.kind, loss.softness,
-            penalties.literal, penalties.overlap, problem.counts, problem.min_rows,
-            problem.all_signs, self.boxes, self.member, self.literals, self.said, k,
+            (
+                self.grid, problem.seen, self._loss, problem.penalties,
+                problem.counts, problem.min_rows, problem.all_signs,
+            ),
+            (self.boxes, self.member, self.literals, self.said),
+            k,
         )  # fmt: skip
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Scores and shares of the rows of each line, and what overlap there is."""
         if self._known is None:
-            loss = self.problem.loss
-            self._known = _kernels.sums_of_lines(self.member, loss.scores, loss.share)
+            self._known = _kernels.sums_of_lines(self.member, *self._loss[2:])
         return self._known
 
     def refit(self) -> None:
