@@ -1,0 +1,329 @@
+// Box search: which rows are in a box, and the best box along one feature.
+#include "_kernels.hpp"
+
+namespace clearwood::search {
+
+namespace {
+
+// Most visits of one feature while a box moves.
+constexpr Index MOST_ROUNDS = 100;
+
+// Truth values as numbers 0 and 1: compilers turn loops over these into SIMD code.
+std::uint8_t* as_bytes(View<bool, 1> flags) {
+    return reinterpret_cast<std::uint8_t*>(flags.data());
+}
+const std::uint8_t* as_bytes(View<const bool, 1> flags) {
+    return reinterpret_cast<const std::uint8_t*>(flags.data());
+}
+
+bool all(View<const bool, 1> flags) {
+    return std::find(flags.begin(), flags.end(), false) == flags.end();
+}
+
+// Where the bins that are allowed, or not, begin and end; -1 if others lie between.
+// Only for bins of which some are allowed and some are not.
+std::pair<Index, Index> one_stretch(View<const bool, 1> allowed, bool wanted) {
+    Index first = -1, last = -1, n = 0;
+    for (Index b = 0; b < allowed.size(); ++b) {
+        if (allowed[b] != wanted) continue;
+        if (first < 0) first = b;
+        last = b;
+        ++n;
+    }
+    if (last - first + 1 > n) return {-1, -1};
+    return {first, last};
+}
+
+// Exclude rows whose bin is not allowed.
+//
+// Nearly all bounds leave one stretch of bins, or leave one out: rows are compared
+// with its ends many at a time, which takes a tenth of looking up each.
+template <typename Bin>
+void keep_allowed(View<const Bin, 1> column, View<const bool, 1> allowed,
+                  View<bool, 1> row) {
+    auto [first, last] = one_stretch(allowed, true);
+    bool wanted = first >= 0;
+    if (!wanted) std::tie(first, last) = one_stretch(allowed, false);
+    if (first < 0) {
+        for (Index i = 0; i < column.size(); ++i) row[i] &= allowed[column[i]];
+        return;
+    }
+    // Bins below `first` wrap around, so that one comparison does for both ends.
+    Bin low = Bin(first), width = Bin(last - first);
+    auto flags = as_bytes(row);
+    for (Index i = 0, n = column.size(); i < n; ++i)
+        flags[i] &= std::uint8_t(Bin(column[i] - low) <= width) ^ std::uint8_t(!wanted);
+}
+
+// Which rows are in which boxes: (n_boxes, n_rows).
+template <typename Bin>
+Matrix<bool> contains(const Grid<Bin>& grid, View<const bool, 2> boxes) {
+    Matrix<bool> inside({boxes.size(0), grid.n_rows()}, true);
+    for (Index k = 0; k < boxes.size(0); ++k)
+        for (Index d = 0; d < grid.n_features(); ++d) {
+            auto allowed = grid.part(boxes[k], d);
+            if (!all(allowed)) keep_allowed(grid.columns[d], allowed, inside[k]);
+        }
+    return inside;
+}
+
+// Sums of columns (n_some, n_columns) over some rows of each box, of the rows' members
+// (n_rows, n_boxes): (n_boxes, n_columns).
+//
+// Row after row, in this order on every machine; BLAS, which takes longer besides, adds
+// in another order on each.
+Matrix<double> sums_of_boxes(View<const bool, 2> member, View<const Index, 1> rows,
+                             View<const double, 2> columns) {
+    Index n_columns = columns.size(1), n_boxes = member.size(1);
+    Matrix<double> sums({n_columns, n_boxes});
+    Vector<double> here(n_boxes);
+    for (Index i = 0; i < rows.size(); ++i) {
+        auto row = as_bytes(member[rows[i]]);
+        for (Index k = 0; k < n_boxes; ++k) here[k] = row[k];
+        for (Index c = 0; c < n_columns; ++c) {
+            double number = columns(i, c);
+            auto into = sums[c];
+            for (Index k = 0; k < n_boxes; ++k) into[k] += here[k] * number;
+        }
+    }
+    Matrix<double> result({n_boxes, n_columns});
+    for (Index k = 0; k < n_boxes; ++k)
+        for (Index c = 0; c < n_columns; ++c) result(k, c) = sums(c, k);
+    return result;
+}
+
+// How many features' allowed bins each row is outside of.
+template <typename Bin>
+Vector<std::int32_t> count_outside(const Grid<Bin>& grid, View<const bool, 1> box) {
+    Vector<std::int32_t> outside(grid.n_rows());
+    for (Index d = 0; d < grid.n_features(); ++d) {
+        auto allowed = grid.part(box, d);
+        if (all(allowed)) continue;
+        auto column = grid.columns[d];
+        for (Index i = 0; i < column.size(); ++i) outside[i] += !allowed[column[i]];
+    }
+    return outside;
+}
+
+// Rows in the box, and those outside of one feature at most; how many of each.
+//
+// All are written, and counted where they belong: which rows do cannot be predicted,
+// and a wrong guess takes longer than a write that is overwritten.
+std::pair<Index, Index> list_near(View<const std::int32_t, 1> outside,
+                                  View<std::uint32_t, 1> inside_rows,
+                                  View<std::uint32_t, 1> near_rows) {
+    Index n_inside = 0, n_near = 0;
+    for (Index i = 0; i < outside.size(); ++i) {
+        near_rows[n_near] = std::uint32_t(i);
+        n_near += outside[i] <= 1;
+        inside_rows[n_inside] = std::uint32_t(i);
+        n_inside += outside[i] == 0;
+    }
+    return {n_inside, n_near};
+}
+
+// The bins that cost less than nothing; those without rows stay as they are.
+void best_categories(View<const double, 1> total, View<const bool, 1> allowed,
+                     View<bool, 1> better) {
+    for (Index b = 0; b < total.size(); ++b)
+        better[b] = total[b] < 0.0 || (total[b] == 0.0 && allowed[b]);
+}
+
+// The interval of bins, with or without the last one, that costs least.
+//
+// The interval is the part of the histogram with the smallest sum: for every upper end,
+// the lower end before which the sum was largest, or none. A side costs `bound_cost`
+// where bins with rows lie beyond it. The last bin (missing values) is in where it
+// costs less than nothing.
+//
+// Without `may_start` the interval begins with the first bin, without `may_end` it ends
+// with the last one that holds values.
+void best_interval(View<const double, 1> total, View<const bool, 1> seen,
+                   View<const bool, 1> allowed, double bound_cost,
+                   View<bool, 1> better, bool may_start, bool may_end) {
+    Index last = total.size() - 1, first_seen = last, last_seen = -1;
+    double numeric = 0.0;
+    for (Index b = 0; b < last; ++b) {
+        if (seen[b]) {
+            first_seen = std::min(first_seen, b);
+            last_seen = b;
+        }
+        numeric += total[b];
+    }
+    // Everything; all values, but not the missing ones; missing values only.
+    double best = numeric + total[last];
+    Index low = 0, high = last - 1;
+    bool missing = true;
+    if (seen[last] && numeric + bound_cost < best) {
+        best = numeric + bound_cost;
+        missing = false;
+    }
+    if (seen[last] && total[last] + bound_cost < best) {
+        best = total[last] + bound_cost;
+        low = last;
+        missing = true;
+    }
+    bool with_missing = total[last] < 0.0 || (total[last] == 0.0 && allowed[last]);
+    double gained = with_missing ? total[last] : 0.0;
+    double upto = 0.0, least = infinity;
+    Index least_low = 0;
+    for (Index b = 0; b <= last_seen; ++b) {
+        if (may_start && b > first_seen && bound_cost - upto < least) {
+            least = bound_cost - upto;
+            least_low = b;
+        }
+        upto += total[b];
+        double cost;
+        Index first;
+        if (b == last_seen) {
+            // Without any bound, missing values would be in: see above.
+            cost = upto + least;
+            first = least_low;
+        } else if (may_end) {
+            cost = upto + std::min(least, 0.0) + bound_cost;
+            first = least < 0.0 ? least_low : 0;
+        } else {
+            continue;
+        }
+        if (cost + gained < best) {
+            best = cost + gained;
+            low = first;
+            high = b;
+            missing = with_missing;
+        }
+    }
+    if (high == last_seen) high = last - 1;
+    for (Index b = 0; b < last; ++b) better[b] = low <= b && b <= high;
+    better[last] = missing;
+}
+
+// What one feature's part of a box costs: its rows and its literals.
+double part_cost(View<const double, 1> total, View<const bool, 1> seen,
+                 View<const bool, 1> part, bool is_category, double bound_cost) {
+    double cost = bound_cost * double(part_literals(part, seen, is_category));
+    for (Index b = 0; b < total.size(); ++b)
+        if (part[b]) cost += total[b];
+    return cost;
+}
+
+}  // namespace
+
+Index part_literals(View<const bool, 1> allowed, View<const bool, 1> seen,
+                    bool is_category) {
+    Index size = allowed.size(), shut = 0;
+    for (Index b = 0; b < size; ++b) shut += seen[b] && !allowed[b];
+    if (shut == 0) return 0;
+    if (is_category) return 1;
+    bool below = false, above = false, inside = false;
+    for (Index b = 0; b < size - 1; ++b) {
+        if (allowed[b]) {
+            inside = true;
+        } else if (seen[b]) {
+            (inside ? above : below) = true;
+        }
+    }
+    return inside && below && above ? 2 : 1;
+}
+
+template <typename Bin>
+double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
+                   View<bool, 1> inside) {
+    const Grid<Bin>& grid = problem.grid;
+    auto cost = problem.cost, counts = problem.counts;
+    Index n_features = grid.n_features(), n_rows = grid.n_rows();
+    auto outside = count_outside<Bin>(grid, box);
+    Vector<std::uint32_t> inside_rows(n_rows), near_rows(n_rows);
+    Vector<double> inside_cost(n_rows);
+    Index n_inside, n_near;
+    auto list_rows = [&] {
+        std::tie(n_inside, n_near) = list_near(outside, inside_rows, near_rows);
+        for (Index j = 0; j < n_inside; ++j) inside_cost[j] = cost[inside_rows[j]];
+    };
+    list_rows();
+    Vector<double> totals(grid.most_bins());
+    Vector<bool> parts(grid.most_bins());
+    Index d = 0, unchanged = 0;
+    // The bound on visits only matters where rounding feigns a better cost.
+    for (Index visits = 0; unchanged < n_features && visits < MOST_ROUNDS * n_features;
+         ++visits, d = (d + 1) % n_features) {
+        auto column = grid.columns[d];
+        auto allowed = grid.part(box, d);
+        auto seen = grid.part(problem.seen, d);
+        auto total = totals.part(0, allowed.size());
+        auto better = parts.part(0, allowed.size());
+        bool is_category = grid.is_category[d];
+        total.fill(0.0);
+        // A row matters to a feature if it is outside of no other.
+        if (all(allowed)) {
+            for (Index j = 0; j < n_inside; ++j)
+                total[column[inside_rows[j]]] += inside_cost[j];
+        } else {
+            for (Index j = 0; j < n_near; ++j) {
+                auto i = near_rows[j];
+                auto b = column[i];
+                total[b] += number_if(outside[i] == !allowed[b], cost[i]);
+            }
+        }
+        if (is_category) {
+            best_categories(total, allowed, better);
+            double some = part_cost(total, seen, better, true, problem.literal);
+            if (sum(total) <= some) better.fill(true);
+        } else {
+            best_interval(total, seen, allowed, problem.literal, better,
+                          problem.bounds(0, d), problem.bounds(1, d));
+        }
+        double now = part_cost(total, seen, allowed, is_category, problem.literal);
+        double then = part_cost(total, seen, better, is_category, problem.literal);
+        ++unchanged;
+        if (!(then < now - ROUNDING)) continue;
+        double held = 0.0;
+        for (Index j = 0; j < n_near; ++j) {
+            auto i = near_rows[j];
+            auto b = column[i];
+            held += number_if(better[b] & (outside[i] == !allowed[b]), counts[i]);
+        }
+        if (held < problem.least) continue;
+        unchanged = 1;
+        for (Index i = 0; i < n_rows; ++i) {
+            auto b = column[i];
+            outside[i] += int(allowed[b]) - int(better[b]);
+        }
+        std::copy(better.begin(), better.end(), allowed.begin());
+        list_rows();
+    }
+    double found =
+        problem.literal * double(n_literals<Bin>(grid, problem.seen, box));
+    for (Index j = 0; j < n_inside; ++j) found += inside_cost[j];
+    for (Index i = 0; i < n_rows; ++i) inside[i] = outside[i] == 0;
+    return found;
+}
+
+template double improve_box(const BoxProblem<std::uint16_t>&, View<bool, 1>,
+                            View<bool, 1>);
+template double improve_box(const BoxProblem<std::uint32_t>&, View<bool, 1>,
+                            View<bool, 1>);
+
+namespace {
+
+template <typename Bin>
+void add_for_grids(nb::module_& module) {
+    add_kernel(module, "contains", &contains<Bin>);
+    add_kernel(module, "n_literals", &n_literals<Bin>);
+    add_kernel(module, "improve_box", &improve_box<Bin>);
+}
+
+}  // namespace
+
+}  // namespace clearwood::search
+
+void add_search(clearwood::nb::module_& module) {
+    using namespace clearwood;
+    using namespace clearwood::search;
+    add_for_grids<std::uint16_t>(module);
+    add_for_grids<std::uint32_t>(module);
+    add_kernel(module, "dot_product", &dot_product);
+    add_kernel(module, "sums_of_boxes", &sums_of_boxes);
+    add_kernel(module, "best_categories", &best_categories);
+    add_kernel(module, "best_interval", &best_interval);
+    add_kernel(module, "part_cost", &part_cost);
+}

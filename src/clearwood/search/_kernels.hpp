@@ -1,0 +1,106 @@
+// Boxes in a grid of bins: what lists, sums and trees share.
+#pragma once
+
+#include <bit>
+
+#include "../_native/array.hpp"
+
+namespace clearwood::search {
+
+// A box moves only if its cost falls by more than this.
+inline constexpr double ROUNDING = 1e-12;
+
+// Python's Grid; bins are numbered in 16 bits, or in 32 where these do not suffice.
+template <typename Bin>
+struct Grid {
+    View<const Bin, 2> columns;  // (n_features, n_rows): the bin of every row
+    View<const Index, 1> start;  // where each feature's bins begin in a box
+    View<const Index, 1> n_bins;
+    View<const bool, 1> is_category;
+
+    auto fields() { return std::tie(columns, start, n_bins, is_category); }
+
+    Index n_features() const { return columns.size(0); }
+    Index n_rows() const { return columns.size(1); }
+    // One feature's part of what stands in the order of all bins of all features.
+    template <typename T>
+    View<T, 1> part(const View<T, 1>& box, Index feature) const {
+        return box.part(start[feature], start[feature] + n_bins[feature]);
+    }
+    Index most_bins() const {
+        Index most = 0;
+        for (Index n : n_bins) most = std::max(most, n);
+        return most;
+    }
+};
+
+// A number, or 0 where it does not count, without a branch: which rows count cannot be
+// predicted, and a wrong guess takes longer than a sum with 0.
+inline double number_if(bool counts, double number) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(number) &
+                                 -std::uint64_t(counts));
+}
+
+// Sum of numbers times weights, of the first as many numbers as there are weights; in
+// four parts, of which none waits for another.
+inline double dot_product(View<const double, 1> numbers,
+                          View<const double, 1> weights) {
+    double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0;
+    Index n = weights.size(), s = 0;
+    for (; s + 4 <= n; s += 4) {
+        first += numbers[s] * weights[s];
+        second += numbers[s + 1] * weights[s + 1];
+        third += numbers[s + 2] * weights[s + 2];
+        fourth += numbers[s + 3] * weights[s + 3];
+    }
+    for (; s < n; ++s) first += numbers[s] * weights[s];
+    return (first + second) + (third + fourth);
+}
+
+// Literals of one feature's part of a box. Only bins that hold rows matter: a bound
+// beyond which there are none says nothing.
+Index part_literals(View<const bool, 1> allowed, View<const bool, 1> seen,
+                    bool is_category);
+
+// Literals of a box.
+template <typename Bin>
+Index n_literals(const Grid<Bin>& grid, View<const bool, 1> seen,
+                 View<const bool, 1> box) {
+    Index total = 0;
+    for (Index d = 0; d < grid.n_features(); ++d)
+        total += part_literals(grid.part(box, d), grid.part(seen, d),
+                               grid.is_category[d]);
+    return total;
+}
+
+// What a box costs, and what it may be.
+template <typename Bin>
+struct BoxProblem {
+    Grid<Bin> grid;
+    View<const bool, 1> seen;      // bins that hold rows, over all bins
+    View<const double, 1> cost;    // of each row if in the box; negative if better so
+    double literal;                // cost per literal
+    View<const double, 1> counts;  // how much each row counts towards `least`
+    double least;                  // least sum of `counts` over the rows of the box
+    // (2, n_features): whether a numeric feature may have a lower bound, and an upper
+    // one. The box must not have others at the start.
+    View<const bool, 2> bounds;
+
+    auto fields() {
+        return std::tie(grid, seen, cost, literal, counts, least, bounds);
+    }
+};
+
+// Move the sides of a box, feature by feature, while its cost falls: the cost of its
+// rows and of its literals. Along one feature, all others as they are, the best part is
+// found exactly.
+//
+// box : the start; changed in place
+// inside : written: which rows are in the box that was found
+//
+// Returns the cost of the box that was found. For Bin uint16 and uint32.
+template <typename Bin>
+double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
+                   View<bool, 1> inside);
+
+}  // namespace clearwood::search
