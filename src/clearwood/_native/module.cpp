@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void add_discretize(nb::module_& module);
+void add_search_sums(nb::module_& module);
 void add_search_trees(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
@@ -17,5 +18,6 @@ NB_MODULE(_kernels, module) {
         fill(part);
     };
     add("discretize", add_discretize);
+    add("search_sums", add_search_sums);
     add("search_trees", add_search_trees);
 }
