@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE, N_EXTRA
 from clearwood._numeric import kernel
-from clearwood.search.trees._kernels import leaf_loss, sum_rows
 
 LOW, HIGH, OTHERWISE, MISSING = 1, 2, 4, 8
 """How a box bounds a feature: below, above, otherwise, to missing values alone."""
@@ -19,6 +19,41 @@ LITERALS = np.array(
     [1 if m & 8 else max((m & 1) + (m >> 1 & 1), m >> 2) for m in range(16)]
 )
 """Literals that it takes to write such bounds down."""
+
+
+@kernel
+def leaf_loss(sums, leaf):
+    """What is lost in a leaf, but for a constant per row; see ``LeafLoss``."""
+    n_scores = len(sums) - N_EXTRA
+    weight = sums[n_scores]
+    if weight <= 0.0:
+        return 0.0
+    lost = 0.0
+    if leaf.kind == LOG_VARIANCE:
+        for c in range(0, n_scores, 2):
+            mean = sums[c] / weight
+            lost += weight * np.log(sums[c + 1] / weight - mean * mean)
+        return lost
+    if leaf.kind == LOG_MEAN:
+        for c in range(n_scores):
+            if sums[c] > 0.0:
+                lost -= sums[c] * np.log(sums[c] / weight)
+        return lost
+    least, squares = sums[0], 0.0
+    for c in range(n_scores):
+        least = min(least, sums[c])
+        squares += sums[c] * sums[c]
+    return leaf.hard * least - leaf.soft * squares / weight
+
+
+@kernel
+def sum_rows(stats, rows):
+    """Sums of ``stats`` over some rows."""
+    sums = np.zeros(stats.shape[1])
+    for i in rows:
+        for c in range(stats.shape[1]):
+            sums[c] += stats[i, c]
+    return sums
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.few_rules import _optimal_kernels as optimal
 from benchmarks.few_rules.optimal_trees import Orders, cells
-from clearwood.search.trees import _kernels as kernels
+from clearwood._kernels import search_trees as kernels
 
 
 def least_of_lists(problem, statements, n_boxes, n_bounds):

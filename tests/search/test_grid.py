@@ -9,8 +9,9 @@ from tests.search import naive
 from tests.search.problems import moved, numeric_grid, random_box, random_grid
 
 from clearwood._kernels.search import best_categories, best_interval, part_cost
+from clearwood._kernels.search_trees import node_boxes
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
-from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
+from clearwood.search.trees.leaf import SQUARED_ERROR
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -178,7 +179,7 @@ def nodes_of(grid, target, asked, n_asked, max_leaves):
     stats = np.column_stack([target / n, np.ones(n) / n, np.ones(n), np.ones(n)])
     asked = np.tile(asked, (2 * max_leaves - 1, 1))
     rows = np.arange(n)
-    return node_boxes(*grid, rows, stats, SQUARED_ERROR, asked, n_asked, max_leaves)
+    return node_boxes(grid, rows, stats, SQUARED_ERROR, asked, n_asked)
 
 
 @given(SEEDS)

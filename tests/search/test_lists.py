@@ -389,9 +389,9 @@ def test_of_hundreds_of_outputs_a_tree_finds_what_they_have_in_common(
     target[:, 71] -= X[:, 3] > 6
     grid, whole = numeric_grid(X, 10), candidates.node_boxes
 
-    def node_boxes(columns, start, n_bins, is_category, rows, stats, *rest):
+    def node_boxes(grid, rows, stats, *rest):
         asked.add(stats.shape[1])
-        return whole(columns, start, n_bins, is_category, rows, stats, *rest)
+        return whole(grid, rows, stats, *rest)
 
     monkeypatch.setattr(candidates, "node_boxes", node_boxes)
     pool = candidate_boxes(grid, target, np.ones(400), rng, n_trees=3, max_leaves=2)

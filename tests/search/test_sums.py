@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_grid
 
+from clearwood._kernels.search_sums import best_term, changes, sums_of_groups
 from clearwood.search import (
     BoxSum,
     ClassSumLoss,
@@ -21,7 +22,6 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import thinned
-from clearwood.search.sums._kernels import best_term, changes, sums_of_groups
 from clearwood.search.sums.ascent import SumAscent
 from clearwood.search.sums.grow import SumGains, _longer, best_refined
 from clearwood.search.sums.values import best_values

@@ -7,6 +7,15 @@ from hypothesis import strategies as st
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_grid, random_loss
 
+from clearwood._kernels.search_trees import (
+    LOG_MEAN,
+    LOG_VARIANCE,
+    N_EXTRA,
+    add_rows,
+    best_splits,
+    histogram,
+    leaf_loss,
+)
 from clearwood.datasets import make_synthetic1
 from clearwood.search import (
     Grid,
@@ -19,16 +28,6 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import some_rows
-from clearwood.search.trees._kernels import (
-    LOG_MEAN,
-    LOG_VARIANCE,
-    N_EXTRA,
-    LeafLoss,
-    add_rows,
-    best_splits,
-    histogram,
-    leaf_loss,
-)
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -37,6 +36,7 @@ from clearwood.search.trees.grow import (
     removals,
     transplanted,
 )
+from clearwood.search.trees.leaf import LeafLoss
 from clearwood.search.trees.nodes import (
     MOST_BINS_AHEAD,
     SQUARED_ERROR,

@@ -19,6 +19,8 @@ void add_sequences_networks(nb::module_& module);
 void add_sequences_recurrent(nb::module_& module);
 void add_search(nb::module_& module);
 void add_search_lists(nb::module_& module);
+void add_search_sums(nb::module_& module);
+void add_search_trees(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -46,4 +48,6 @@ NB_MODULE(_kernels, module) {
     add("sequences_recurrent", add_sequences_recurrent);
     add("search", add_search);
     add("search_lists", add_search_lists);
+    add("search_sums", add_search_sums);
+    add("search_trees", add_search_trees);
 }

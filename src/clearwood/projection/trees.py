@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE
 from clearwood._numeric import product, rounded
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
@@ -21,8 +22,8 @@ from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import contains
 from clearwood.search.lists.ascent import first_box
-from clearwood.search.trees._kernels import LOG_MEAN, LOG_VARIANCE, LeafLoss
 from clearwood.search.trees.grow import expansions, improve
+from clearwood.search.trees.leaf import LeafLoss
 from clearwood.search.trees.nodes import (
     SQUARED_ERROR,
     GrownNode,

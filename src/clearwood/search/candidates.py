@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from clearwood._kernels.search import sums_of_boxes
+from clearwood._kernels.search_trees import node_boxes
 from clearwood._numeric import product
 from clearwood.search.grid import Grid, contains, n_literals
-from clearwood.search.trees._kernels import SQUARED_ERROR, node_boxes
 from clearwood.search.trees.flat import digest
+from clearwood.search.trees.leaf import SQUARED_ERROR
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""
@@ -74,8 +75,8 @@ def candidate_boxes(
         n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
         boxes.append(
             node_boxes(
-                *grid, rows, stats, SQUARED_ERROR, generator.permuted(asked, axis=1),
-                n_asked, max_leaves,
+                grid, rows, stats, SQUARED_ERROR, generator.permuted(asked, axis=1),
+                n_asked,
             )
         )  # fmt: skip
     stacked = np.concatenate(boxes)

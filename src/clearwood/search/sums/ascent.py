@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import search_sums as _kernels
 from clearwood._numeric.cholesky import solve_positive
 from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
-from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import SumLoss
 from clearwood.search.sums.values import (
     best_values,
@@ -137,6 +137,42 @@ class Groups(NamedTuple):
     within: float
 
 
+class TermProblem(NamedTuple):
+    """What one box of a sum is fitted to, the others being as they are.
+
+    Attributes
+    ----------
+    grid, seen
+        As of :class:`SumProblem`.
+    is_class : bool
+        Whether answers are probabilities of a class; else they are values.
+    group : ndarray of int32 of shape (n_rows,)
+        Rows of one group are said the same by the other boxes.
+    answers : ndarray of shape (n_groups,)
+        What is said without the box.
+    shares, targets : ndarray of shape (n_rows,)
+        Shares of rows, and times them what they should be said.
+    counts, literal, ridge
+        As of :class:`SumProblem`.
+    largest : float
+        Most that a value may be.
+    min_rows : float
+    """
+
+    grid: Grid
+    seen: np.ndarray
+    is_class: bool
+    group: np.ndarray
+    answers: np.ndarray
+    shares: np.ndarray
+    targets: np.ndarray
+    counts: np.ndarray
+    literal: float
+    ridge: float
+    largest: float
+    min_rows: float
+
+
 class SumAscent(BoxAscent):
     """Coordinate ascent over the boxes of one sum.
 
@@ -194,15 +230,22 @@ class SumAscent(BoxAscent):
         if without is not None:
             values[without] = 0.0
         scores = _scores(self.constant, values, self.outputs, groups.member)
-        answers = groups.loss.answers(scores)[output]
+        term = TermProblem(
+            self.grid,
+            problem.seen,
+            loss.is_class,
+            groups.of_row,
+            groups.loss.answers(scores)[output],
+            loss.share,
+            loss.weighted[output],
+            problem.counts,
+            problem.literal,
+            problem.ridge,
+            loss.largest,
+            problem.min_rows,
+        )
         found: tuple[float, float, bool]
-        found = _kernels.improve_term(
-            *self.grid, problem.seen,
-            groups.of_row, answers, loss.share, loss.weighted[output], loss.is_class,
-            problem.literal, problem.ridge, loss.largest,
-            problem.counts, problem.min_rows,
-            box, inside, literals, value,
-        )  # fmt: skip
+        found = _kernels.improve_term(term, box, inside, literals, value)
         return found
 
     def refit(self) -> None:
@@ -253,14 +296,11 @@ class SumAscent(BoxAscent):
         if len(others) > 1:
             loss, outputs, used = fewer_classes(loss, outputs, others)
             answers = np.vstack([answers[others].sum(axis=0), answers[used]])
-        design, outputs, ridge = design_of(loss, problem.ridge, groups.member, outputs)
-        slope, curvature = np.empty(len(design)), np.empty((len(design), len(design)))
-        _kernels.slopes_of_sum(
-            loss.is_class, loss.target, loss.share, design, outputs, ridge,
-            np.zeros(len(design)), answers, slope, curvature,
-        )  # fmt: skip
-        inverse = solve_positive(curvature, np.eye(len(design)))
-        spread = np.diag(inverse)[len(design) - len(self.boxes) :]
+        design = design_of(loss, problem.ridge, groups.member, outputs)
+        n_lines = len(design.lines)
+        _, curvature = _kernels.slopes_of_sum(design, np.zeros(n_lines), answers)
+        inverse = solve_positive(curvature, np.eye(n_lines))
+        spread = np.diag(inverse)[n_lines - len(self.boxes) :]
         rises: np.ndarray = self.values**2 / (2.0 * np.maximum(spread, 1e-300))
         return rises
 

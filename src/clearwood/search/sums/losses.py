@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clearwood.search.sums import _kernels
+from clearwood._kernels import search_sums as _kernels
 
 LARGEST_SCORE = 20.0
 """Log-odds beyond which a class is as good as sure."""

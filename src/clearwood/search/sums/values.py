@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from clearwood._kernels import search_sums as _kernels
 from clearwood._numeric import product
-from clearwood.search.sums import _kernels
 from clearwood.search.sums.losses import ClassSumLoss, SumLoss
 
 SMALLEST_RIDGE = 1e-9
@@ -57,11 +59,8 @@ def best_values(
         best[used] = found[1:]
         return best - best.mean(), values
     free, n_free = list(loss.free), len(loss.free)
-    design, output_of, ridge = design_of(loss, penalty, member, outputs)
     factors = np.concatenate([constant[free], values])
-    _kernels.best_factors(
-        loss.is_class, loss.target, loss.share, design, output_of, ridge, factors
-    )
+    _kernels.best_factors(design_of(loss, penalty, member, outputs), factors)
     best = constant.copy()
     best[free] = factors[:n_free]
     return best, factors[n_free:]
@@ -91,14 +90,39 @@ def fewer_classes(
     return ClassSumLoss(target, loss.share), 1 + np.searchsorted(used, outputs), used
 
 
+class SumDesign(NamedTuple):
+    """Constants and boxes as lines over rows, each of which has a factor.
+
+    Attributes
+    ----------
+    is_class : bool
+    target : ndarray of shape (n_outputs, n_rows)
+    share : ndarray of shape (n_rows,)
+    lines : ndarray of bool of shape (n_lines, n_rows)
+        Constants, which hold for all rows, and boxes.
+    outputs : ndarray of int64 of shape (n_lines,)
+        The output to which each adds.
+    ridge : ndarray of shape (n_lines,)
+        Penalty on half the square of each factor.
+    """
+
+    is_class: bool
+    target: np.ndarray
+    share: np.ndarray
+    lines: np.ndarray
+    outputs: np.ndarray
+    ridge: np.ndarray
+
+
 def design_of(
     loss: SumLoss, penalty: float, member: np.ndarray, outputs: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Constants and boxes as lines over rows, the output and ridge of each."""
+) -> SumDesign:
+    """Constants and boxes as lines over rows."""
     free = np.array(loss.free)
     every = np.ones((len(free), member.shape[1]), dtype=bool)
     # Several constants are known but for a common shift; this keeps it at none.
     slight = SMALLEST_RIDGE if len(free) > 1 else 0.0
     ridge = np.repeat([slight, penalty], [len(free), len(member)])
-    design = np.ascontiguousarray(np.concatenate([every, member]))
-    return design, np.concatenate([free, outputs]), ridge
+    lines = np.ascontiguousarray(np.concatenate([every, member]))
+    outputs = np.concatenate([free, outputs])
+    return SumDesign(loss.is_class, loss.target, loss.share, lines, outputs, ridge)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clearwood.search.trees import _whole_trees as whole_trees
+from clearwood._kernels import search_trees as kernels
 
 if TYPE_CHECKING:
     from clearwood.search.trees.nodes import GrownNode, TreeProblem
@@ -58,11 +58,9 @@ def split_of(problem: TreeProblem) -> FlatTree:
 
 def cost_in_place(node: GrownNode, tree: FlatTree) -> float:
     """What a tree costs in the place of a node; infinite where it is not sound."""
-    problem = node.problem
-    cost: float = whole_trees.cost_of_tree(
-        *problem.grid, problem.seen, node.rows, problem.stats, problem.leaf,
-        problem.literal, problem.min_rows, node.box, node.literals, *tree,
-    )  # fmt: skip
+    cost: float = kernels.cost_of_tree(
+        node.problem, node.rows, node.box, node.literals, tree
+    )
     return cost
 
 

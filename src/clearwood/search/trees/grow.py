@@ -7,9 +7,9 @@ moving splits and leaves until the objective stops falling.
 
 from __future__ import annotations
 
+from clearwood._kernels.search_trees import N_EXTRA
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.growth import some_rows
-from clearwood.search.trees._kernels import N_EXTRA
 from clearwood.search.trees.nodes import (
     Address,
     GrownNode,

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import search_trees as kernels
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ProbabilityLoss, SquaredLoss
-from clearwood.search.trees import _kernels as kernels
-from clearwood.search.trees import _whole_trees as whole_trees
-from clearwood.search.trees._kernels import SQUARED_ERROR, LeafLoss
 from clearwood.search.trees.flat import FlatTree, cost_in_place, digest, split_of
+from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
 
 LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
 """A leaf says what costs least."""
@@ -86,6 +85,9 @@ class TreeProblem(NamedTuple):
         stats = np.ascontiguousarray(stats)
         constant = leaf.soft * float(squares.sum())
         ahead = grid.coarse(MOST_BINS_AHEAD)
+        # Bins of both grids are numbered in one type.
+        columns = ahead.columns.astype(grid.columns.dtype, copy=False)
+        ahead = ahead._replace(columns=columns)
         return cls(
             grid, grid.seen(), stats, leaf, constant, literal, float(min_rows), ahead
         )
@@ -217,10 +219,7 @@ class GrownNode:
     def _splits_of(
         self, stats: np.ndarray, leaf: LeafLoss
     ) -> tuple[np.ndarray, np.ndarray]:
-        grid = self.problem.grid
-        return kernels.best_splits_of_rows(
-            *grid, self.rows, stats, leaf, self.problem.min_rows
-        )
+        return kernels.best_splits_of_rows(self.problem, self.rows, stats, leaf)
 
     @cached_property
     def promising(self) -> list[tuple[float, int, np.ndarray]]:
@@ -397,10 +396,10 @@ def _moves(node: GrownNode, tree: FlatTree) -> list[tuple[float, int, np.ndarray
         return node.promising
     problem, columns = node.problem, node.problem.grid.columns
     left, right = (_row_costs(child, node.rows) for child in node.children)
-    stats = whole_trees.stats_of_sides(node.rows, left, right, problem.stats)
+    stats = kernels.stats_of_sides(node.rows, left, right, problem.stats)
     found = []
     for d, mask in _most_promising(node, *node._splits_of(stats, LEAST_COST)):
-        if whole_trees.is_turned(columns[d], node.rows, mask, left, right):
+        if kernels.is_turned(columns[d], node.rows, mask, left, right):
             mask = ~mask
         found.append((cost_in_place(node, tree.asking(d, mask)), d, mask))
     return found
@@ -410,7 +409,5 @@ def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
     """What each row would cost in a tree that stays as it is."""
     problem, (flat, nodes) = tree.problem, FlatTree.of(tree)
     sums = np.array([node.sums for node in nodes])
-    costs: np.ndarray = whole_trees.costs_of_rows(
-        problem.grid.columns, rows, problem.stats, problem.leaf, sums, *flat
-    )
+    costs: np.ndarray = kernels.costs_of_rows(problem, rows, sums, flat)
     return costs

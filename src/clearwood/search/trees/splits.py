@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._kernels import search_trees as kernels
 from clearwood.search.ascent import SMALLEST_CHANGE
-from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees.nodes import Address, GrownNode, at, with_node
 
 MOST_AHEAD_ROWS = 2500
@@ -100,9 +100,8 @@ def follow_up(
     scale = len(leaf.rows) / len(rows)
     least = problem.min_rows / scale
     left, right, left_split, right_split = kernels.look_ahead(
-        problem.grid.columns, *problem.ahead, rows, problem.stats, features, masks,
-        problem.leaf, least,
-    ).T  # fmt: skip
+        problem, rows, features, masks, least
+    ).T
     one = np.minimum(left_split + right, left + right_split)
     return scale * np.stack([left + right, one, left_split + right_split], axis=1)
 

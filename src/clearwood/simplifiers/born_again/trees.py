@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import search_trees as kernels
 from clearwood._numeric import product
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
-from clearwood.search.trees import _kernels as kernels
 from clearwood.search.trees.nodes import SQUARED_ERROR
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
