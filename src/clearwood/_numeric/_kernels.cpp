@@ -19,10 +19,17 @@ Matrix<double> product(View<const double, 2> lines, View<const double, 2> column
     return result;
 }
 
+// The lower Cholesky factor; NaN in it where the matrix is not positive.
+Matrix<double> cholesky_of(View<const double, 2> matrix) {
+    Matrix<double> factor = copy_of(matrix);
+    cholesky(factor);
+    return factor;
+}
+
 }  // namespace
 
 void add_numeric(nb::module_& module) {
-    add_kernel(module, "cholesky", &cholesky);
+    add_kernel(module, "cholesky_of", &cholesky_of);
     add_kernel(module, "log_diagonal", &log_diagonal);
     add_kernel(module, "solve_lower", &solve_lower);
     add_kernel(module, "solve_lower_all", &solve_lower_all);

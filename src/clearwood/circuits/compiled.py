@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clearwood._numeric import Blocks
 from clearwood._kernels.circuits import pass_downward, pass_upward
+from clearwood._numeric import Blocks
 from clearwood.circuits.circuit import (
     Circuit,
     Node,

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from clearwood._numeric import product
 from clearwood._kernels.circuits import add_normals, normal_moments
+from clearwood._numeric import product
 from clearwood.circuits.distributions import (
     LEAST_SHARE,
     Bernoulli,

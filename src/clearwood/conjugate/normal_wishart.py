@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import multigammaln
 
-from clearwood._numeric import product
-from clearwood._numeric.cholesky import (
+from clearwood._kernels.numeric import (
     cholesky_of,
     log_diagonal,
     solve_lower,
     solve_lower_all,
 )
+from clearwood._numeric import product
 from clearwood.exceptions import InputError
 
 LOG_2PI = math.log(2.0 * math.pi)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._kernels.conjugate import log_densities, moments_given
+from clearwood._kernels.numeric import cholesky_of, solve_lower_all
 from clearwood._numeric import product
-from clearwood._numeric.cholesky import cholesky_of, solve_lower_all
 from clearwood.exceptions import InputError
 
 NOT_DEFINITE = "A covariance matrix is not positive definite; floor its variances."

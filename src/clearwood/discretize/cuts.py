@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import discretize as _kernels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
-from clearwood._kernels import discretize as _kernels
 from clearwood.rules.conditions import Interval
 
 

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
+from clearwood._kernels.numeric import cholesky_of
 from clearwood._numeric import product
-from clearwood._numeric.cholesky import cholesky_of
 from clearwood.conjugate.normal_wishart import NormalInverseWishart
 from clearwood.conjugate.partial_normal import (
     draw_missing,

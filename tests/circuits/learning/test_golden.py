@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tests.circuits.made import GOLDEN, space
 
+from clearwood._kernels.circuits_learning import pair_tests
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.distributions import Bernoulli
-from clearwood._kernels.circuits_learning import pair_tests
 from clearwood.circuits.learning.clusters import (
     cluster_rows,
     one_cluster,

@@ -10,6 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._kernels.circuits import add_normals, tree_log_density
+from clearwood._kernels.circuits_learning import (
+    components,
+    heaviest_tree,
+    level_counts,
+    level_places,
+    pair_counts,
+)
 from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
@@ -18,13 +25,6 @@ from clearwood.circuits.distributions import (
     Leaf,
     MultivariateGaussian,
     TreeArrays,
-)
-from clearwood._kernels.circuits_learning import (
-    components,
-    heaviest_tree,
-    level_counts,
-    level_places,
-    pair_counts,
 )
 from clearwood.circuits.learning.dependence import Dependence, find_dependence
 from clearwood.circuits.learning.slices import FLOOR, Slice

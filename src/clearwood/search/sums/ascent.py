@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._kernels import search_sums as _kernels
-from clearwood._numeric.cholesky import solve_positive
+from clearwood._kernels.numeric import solve_positive
 from clearwood.search.ascent import SMALLEST_CHANGE, BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains, n_literals
 from clearwood.search.sums.losses import SumLoss
