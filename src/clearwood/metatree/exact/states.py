@@ -17,7 +17,7 @@ from clearwood.conjugate.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
 
 
-class Prior(NamedTuple):
+class SplitPrior(NamedTuple):
     """Logarithms of the prior at the nodes of one level, one value per column.
 
     Column r is for nodes after which r questions may follow; where no question comes
@@ -46,7 +46,7 @@ class Levels(NamedTuple):
     ----------
     n_values : ndarray of shape (n_features,)
     binomial : ndarray of shape (n_features + 1, max_depth + 2)
-    priors : list of Prior
+    priors : list of SplitPrior
     start : list of ndarray
         First state of every set of features.
     log_leaf : list of ndarray
@@ -55,7 +55,7 @@ class Levels(NamedTuple):
 
     n_values: np.ndarray
     binomial: np.ndarray
-    priors: list[Prior]
+    priors: list[SplitPrior]
     start: list[np.ndarray]
     log_leaf: list[np.ndarray]
 
@@ -162,7 +162,7 @@ def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
     return np.array(table, dtype=np.int64)
 
 
-def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[Prior]:
+def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[SplitPrior]:
     """Prior of every level: at each number of questions left, or at the one there is.
 
     Without repeats, a path that has asked all features stops; so do all where there
@@ -179,7 +179,7 @@ def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[Pri
             g = np.array([g_at[size] if left else 0.0])
             choices = max(n_features - size, 1)
         with np.errstate(divide="ignore"):  # the logarithm of nothing
-            priors.append(Prior(np.log1p(-g), np.log(g) - np.log(choices)))
+            priors.append(SplitPrior(np.log1p(-g), np.log(g) - np.log(choices)))
     return priors
 
 
