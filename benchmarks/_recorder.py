@@ -4,20 +4,11 @@ import cProfile
 import functools
 import gc
 import json
-import sys
 import time
 from collections import defaultdict
-from types import CodeType, ModuleType
+from types import CodeType
 
 import pytest
-
-
-def named_in(scope, names):
-    """The kernels among some names, those of a module (`_kernels.part`) too."""
-    values = [scope.get(name) for name in names]
-    modules = [vars(value) for value in values if isinstance(value, ModuleType)]
-    values += [module.get(name) for module in modules for name in names]
-    return [value for value in values if hasattr(value, "compile_once")]
 
 
 class Recorder:
@@ -25,15 +16,13 @@ class Recorder:
     of those that fail nothing.
 
     What a fixture or a file of tests runs on being made counts for all tests that
-    use it, and a kernel for all tests that run a function which names it. What runs in
-    other threads and processes is not seen.
+    use it. What runs in other threads and processes is not seen.
     """
 
     def __init__(self, source, path):
         self.source, self.path = f"{source}/", path
         self.tests, self.seen = {}, set()
         self.of_fixture, self.of_file = defaultdict(set), defaultdict(set)
-        self.named = {}
         # A helper that keeps its answer would run for the first test only.
         functools.cache = lambda function: function
         self.profiler = None
@@ -52,28 +41,13 @@ class Recorder:
         if not self.profiler:
             return
         self.profiler.disable()
-        codes = {entry.code for entry in self.profiler.getstats()}
-        for code in codes:
-            if isinstance(code, CodeType) and code.co_filename.startswith(self.source):
-                self.seen |= self.with_kernels(code)
+        codes = (entry.code for entry in self.profiler.getstats())
+        self.seen |= {
+            code
+            for code in codes
+            if isinstance(code, CodeType) and code.co_filename.startswith(self.source)
+        }
         self.start()
-
-    def with_kernels(self, code, scope=None):
-        """A function and the kernels that it names, and those that they call."""
-        if code not in self.named:
-            self.named[code] = found = {code}
-            scope = self.scope_of(code) if scope is None else scope
-            for value in named_in(scope, code.co_names):
-                kernel = value.__wrapped__
-                found |= self.with_kernels(kernel.__code__, kernel.__globals__)
-        return self.named[code]
-
-    def scope_of(self, code):
-        """The names of the module that a function stands in."""
-        for module in list(sys.modules.values()):
-            if getattr(module, "__file__", None) == code.co_filename:
-                return vars(module)
-        return {}
 
     def during(self):
         """What runs in a hook that is a generator."""

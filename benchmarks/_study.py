@@ -18,7 +18,7 @@ from benchmarks._data import gaussian_rows, make_model
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def arguments(description, texts=None, **flags):

@@ -46,7 +46,7 @@ TO_COPY = (
     "src", "tests", "docs", "examples", "conftest.py", "pyproject.toml", "README.md",
 )  # fmt: skip
 LOADED = (
-    "numba", "sklearn.ensemble", "sklearn.datasets", "pandas", "scipy.stats",
+    "sklearn.ensemble", "sklearn.datasets", "pandas", "scipy.stats",
     "matplotlib.pyplot", "pytest", "jinja2",
 )  # fmt: skip
 """What all tests need, and does not change with a mutant."""
@@ -143,7 +143,7 @@ def drawn(path, share, lot):
 
 
 def copy_of_repository():
-    """A copy with its compiled kernels."""
+    """A copy that tests may change."""
     folder = Path(tempfile.mkdtemp(prefix="mutations-"))
     for name in TO_COPY:
         source = ROOT / name

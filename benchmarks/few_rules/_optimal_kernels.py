@@ -7,10 +7,12 @@ after all cuts of the other are judged without another look at the rows.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE, N_EXTRA
-from clearwood._numeric import kernel
+
+kernel = numba.njit(cache=True, error_model="numpy")  # Needs `pip install numba`.
 
 LOW, HIGH, OTHERWISE, MISSING = 1, 2, 4, 8
 """How a box bounds a feature: below, above, otherwise, to missing values alone."""
