@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void add_discretize(nb::module_& module);
+void add_ensembles(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -16,4 +17,5 @@ NB_MODULE(_kernels, module) {
         fill(part);
     };
     add("discretize", add_discretize);
+    add("ensembles", add_ensembles);
 }
