@@ -5,6 +5,7 @@ namespace nb = nanobind;
 
 void add_discretize(nb::module_& module);
 void add_ensembles(nb::module_& module);
+void add_rules(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -18,4 +19,5 @@ NB_MODULE(_kernels, module) {
     };
     add("discretize", add_discretize);
     add("ensembles", add_ensembles);
+    add("rules", add_rules);
 }
