@@ -6,6 +6,7 @@ namespace nb = nanobind;
 void add_discretize(nb::module_& module);
 void add_ensembles(nb::module_& module);
 void add_rules(nb::module_& module);
+void add_fab(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -20,4 +21,5 @@ NB_MODULE(_kernels, module) {
     add("discretize", add_discretize);
     add("ensembles", add_ensembles);
     add("rules", add_rules);
+    add("fab", add_fab);
 }
