@@ -7,6 +7,7 @@ void add_discretize(nb::module_& module);
 void add_ensembles(nb::module_& module);
 void add_rules(nb::module_& module);
 void add_fab(nb::module_& module);
+void add_in_trees(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -22,4 +23,5 @@ NB_MODULE(_kernels, module) {
     add("ensembles", add_ensembles);
     add("rules", add_rules);
     add("fab", add_fab);
+    add("in_trees", add_in_trees);
 }
