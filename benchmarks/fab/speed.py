@@ -155,7 +155,7 @@ def compared(bins, dense, n_rows, n_statements):
 
 def e_step(n_rows, n_statements):
     """Both sides use the same kernel for the responsibilities."""
-    from clearwood.simplifiers.fab import _kernels
+    from clearwood._kernels import fab as _kernels
     from clearwood.simplifiers.fab.inference import with_log_joint
     from clearwood.simplifiers.fab.restarts import random_start
 
@@ -184,7 +184,7 @@ def e_step(n_rows, n_statements):
 
 
 def m_step(n_rows, n_statements):
-    from clearwood.simplifiers.fab import _kernels
+    from clearwood._kernels import fab as _kernels
 
     X, _ = gaussian_rows(n_rows, SHAPES[n_statements][0], seed=1)
     problem = problem_of(forest_of(n_statements), X)

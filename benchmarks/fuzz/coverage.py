@@ -99,9 +99,7 @@ def fuzz(format, corpus, seconds):
     """Never returns: libFuzzer ends the process."""
     import atheris
 
-    # Kernels are compiled by Numba, which cannot read instrumented functions.
-    kernels = ["clearwood.ensembles._kernels"]
-    with atheris.instrument_imports(include=["clearwood.ensembles"], exclude=kernels):
+    with atheris.instrument_imports(include=["clearwood.ensembles"]):
         from clearwood.ensembles import read
     from tests.ensembles import mutants
 

@@ -15,7 +15,6 @@ from sklearn import get_config
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from clearwood._numeric.kernel import interrupted
 from clearwood.exceptions import ModelFormatError
 
 __all__ = [
@@ -66,7 +65,7 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
         except BaseException as error:
             # One step, so that a second Ctrl-C finds nothing half done.
             self.__dict__ = before
-            if interrupted(error):
+            if _interrupted(error):
                 raise KeyboardInterrupt from None
             if getattr(error, "row", None) is not None:
                 from clearwood._tables.learning import refuse_sampled
@@ -75,6 +74,26 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return fit_or_leave
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether an error is what code in C has made of Ctrl-C.
+
+    Where such code calls a line of Python and Ctrl-C comes there, it raises an error of
+    its own, which only says "caused by KeyboardInterrupt".
+
+    Examples
+    --------
+    >>> error = ValueError("not a valid buffer")
+    >>> _interrupted(error)
+    False
+    >>> error.__cause__ = KeyboardInterrupt()
+    >>> _interrupted(error)
+    True
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def parameter_names(estimator_class: Any) -> set[str]:

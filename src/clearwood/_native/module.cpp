@@ -21,6 +21,10 @@ void add_search(nb::module_& module);
 void add_search_lists(nb::module_& module);
 void add_search_sums(nb::module_& module);
 void add_search_trees(nb::module_& module);
+void add_ensembles(nb::module_& module);
+void add_rules(nb::module_& module);
+void add_fab(nb::module_& module);
+void add_in_trees(nb::module_& module);
 
 NB_MODULE(_kernels, module) {
     module.doc() = "Compiled kernels: pure functions on arrays.";
@@ -50,4 +54,8 @@ NB_MODULE(_kernels, module) {
     add("search_lists", add_search_lists);
     add("search_sums", add_search_sums);
     add("search_trees", add_search_trees);
+    add("ensembles", add_ensembles);
+    add("rules", add_rules);
+    add("fab", add_fab);
+    add("in_trees", add_in_trees);
 }

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from clearwood._kernels import ensembles as _kernels
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.ensembles import _kernels
 from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
 
@@ -45,6 +45,19 @@ class Splits(NamedTuple):
 
     numeric: NumericSplits
     categorical: tuple[CategoricalSplit, ...]
+
+
+class Nodes(NamedTuple):
+    """The nodes as rows go down them: both children of a leaf are itself."""
+
+    feature: np.ndarray
+    cut: np.ndarray
+    children: np.ndarray
+    missing_left: np.ndarray
+    unseen_left: np.ndarray
+    category_set: np.ndarray
+    category_offsets: np.ndarray
+    categories_left: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -272,9 +285,20 @@ class FlatTrees:
         """
         if not self.n_trees:
             return np.empty((0, len(encoded)), dtype=np.int32)
-        children, levels = self._ways_down
-        return _kernels.find_leaves(
-            encoded,
+        nodes, levels = self._ways_down
+        return _kernels.find_leaves(encoded, nodes, self.roots, levels)
+
+    @cached_property
+    def _ways_down(self) -> tuple[Nodes, np.ndarray]:
+        """Nodes and levels, as ``find_leaves`` wants them."""
+        leaf = self.feature < 0
+        children = np.stack([self.left, self.right], axis=1)
+        children[leaf] = np.flatnonzero(leaf)[:, None]
+        depths = _kernels.node_depths(self.feature, self.left, self.right)
+        depth = np.maximum.reduceat(depths, self.roots)
+        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
+        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
+        nodes = Nodes(
             self.feature,
             self.cut,
             children,
@@ -283,21 +307,8 @@ class FlatTrees:
             self.category_set,
             self.category_offsets,
             self.categories_left,
-            self.roots,
-            levels,
         )
-
-    @cached_property
-    def _ways_down(self) -> tuple[np.ndarray, np.ndarray]:
-        """Children and levels, as ``find_leaves`` wants them."""
-        leaf = self.feature < 0
-        children = np.stack([self.left, self.right], axis=1)
-        children[leaf] = np.flatnonzero(leaf)[:, None]
-        depths = _kernels.node_depths(self.feature, self.left, self.right)
-        depth = np.maximum.reduceat(depths, self.roots)
-        n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
-        nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
-        return children, np.where(nearly_full, depth, 0).astype(np.int32)
+        return nodes, np.where(nearly_full, depth, 0).astype(np.int32)
 
 
 def _is_above_float32(column: np.ndarray) -> np.ndarray:

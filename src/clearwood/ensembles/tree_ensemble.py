@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from clearwood._kernels import ensembles as _kernels
 from clearwood._tables import RowBlocks, is_read_in_blocks
 from clearwood._tables.predicting import predicted
 from clearwood.codec.documents import refuse_damaged
 from clearwood.columns.sparse_tables import blocks_of, is_sparse
-from clearwood.ensembles import _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
 from clearwood.ensembles.soundness import ARRAYS, check_trees, exact_array

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import rules as _kernels
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import _kernels
 
 if TYPE_CHECKING:
     from clearwood.ensembles import TreeEnsemble
@@ -54,6 +54,22 @@ class Statements(NamedTuple):
     missing_true: np.ndarray
     category_truth: tuple[np.ndarray, ...]
     weight: np.ndarray
+
+
+class NumericStatements(NamedTuple):
+    """The numeric statements alone."""
+
+    feature: np.ndarray
+    first_true: np.ndarray
+    missing_true: np.ndarray
+
+
+class CategoryStatements(NamedTuple):
+    """The categorical ones: where the truth of each begins and ends in one table."""
+
+    feature: np.ndarray
+    truth: np.ndarray
+    borders: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,15 +388,14 @@ class FeatureBins:
             the row's bins.
         """
         table = np.zeros((int(self.n_bins.sum()), when_true.shape[1]))
-        s, n = self.statements, len(self.statements.first_true)
+        numeric, categories = self._by_kind
+        n = len(numeric.feature)
         _kernels.add_numeric_statements(
-            table, self.bin_start, self.n_bins, s.feature[:n], s.first_true,
-            s.missing_true, when_true, when_false,
-        )  # fmt: skip
+            table, self.bin_start, self.n_bins, numeric, when_true, when_false
+        )
         _kernels.add_category_statements(
-            table, self.bin_start, s.feature[n:], *self._category_truth,
-            when_true[n:], when_false[n:],
-        )  # fmt: skip
+            table, self.bin_start, categories, when_true[n:], when_false[n:]
+        )
         return table
 
     def mass_of_statements(
@@ -396,25 +411,28 @@ class FeatureBins:
         -------
         true_mass, false_mass : ndarray of shape (n_statements, n_columns)
         """
-        s, n = self.statements, len(self.statements.first_true)
-        true_mass = np.zeros((len(s.feature), histogram.shape[1]))
+        numeric, categories = self._by_kind
+        n = len(numeric.feature)
+        true_mass = np.zeros((len(self.statements.feature), histogram.shape[1]))
         false_mass = np.zeros_like(true_mass)
         _kernels.sum_numeric_statements(
-            true_mass, false_mass, self.bin_start, self.n_bins, s.feature[:n],
-            s.first_true, s.missing_true, histogram,
-        )  # fmt: skip
+            true_mass, false_mass, self.bin_start, self.n_bins, numeric, histogram
+        )
         _kernels.sum_category_statements(
-            true_mass[n:], false_mass[n:], self.bin_start, s.feature[n:],
-            *self._category_truth, histogram,
-        )  # fmt: skip
+            true_mass[n:], false_mass[n:], self.bin_start, categories, histogram
+        )
         return true_mass, false_mass
 
     @cached_property
-    def _category_truth(self) -> tuple[np.ndarray, np.ndarray]:
-        """The tables of all categorical statements end to end, and their borders."""
-        tables = self.statements.category_truth
-        borders = np.cumsum([0, *(len(table) for table in tables)])
-        return np.concatenate([np.zeros(0, dtype=bool), *tables]), borders
+    def _by_kind(self) -> tuple[NumericStatements, CategoryStatements]:
+        """The statements as the kernels take them."""
+        s, n = self.statements, len(self.statements.first_true)
+        borders = np.cumsum([0, *(len(table) for table in s.category_truth)])
+        truth = np.concatenate([np.zeros(0, dtype=bool), *s.category_truth])
+        return (
+            NumericStatements(s.feature[:n], s.first_true, s.missing_true),
+            CategoryStatements(s.feature[n:], truth, borders),
+        )
 
 
 def _distinct_rows(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from tests.wording import refuses, same_lines, same_text
 
+from clearwood._kernels.ensembles import log_float32
 from clearwood.ensembles import check, read_ensemble
-from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.read import read_document
 from clearwood.exceptions import InputError
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import fab as _kernels
 from clearwood._numeric import Blocks, xlogx
-from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     TRUNCATION_SHARE,
     Fit,

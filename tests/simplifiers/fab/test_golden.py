@@ -8,10 +8,10 @@ from tests.rules.naive import truth as truth_of
 from tests.simplifiers.fab import naive
 from tests.simplifiers.fab.reference import fit_reference
 
+from clearwood._kernels import fab as _kernels
 from clearwood._numeric import Blocks
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import FeatureBins
-from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     MixtureProblem,
     Parameters,

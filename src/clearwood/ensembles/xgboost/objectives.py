@@ -8,8 +8,8 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
+from clearwood._kernels.ensembles import log_float32
 from clearwood.codec.documents import Place, shown
-from clearwood.ensembles._kernels import log_float32
 from clearwood.ensembles.links import Link
 
 Predictor = Literal["booster", "classifier", "regressor"]

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import fab as _kernels
 from clearwood._numeric import Blocks, clipped_log, xlogx
 from clearwood._numeric.progress import progress
 from clearwood._tables.merging import equal_rows
 from clearwood.rules import FeatureBins
-from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.outputs import Output
 
 TRUNCATION_SHARE = 1e-8

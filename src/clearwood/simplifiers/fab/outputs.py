@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from clearwood._kernels import fab as _kernels
 from clearwood._numeric import clipped_log, product
-from clearwood.simplifiers.fab import _kernels
 
 VARIANCE_FLOOR = 1e-4
 """Least variance of a component, as a share of the target's variance."""

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import fab as _kernels
 from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.scores import fidelity
-from clearwood.simplifiers.fab import _kernels
 from clearwood.simplifiers.fab.inference import (
     Fit,
     Mixture,

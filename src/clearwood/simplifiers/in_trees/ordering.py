@@ -7,9 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._kernels import in_trees as _kernels
 from clearwood.rules import Training
-from clearwood.simplifiers.in_trees import _kernels
-from clearwood.simplifiers.in_trees.pruning import Judged, packed, target_of, unpacked
+from clearwood.simplifiers.in_trees.pruning import (
+    Judged,
+    judging_rows,
+    packed,
+    unpacked,
+)
 
 DIGITS = 9
 """Errors and frequencies that are equal to so many decimals are equal: they come from
@@ -46,22 +51,20 @@ def order_rules(
     -------
     Ordered
     """
-    target, weight = target_of(rows), rows.weight.astype(np.float64)
-    n_classes, bits = len(rows.classes), judged.bits
+    judging = judging_rows(rows)
+    (target, weight, n_classes), bits = judging, judged.bits
     all_weight, free = weight.sum(), np.ones(len(rows), dtype=bool)
     # Per rule, sums over the free rows that it covers; and how many these are, which
     # is their weight where that is 1 or more.
     sums = numbers = np.zeros((len(bits), 3))
-    tables = [(sums, weight)]
+    tables = [(sums, judging)]
     if not np.array_equal(rows.counts, weight):
         numbers = np.zeros_like(sums)
-        tables.append((numbers, rows.counts))
+        tables.append((numbers, judging._replace(weight=rows.counts)))
 
     def add(covered: np.ndarray, sign: float) -> None:
         for table, by in tables:
-            _kernels.add_rows(
-                table, bits, packed(covered), sign, target, by, judged.said, n_classes
-            )
+            _kernels.add_rows(table, bits, packed(covered), sign, by, judged.said)
 
     add(free, 1.0)
     found: list[int] = []

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from clearwood._kernels import in_trees as _kernels
 from clearwood._numeric.progress import progress
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Condition, FeatureBins, Training
-from clearwood.simplifiers.in_trees import _kernels
 from clearwood.simplifiers.in_trees.paths import Paths
 
 SMALLEST_ERROR = 0.001
@@ -53,17 +53,14 @@ def judge_and_prune(
         The bits are those of the pruned rules in both.
     """
     most = -np.inf if decay is None else max_decay
-    # One type for nearly all, so that the kernels are compiled once.
-    columns = np.ascontiguousarray(rows.codes.T, np.result_type(rows.codes, np.uint16))
-    satisfied_by = _kernels.satisfied(columns, *paths.literals)
-    target, weight = target_of(rows), rows.weight.astype(np.float64)
+    satisfied_by = _kernels.satisfied(rows.codes.T, paths.literals)
+    judging = judging_rows(rows)
 
     def work(first: int) -> tuple[np.ndarray, ...]:
         borders = paths.borders[first : first + PRUNED_AT_ONCE + 1]
         return _kernels.prune(
             borders - borders[0], paths.literal[borders[0] : borders[-1]],
-            satisfied_by, target, weight, len(rows.classes), most, SMALLEST_ERROR,
-            decay == "relative",
+            satisfied_by, judging, most, SMALLEST_ERROR, decay == "relative",
         )  # fmt: skip
 
     starts = range(0, max(paths.n_rules, 1), PRUNED_AT_ONCE)
@@ -72,7 +69,7 @@ def judge_and_prune(
     parts = progress(finished, len(starts), "thousands of rules pruned", verbose)
     kept, bits, total, said, loss = (np.concatenate(part) for part in zip(*parts))
     covers = total[:, :1] > 0
-    frequency, error = total / weight.sum(), loss / np.where(covers, total, 1.0)
+    frequency, error = total / judging.weight.sum(), loss / np.where(covers, total, 1.0)
     whole, pruned = (
         Judged(shown, said[:, i], frequency[:, i], error[:, i], bits).take(
             np.flatnonzero(covers)
@@ -106,6 +103,29 @@ class Judged(NamedTuple):
     def take(self, rules: np.ndarray) -> Judged:
         """Some of the rules, by position."""
         return Judged(self.paths.take(rules), *(part[rules] for part in self[1:]))
+
+
+class JudgingRows(NamedTuple):
+    """The rows that judge rules.
+
+    Attributes
+    ----------
+    target : ndarray of float64 of shape (n_rows,)
+        What the rules shall say: class numbers, or standardised values.
+    weight : ndarray of float64 of shape (n_rows,)
+    n_classes : int
+        0 where values are said.
+    """
+
+    target: np.ndarray
+    weight: np.ndarray
+    n_classes: int
+
+
+def judging_rows(rows: Training) -> JudgingRows:
+    """Rows as judges, by their weights."""
+    weight = rows.weight.astype(np.float64)
+    return JudgingRows(target_of(rows), weight, len(rows.classes))
 
 
 def target_of(rows: Training) -> np.ndarray:
