@@ -23,7 +23,6 @@ def stopped_at(
     calls = [0]
 
     def watch(frame: Any, event: str, argument: Any) -> None:
-        # Frames that Numba makes up for kernels have no module.
         if frame.f_globals.get("__name__", "").startswith(module):
             calls[0] += 1
             if calls[0] == call:

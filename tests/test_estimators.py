@@ -44,7 +44,7 @@ def boosted(X, y):
     return cw.InTreesClassifier(HistGradientBoostingClassifier(max_iter=2)).fit(X, y)
 
 
-@pytest.mark.parametrize("module", ["numpy._core._internal", "numba.core.serialize"])
+@pytest.mark.parametrize("module", ["numpy._core._internal"])
 def test_errors_that_code_in_c_makes_of_ctrl_c_are_ctrl_c(module):
     X = np.random.default_rng(0).normal(size=(200, 2))
     y = X[:, 0] > 0

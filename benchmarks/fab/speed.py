@@ -27,7 +27,7 @@ from benchmarks.fab.growth import (
     row_growth,
     tree_growth,
 )
-from benchmarks.fab.start_up import compile_times, start_times
+from benchmarks.fab.start_up import start_times
 
 SHAPES = {60: (8, 10, 7), 1800: (28, 100, 19), 12600: (50, 100, 127)}
 """L -> features, trees, leaves per tree; nearly all splits are distinct."""
@@ -71,11 +71,6 @@ TITLES = {
         "off from the imports. Targets: import under 1.2 times numpy and scipy, "
         "help under 0.3 s."
     ),
-    "compile": (
-        "Fits of classifier and regressor in a fresh process, codes of one and of two "
-        "bytes, both methods, with no compiled kernels and with all of them, in CPU "
-        "seconds. Target: difference under 15 s."
-    ),
 }
 
 
@@ -110,7 +105,6 @@ def all_cases(quick):
         cases["rows", f"N = {n_rows:,}"] = partial(row_growth, n_rows)
     for n_trees in (100, 300) if quick else (100, 300, 1000):
         cases["trees", f"{n_trees:,} trees"] = partial(tree_growth, n_trees)
-    cases["compile", "all kernels"] = compile_times
     cases["start", "fresh interpreter"] = partial(start_times, 3 if quick else 15)
     return cases
 

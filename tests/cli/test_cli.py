@@ -738,7 +738,7 @@ def test_a_real_run_from_table_to_predictions(table, tmp_path):
 
 def test_help_loads_nothing_heavy():
     """What is imported, as how long it takes depends on the machine."""
-    heavy = "numpy sklearn numba pandas scipy jinja2 matplotlib".split()
+    heavy = "numpy sklearn pandas scipy jinja2 matplotlib".split()
     code = (
         "import sys, clearwood.cli\n"
         "clearwood.cli.main(['--help'], standalone_mode=False)\n"

@@ -1,9 +1,8 @@
-"""Numerical ground floor: kernels, sums in order, means, bisection, seeds, blocks."""
+"""Numerical ground floor: sums in order, means, bisection, seeds, blocks."""
 
 from clearwood._numeric.bisection import bisect, bisect_whole
 from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
 from clearwood._numeric.category_order import category_ranks
-from clearwood._numeric.kernel import kernel
 from clearwood._numeric.logspace import clipped_log, xlogx
 from clearwood._numeric.pooling import pool_values
 from clearwood._numeric.same_bits import product, rounded
@@ -25,7 +24,6 @@ __all__ = [
     "category_ranks",
     "clipped_log",
     "effective_number",
-    "kernel",
     "pool_values",
     "product",
     "rounded",
