@@ -22,7 +22,9 @@ def test_earlier_files_load_say_the_same_and_are_written_the_same(name, tmp_path
     assert len(said) == len(SAID[name])
     for now, then in zip(said, SAID[name]):
         if isinstance(then, float):
-            np.testing.assert_allclose(now, then, rtol=1e-12, atol=1e-12)
+            # torch computes in single precision, in another order on each processor.
+            near = 1e-6 if name.startswith("HMMLSTM") else 1e-12
+            np.testing.assert_allclose(now, then, rtol=near, atol=near)
         else:
             assert now == then
     cw.save(found, tmp_path / "again")

@@ -47,7 +47,7 @@ class Splits(NamedTuple):
     categorical: tuple[CategoricalSplit, ...]
 
 
-class Nodes(NamedTuple):
+class _Nodes(NamedTuple):
     """The nodes as rows go down them: both children of a leaf are itself."""
 
     feature: np.ndarray
@@ -289,7 +289,7 @@ class FlatTrees:
         return _kernels.find_leaves(encoded, nodes, self.roots, levels)
 
     @cached_property
-    def _ways_down(self) -> tuple[Nodes, np.ndarray]:
+    def _ways_down(self) -> tuple[_Nodes, np.ndarray]:
         """Nodes and levels, as ``find_leaves`` wants them."""
         leaf = self.feature < 0
         children = np.stack([self.left, self.right], axis=1)
@@ -298,7 +298,7 @@ class FlatTrees:
         depth = np.maximum.reduceat(depths, self.roots)
         n_leaves = np.add.reduceat(leaf, self.roots, dtype=np.int32)
         nearly_full = depth <= np.log2(n_leaves) + SPARE_LEVELS
-        nodes = Nodes(
+        nodes = _Nodes(
             self.feature,
             self.cut,
             children,
