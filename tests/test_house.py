@@ -45,7 +45,6 @@ LONG_FILES = {
     "families.py": "the records of all families",
     "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
-    "search/trees/_kernels.py": "kernels that call each other",
 }
 """Files with more lines of code than that, and what each holds."""
 
@@ -431,7 +430,7 @@ def test_circles_are_seen(tmp_path, one, two, found):
 def test_crowds_are_seen(tmp_path):
     files = {f"a/f{i}": "" for i in range(MOST_FILES - 1)}
     files["b/long"] = '"""Text.\n\nMore.\n"""\n# Why.\n\n' + "x = 1\n" * MOST_LINES
-    files["search/trees/_kernels"] = "x = 1\n" * (MOST_LINES + 1)
+    files["rules/exports/sql"] = "x = 1\n" * (MOST_LINES + 1)
     assert crowded(build(tmp_path, files)) == []
     files |= {"a/last": "", "b/long": files["b/long"] + "x = 1\n"}
     assert sorted(crowded(build(tmp_path, files))) == [
