@@ -32,11 +32,8 @@ template <typename Bin>
 void add_rows(View<const Bin, 1> column, View<const Index, 1> rows,
               View<const double, 2> here, View<double, 2> sums) {
     auto add = [&](auto n_columns) {
-        for (Index j = 0; j < rows.size(); ++j) {
-            double* __restrict line = sums[column[rows[j]]].begin();
-            const double* more = here[j].begin();
-            for (Index c = 0; c < n_columns; ++c) line[c] += more[c];
-        }
+        for (Index j = 0; j < rows.size(); ++j)
+            add_line(here[j].begin(), sums[column[rows[j]]].begin(), n_columns);
     };
     switch (here.size(1)) {
         case 4: return add(std::integral_constant<Index, 4>());
@@ -62,20 +59,20 @@ std::tuple<Vector<Index>, Vector<Index>> partition(View<const Bin, 1> column,
                                                    View<const Index, 1> rows,
                                                    View<const bool, 1> goes_left) {
     Index n_rows = rows.size(), n_left = 0;
-    Vector<Index> left(n_rows), right(n_rows);
+    Vector<Index> both(n_rows);  // rows that go right stand last, in reverse
     // Without a branch: which way a row goes cannot be predicted.
     for (Index j = 0; j < n_rows; ++j) {
-        left[n_left] = right[j - n_left] = rows[j];
+        both[n_left] = both[n_rows - 1 - j + n_left] = rows[j];
         n_left += goes_left[column[rows[j]]];
     }
-    return {copy_of(left.part(0, n_left)), copy_of(right.part(0, n_rows - n_left))};
+    std::reverse(both.begin() + n_left, both.end());
+    return {copy_of(both.part(0, n_left)), copy_of(both.part(n_left, n_rows))};
 }
 
 // Sums of stats over some rows.
 Vector<double> sum_rows(View<const double, 2> stats, View<const Index, 1> rows) {
     Vector<double> sums(stats.size(1));
-    for (Index i : rows)
-        for (Index c = 0; c < stats.size(1); ++c) sums[c] += stats(i, c);
+    for (Index i : rows) add_line(stats[i].begin(), sums.begin(), sums.size());
     return sums;
 }
 
@@ -335,7 +332,7 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
             View<const double, 2> part = (side == 0) == few_left ? few : many;
             Vector<double> whole(stats.size(1));
             for (Index b = start[d]; b < start[d] + n_bins[d]; ++b)
-                for (Index c = 0; c < whole.size(); ++c) whole[c] += part(b, c);
+                add_line(part[b].begin(), whole.begin(), whole.size());
             if (whole[whole.size() - 2] < least) break;
             double alone = leaf_loss(whole, leaf);
             auto [losses, _] =

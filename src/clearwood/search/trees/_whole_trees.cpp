@@ -45,11 +45,8 @@ double cost_of_tree(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
     Index n_nodes = tree.n_nodes(), n_columns = problem.stats.size(1);
     Matrix<double> sums({n_nodes, n_columns});
     Vector<Index> at = nodes_of_rows(grid, rows, tree);
-    for (Index j = 0; j < rows.size(); ++j) {
-        double* __restrict line = sums[at[j]].begin();
-        const double* more = problem.stats[rows[j]].begin();
-        for (Index c = 0; c < n_columns; ++c) line[c] += more[c];
-    }
+    for (Index j = 0; j < rows.size(); ++j)
+        add_line(problem.stats[rows[j]].begin(), sums[at[j]].begin(), n_columns);
     Matrix<bool> boxes({n_nodes, box.size()});
     std::copy(box.begin(), box.end(), boxes.begin());
     Vector<Index> literals(n_nodes);
