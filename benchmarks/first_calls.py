@@ -73,8 +73,8 @@ def write_page(study):
     header = ["family", "loading (s)", "first (s)", "second (s)", "first / second"]
     study.write_markdown(
         "First and second calls",
-        "Processor seconds in a fresh process: 1,000 rows, 20 columns, 100 trees in the "
-        "forest. Loading is the import of the family's modules. Target: the first "
+        "Processor seconds in a fresh process: 1,000 rows of 20 columns, a forest of "
+        "100 trees. Loading is the import of the family's modules. Target: the first "
         "call takes at most 1.3 times as long as the second.",
         markdown_table(header, frame.values.tolist()),
     )

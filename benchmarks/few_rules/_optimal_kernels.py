@@ -7,12 +7,20 @@ after all cuts of the other are judged without another look at the rows.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE, N_EXTRA
 
-kernel = numba.njit(cache=True, error_model="numpy")  # Needs `pip install numba`.
+try:  # A study takes `pip install numba`; small problems do without.
+    from numba import njit
+
+    kernel = njit(cache=True, error_model="numpy")
+except ImportError:
+
+    def kernel(function):
+        """The function itself."""
+        return function
+
 
 LOW, HIGH, OTHERWISE, MISSING = 1, 2, 4, 8
 """How a box bounds a feature: below, above, otherwise, to missing values alone."""
