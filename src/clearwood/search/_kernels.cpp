@@ -8,14 +8,6 @@ namespace {
 // Most visits of one feature while a box moves.
 constexpr Index MOST_ROUNDS = 100;
 
-// Truth values as numbers 0 and 1: compilers turn loops over these into SIMD code.
-std::uint8_t* as_bytes(View<bool, 1> flags) {
-    return reinterpret_cast<std::uint8_t*>(flags.data());
-}
-const std::uint8_t* as_bytes(View<const bool, 1> flags) {
-    return reinterpret_cast<const std::uint8_t*>(flags.data());
-}
-
 bool all(View<const bool, 1> flags) {
     return std::find(flags.begin(), flags.end(), false) == flags.end();
 }

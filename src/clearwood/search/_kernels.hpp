@@ -41,6 +41,14 @@ inline double number_if(bool counts, double number) {
                                  -std::uint64_t(counts));
 }
 
+// Truth values as numbers 0 and 1: compilers turn loops over these into SIMD code.
+inline std::uint8_t* as_bytes(View<bool, 1> flags) {
+    return reinterpret_cast<std::uint8_t*>(flags.data());
+}
+inline const std::uint8_t* as_bytes(View<const bool, 1> flags) {
+    return reinterpret_cast<const std::uint8_t*>(flags.data());
+}
+
 // Sum of numbers times weights, of the first as many numbers as there are weights; in
 // four parts, of which none waits for another.
 inline double dot_product(View<const double, 1> numbers,

@@ -119,7 +119,7 @@ std::tuple<Matrix<double>, Vector<double>, double> sums_of_lines(
     Index n_boxes = member.size(0), n_rows = member.size(1), n_scores = scores.size(1);
     Vector<std::int32_t> first(n_rows, std::int32_t(n_boxes)), times(n_rows);
     for (Index j = n_boxes - 1; j >= 0; --j) {
-        auto row = member[j];
+        auto row = as_bytes(member[j]);
         for (Index i = 0; i < n_rows; ++i) {
             first[i] = row[i] ? std::int32_t(j) : first[i];
             times[i] += row[i];
@@ -253,8 +253,8 @@ Others others_than(const Loss& loss, double overlap, const Lines& lines, Index k
                   Vector<double>(n_boxes + 1)};
     View<std::int32_t, 1> line = others.line;
     for (Index j = n_boxes - 1; j >= 0; --j) {
-        auto row = lines.member[j];
         if (j == k) continue;
+        auto row = as_bytes(lines.member[j]);
         for (Index i = 0; i < n_rows; ++i) line[i] = row[i] ? std::int32_t(j) : line[i];
     }
     for (Index i = 0; i < n_rows; ++i)
