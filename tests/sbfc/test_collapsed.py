@@ -11,7 +11,11 @@ from tests.sbfc import naive
 from tests.sbfc.tables import copies, random_table
 from tests.wording import refuses
 
-from clearwood._kernels.sbfc import most_gained, most_gained_by_one
+from clearwood._kernels.sbfc import (
+    log_sums_of_blocks,
+    most_gained,
+    most_gained_by_one,
+)
 from clearwood.exceptions import InputError
 from clearwood.sampling import run_chains
 from clearwood.sbfc import collapsed
@@ -109,7 +113,9 @@ def test_no_move_gains_more_than_its_bound(all_edges):
             gain = there - sampler.state_of(signal).log_joint
             given = (active_nodes(signal), sampler._own, sampler._graph)
             inside, place = np.zeros(2 * d, bool), np.zeros(2 * d, np.int64)
-            assert most_gained(block, *given, inside, place) >= gain - EXACT
+            blocks = np.array([0, size]), block
+            log_sum = log_sums_of_blocks(sampler._graph, blocks)[0]
+            assert most_gained(block, log_sum, *given, inside, place) >= gain - EXACT
             if size == 1:
                 most, exact = most_gained_by_one(block[0], *given)
                 assert most >= gain - EXACT

@@ -57,11 +57,12 @@ double log_of_class(View<const Index, 1> codes, Index y, View<const Index, 1> le
             high_p = codes[p] < 0 ? width : codes[p] + 1;
         }
         for (Index m = low_p; m < high_p; ++m) {
-            double message = -infinity;
-            for (Index x = low; x < high; ++x) {
-                Index cell = of.start[k] + x * width + m;
-                message = log_add(message, of.log_table(cell, y) + belief(e, x));
-            }
+            auto known_below = [&](Index x) {
+                return of.log_table(of.start[k] + x * width + m, y) + belief(e, x);
+            };
+            double message = known_below(low);
+            for (Index x = low + 1; x < high; ++x)
+                message = log_add(message, known_below(x));
             if (p >= 0)
                 belief(above[e], m) += message;
             else

@@ -30,6 +30,10 @@ struct Blocks {
     View<const Index, 1> first, feature;
 
     auto fields() { return std::tie(first, feature); }
+    Index size() const { return first.size() - 1; }
+    View<const Index, 1> operator[](Index b) const {
+        return feature.part(first[b], first[b + 1]);
+    }
 };
 
 using Active = View<const bool, 1>;
@@ -112,6 +116,30 @@ void add_edge(double& gain, double log_weight) {
     gain += std::max(log_weight - 700.0, 0.0);
 }
 
+// Log sum over the forests of some nodes, whatever else there is.
+double block_sum(Nodes nodes, const Graph& graph, View<bool, 1> inside,
+                 View<Index, 1> place) {
+    for (Index v : nodes) inside[v] = true;
+    double result = component_sum(nodes, inside, graph, place);
+    for (Index v : nodes) inside[v] = false;
+    return result;
+}
+
+// Log sums over the forests of every block: all of it in the noise, and in the signal.
+Matrix<double> log_sums_of_blocks(const Graph& graph, const Blocks& blocks) {
+    Index n = graph.first.size() - 1;
+    Vector<Index> place(n);
+    Vector<bool> inside(n);
+    Matrix<double> found({blocks.size(), 2});
+    for (Index b = 0; b < blocks.size(); ++b) {
+        Vector<Index> nodes = copy_of(blocks[b]);
+        found(b, 0) = block_sum(nodes, graph, inside, place);
+        for (Index& v : nodes) v += n / 2;
+        found(b, 1) = block_sum(nodes, graph, inside, place);
+    }
+    return found;
+}
+
 // most_gained for a block of one feature; whether that is all it gains.
 std::tuple<double, bool> most_gained_by_one(Index j, Active active, Weights own,
                                             const Graph& graph) {
@@ -140,40 +168,41 @@ std::tuple<double, bool> most_gained_by_one(Index j, Active active, Weights own,
 // every feature is with probability 1 / |A| or more. A block that comes brings at most
 // det(A) prod (1 + 2 b): an edge more is worth 1 + b r, its resistance r at most 2.
 //
+// log_sum : over the forests of the block, all of it in the noise, and in the signal
 // inside, place : scratch for every node; inside is false everywhere
-double most_gained(Nodes features, Active active, Weights own, const Graph& graph,
-                   View<bool, 1> inside, View<Index, 1> place) {
+double most_gained(Nodes features, Weights log_sum, Active active, Weights own,
+                   const Graph& graph, View<bool, 1> inside, View<Index, 1> place) {
     auto [first, neighbour, log_weight] = graph;
-    Index d = active.size() / 2, m = features.size();
-    for (Index i = 0; i < m; ++i) {
-        Sides node(features[i], active);
-        inside[node.here] = true;
-        place[node.here] = place[node.there] = i + 1;
+    Index d = active.size() / 2, n_signal = 0;
+    for (Index j : features) {
+        inside[Sides(j, active).here] = true;
+        n_signal += active[j + d];
     }
-    Matrix<double> before = only_ground(m), after = only_ground(m);
-    double gain = 0.0;
+    double gain = 0.0, m = double(features.size());
     std::array<double, 2> tied{};
-    for (Index i = 0; i < m; ++i) {
-        Sides node(features[i], active);
+    for (Index j : features) {
+        Sides node(j, active);
         gain += own[node.there] - own[node.here];
         for (Index e = first[node.here]; e < first[node.here + 1]; ++e) {
             Index u = neighbour[e];
-            if (inside[u])
-                before(i + 1, place[u]) = log_weight[e];
-            else if (active[u])
-                tied[node.here >= d] += weight_of(log_weight[e]) / double(m);
+            if (active[u] && !inside[u])
+                tied[node.here >= d] += weight_of(log_weight[e]) / m;
         }
         for (Index e = first[node.there]; e < first[node.there + 1]; ++e) {
             Index u = neighbour[e];
-            if (inside[u < d ? u + d : u - d])
-                after(i + 1, place[u]) = log_weight[e];
-            else if (active[u])
+            if (active[u] && !inside[u < d ? u + d : u - d])
                 add_edge(gain, log_weight[e]);
         }
     }
     for (Index j : features) inside[Sides(j, active).here] = false;
     gain -= std::log1p(tied[0]) + std::log1p(tied[1]);
-    return gain + log_sum_of_forests(after) - log_sum_of_forests(before);
+    if (n_signal == 0) return gain + log_sum[1] - log_sum[0];
+    if (n_signal == features.size()) return gain + log_sum[0] - log_sum[1];
+    Vector<Index> here = copy_of(features), there = copy_of(features);
+    for (Index& v : here) v = Sides(v, active).here;
+    for (Index& v : there) v = Sides(v, active).there;
+    return gain + block_sum(there, graph, inside, place) -
+           block_sum(here, graph, inside, place);
 }
 
 // Components as a sweep knows them: the first node of each stands for it.
@@ -253,6 +282,7 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 //
 // active : of shape (2 d,), changed in place
 // own : log weight of every node
+// log_sums : of log_sums_of_blocks
 // draws : uniform, one for each block; a move is made where one is below its
 //     probability (never: nan)
 //
@@ -261,6 +291,7 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 // that the block stays.
 std::tuple<double, Vector<double>> sweep(View<bool, 1> active, Weights own,
                                          const Graph& graph, const Blocks& blocks,
+                                         View<const double, 2> log_sums,
                                          View<const double, 1> draws) {
     Index n = active.size();
     Labels labels(n);
@@ -270,14 +301,15 @@ std::tuple<double, Vector<double>> sweep(View<bool, 1> active, Weights own,
     Vector<bool> inside(n);
     Vector<double> p(draws.size()), values(n);
     for (Index b = 0; b < draws.size(); ++b) {
-        Nodes features = blocks.feature.part(blocks.first[b], blocks.first[b + 1]);
+        Nodes features = blocks[b];
         Index stamp = b + 1;
         double most = 0.0;
         bool exact = false;
         if (features.size() == 1)
             std::tie(most, exact) = most_gained_by_one(features[0], active, own, graph);
         else
-            most = most_gained(features, active, own, graph, inside, found.place);
+            most = most_gained(features, log_sums[b], active, own, graph, inside,
+                               found.place);
         p[b] = sigmoid(most);
         if (draws[b] >= p[b] || p[b] < NEVER) continue;
         if (exact && std::isnan(draws[b])) continue;
@@ -346,6 +378,7 @@ Matrix<std::int32_t> draw_parents(Active active, const Graph& graph, Index n_dra
 }  // namespace
 
 void clearwood::sbfc::add_sweep(nb::module_& module) {
+    add_kernel(module, "log_sums_of_blocks", &log_sums_of_blocks);
     add_kernel(module, "most_gained_by_one", &most_gained_by_one);
     add_kernel(module, "most_gained", &most_gained);
     add_kernel(module, "sweep", &sweep);

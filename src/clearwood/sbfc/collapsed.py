@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood._kernels.sbfc import add_edge_probabilities, sweep
+from clearwood._kernels.sbfc import (
+    add_edge_probabilities,
+    log_sums_of_blocks,
+    sweep,
+)
 from clearwood.exceptions import InputError
 from clearwood.sampling import fingerprint_of
 from clearwood.sbfc.graphs import (
@@ -134,6 +138,7 @@ class SignalSampler:
         trees = [heaviest_forest(part.log_weight, everywhere) for part in layers]
         clusters = _clusters(trees)
         self._blocks = _concatenated(_blocks(trees, clusters))
+        self._log_sums = log_sums_of_blocks(self._graph, self._blocks)
         self._forest = self._forest_start(trees, clusters)
         self.fingerprint = fingerprint_of(
             self._own, *self._graph, *self._blocks, forest_starts
@@ -151,9 +156,7 @@ class SignalSampler:
     def state_of(self, signal: np.ndarray) -> SignalState:
         """The state that a set is."""
         never = np.empty(0)
-        log_joint, _ = sweep(
-            active_nodes(signal), self._own, self._graph, self._blocks, never
-        )
+        log_joint, _ = self._sweep(active_nodes(signal), never)
         return SignalState(signal, log_joint)
 
     def step(
@@ -162,7 +165,7 @@ class SignalSampler:
         """One sweep over all features and all clusters."""
         active, d = active_nodes(state.signal), len(state.signal)
         draws = rng.random(len(self._blocks[0]) - 1)
-        log_joint, _ = sweep(active, self._own, self._graph, self._blocks, draws)
+        log_joint, _ = self._sweep(active, draws)
         signal = active[d:].copy()
         return SignalState(signal, log_joint), SignalInfo(
             int((signal != state.signal).sum())
@@ -205,7 +208,7 @@ class SignalSampler:
         never = np.full(d, np.nan)
         for signal, share in zip(distinct, count / count.sum()):
             active = active_nodes(signal)
-            _, p = sweep(active, self._own, self._graph, self._blocks, never)
+            _, p = self._sweep(active, never)
             signal_probability += share * np.where(signal, 1.0 - p, p)
             add_edge_probabilities(active, self._graph, share, edges)
         first, neighbour, _ = self._graph
@@ -213,6 +216,11 @@ class SignalSampler:
         edge_probability = both_ways[:d] + both_ways[d:]
         edge_probability.eliminate_zeros()
         return Averages(signal_probability, edge_probability)
+
+    def _sweep(self, active: np.ndarray, draws: np.ndarray) -> tuple[float, np.ndarray]:
+        return sweep(
+            active, self._own, self._graph, self._blocks, self._log_sums, draws
+        )
 
     def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
         """Every cluster in the group where its best forest has the larger weight."""
