@@ -186,8 +186,10 @@ struct type_caster<clearwood::View<T, N>> {
                 object wanted = numpy.attr("dtype")(dtype_name());
                 if (!cast<bool>(numpy.attr("can_cast")(source.attr("dtype"), wanted)))
                     return false;
-                copy_ = numpy.attr("ascontiguousarray")(source, wanted);
-                return load(copy_, cleanup);
+                object copy = numpy.attr("ascontiguousarray")(source, wanted);
+                if (!cleanup || !load(copy, cleanup)) return false;
+                cleanup->append(copy.release().ptr());  // lives as long as the call
+                return true;
             } catch (std::exception&) {
                 return false;
             }
@@ -197,7 +199,6 @@ struct type_caster<clearwood::View<T, N>> {
 
 private:
     make_caster<Read> read_;
-    object copy_;
 
     bool load(handle source, cleanup_list* cleanup) noexcept {
         if (!read_.from_python(source, 0, cleanup)) return false;
