@@ -5,6 +5,8 @@
 #include "../../_native/array.hpp"
 #include "../../conjugate/_kernels.hpp"
 
+#include <vector>
+
 using namespace clearwood;
 using namespace clearwood::conjugate;
 
@@ -48,10 +50,25 @@ Matrix<double> moments_up(Rows own, Nodes parent, Index d) {
 std::tuple<Vector<double>, Vector<double>> logs_of_prior(Numbers g) {
     Vector<double> log_not_g(g.size()), log_g(g.size());
     for (Index node = 0; node < g.size(); ++node) {
-        log_not_g[node] = std::log1p(-g[node]);
-        log_g[node] = std::log(g[node]);
+        bool again = node > 0 && g[node] == g[node - 1];  // as of most nodes
+        log_not_g[node] = again ? log_not_g[node - 1] : std::log1p(-g[node]);
+        log_g[node] = again ? log_g[node - 1] : std::log(g[node]);
     }
     return {std::move(log_not_g), std::move(log_g)};
+}
+
+// Inner nodes at which rows stop: those with own statistics.
+Vector<std::int32_t> stops(Rows own, Nodes first_child) {
+    std::vector<std::int32_t> found;
+    for (Index node = 0; node < own.size(0); ++node) {
+        auto its = own[node];
+        if (first_child[node] >= 0 &&
+            std::any_of(its.begin(), its.end(), [](double x) { return x != 0.0; }))
+            found.push_back(std::int32_t(node));
+    }
+    Vector<std::int32_t> nodes{Index(found.size())};
+    std::copy(found.begin(), found.end(), nodes.begin());
+    return nodes;
 }
 
 // Evidence of every node from those of its children: (10) and (11).
@@ -437,6 +454,7 @@ Vector<Index> distinct_values(View<const Index, 1> rank, Nodes ends, Nodes paren
 void add_metatree_posterior(nb::module_& module) {
     add_kernel(module, "sum_up", &sum_up);
     add_kernel(module, "moments_up", &moments_up);
+    add_kernel(module, "stops", &stops);
     add_kernel(module, "logs_of_prior", &logs_of_prior);
     add_kernel(module, "evidence_up", &evidence_up);
     add_kernel(module, "use_of_features", &use_of_features);

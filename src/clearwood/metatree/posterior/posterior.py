@@ -65,18 +65,11 @@ def compute_posterior(
     """
     # p(y_s), from the statistics of all rows that pass through each node.
     total = add_below(model, own, structure.parent)
-    known, lent = total, np.zeros_like(total)
+    known, lent = total, None
     if model.borrowed:
         known, lent = lend_down(model, total, structure.parent)
     log_marginal = _log_marginal_given(model, known, lent)
-    # Rows that stop at an inner node are one more child of it, without questions.
-    inner = ~structure.is_leaf
-    log_stopped = np.zeros(len(own))
-    if own[inner].any():
-        lent = thinned(model, known[inner])
-        both = lent.copy()
-        model.merge(both, own[inner])
-        log_stopped[inner] = _log_marginal_given(model, both, lent)
+    log_stopped = evidence_of_stopped(model, known, own, structure.first_child)
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
@@ -144,11 +137,29 @@ def thinned(model: LeafModel, stats: np.ndarray) -> np.ndarray:
     return lent
 
 
+def evidence_of_stopped(
+    model: LeafModel, known: np.ndarray, own: np.ndarray, first_child: np.ndarray
+) -> np.ndarray:
+    """Evidence of the rows that stop at inner nodes.
+
+    They are one more child of the node, without questions.
+    """
+    log_stopped = np.zeros(len(own))
+    stopped = _kernels.stops(own, first_child)
+    if stopped.size:
+        lent = thinned(model, known[stopped])
+        both = lent.copy()
+        model.merge(both, own[stopped])
+        log_stopped[stopped] = _log_marginal_given(model, both, lent)
+    return log_stopped
+
+
 def _log_marginal_given(
-    model: LeafModel, both: np.ndarray, lent: np.ndarray
+    model: LeafModel, both: np.ndarray, lent: np.ndarray | None
 ) -> np.ndarray:
     """Evidence of rows, given those that were lent."""
-    return model.log_marginal_in_unit(both) - model.log_marginal_in_unit(lent)
+    found = model.log_marginal_in_unit(both)
+    return found if lent is None else found - model.log_marginal_in_unit(lent)
 
 
 class PrunedTree(NamedTuple):
