@@ -212,11 +212,15 @@ std::tuple<Matrix<std::int32_t>, Matrix<double>> paths_up(Nodes ends, Nodes pare
 
 // Proposition 1: one row after the other
 
-// Arrays of a posterior, see Posterior; changed in place.
+// Arrays of a posterior, see Posterior, and numbers of the rows that end at each node;
+// changed in place.
 struct Learned {
     View<double, 2> own, total;
     View<double, 1> log_marginal, log_q, log_odds;
-    auto fields() { return std::tie(own, total, log_marginal, log_q, log_odds); }
+    std::optional<View<Index, 1>> rows;
+    auto fields() {
+        return std::tie(own, total, log_marginal, log_q, log_odds, rows);
+    }
 };
 
 // Proposition 1: every row changes only the nodes on its way.
@@ -228,7 +232,7 @@ struct Learned {
 // Returns the log density of every row given the rows before it.
 Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child,
                              int kind, Numbers prior, Learned learned) {
-    auto& [own, total, log_marginal, log_q, log_odds] = learned;
+    auto& [own, total, log_marginal, log_q, log_odds, rows] = learned;
     Vector<double> log_density(ends.size());
     for (Index i = 0; i < ends.size(); ++i) {
         Index node = ends[i];
@@ -237,6 +241,7 @@ Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child
         if (first_child[node] >= 0)
             below = log_predictive(kind, own[node], prior, z[i]);
         add_one(kind, own[node], prior, z[i]);
+        if (rows) (*rows)[node] += 1;
         for (; node >= 0; node = parent[node]) {
             double here = log_predictive(kind, total[node], prior, z[i]);
             double q = here;
@@ -254,6 +259,109 @@ Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child
         log_density[i] = below;
     }
     return log_density;
+}
+
+// Corollary 1: what few rows leave as it is
+
+// The nodes on the ways to some ends, and their children: a small tree.
+//
+// nodes : ascending
+// parent, first_child : among these; only nodes on the ways have children
+// on_way : whether a node is on a way
+struct Near {
+    Nodes nodes, parent, first_child;
+    View<const bool, 1> on_way;
+    auto fields() { return std::tie(nodes, parent, first_child, on_way); }
+};
+
+// Returns a Near, the place in it of every end, and statistics of its nodes: own ones
+// on the ways; beside them total, as these nodes stand for all that is below them.
+auto near_ways(Nodes ends, Nodes parent, Nodes first_child, Rows own, Rows total) {
+    using List = std::vector<std::int32_t>;
+    auto make_set = [](List& nodes) {
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    };
+    List ways;
+    for (std::int32_t node : ends)
+        for (; node >= 0; node = parent[node]) ways.push_back(node);
+    make_set(ways);
+    List all = ways;
+    for (std::int32_t node : ways)
+        if (std::int32_t child = first_child[node]; child >= 0)
+            for (; child < parent.size() && parent[child] == node; ++child)
+                all.push_back(child);
+    make_set(all);
+    auto place = [&](std::int32_t node) {
+        auto found = std::lower_bound(all.begin(), all.end(), node);
+        return std::int32_t(found - all.begin());
+    };
+    Index n = Index(all.size());
+    Vector<std::int32_t> nodes(n), above(n, -1), below(n, -1), at(ends.size());
+    Vector<bool> on_way(n);
+    Matrix<double> its({n, own.size(1)});
+    std::copy(all.begin(), all.end(), nodes.begin());
+    std::transform(ends.begin(), ends.end(), at.begin(), place);
+    for (std::int32_t node : ways) {
+        on_way[place(node)] = true;
+        if (first_child[node] >= 0) below[place(node)] = place(first_child[node]);
+    }
+    for (Index i = 0; i < n; ++i) {
+        auto source = (on_way[i] ? own : total)[nodes[i]];
+        std::copy(source.begin(), source.end(), its[i].begin());
+        if (i > 0) above[i] = place(parent[nodes[i]]);
+    }
+    auto near = std::tuple(std::move(nodes), std::move(above), std::move(below),
+                           std::move(on_way));
+    return std::tuple(std::move(near), std::move(at), std::move(its));
+}
+
+// Rows at places in a Near, and how often they count: weight is of length 1 for all.
+struct Came {
+    Nodes at;
+    Numbers weight;
+    auto fields() { return std::tie(at, weight); }
+};
+
+// Put statistics of a Near with the rows that came in place, and count these.
+void put_own(Near near, Came came, Rows its, View<double, 2> own,
+             std::optional<View<Index, 1>> rows) {
+    for (Index i = 0; i < near.nodes.size(); ++i)
+        if (near.on_way[i])
+            std::copy(its[i].begin(), its[i].end(), own[near.nodes[i]].begin());
+    Index step = came.weight.size() == came.at.size();
+    for (Index i = 0; rows && i < came.at.size(); ++i)
+        (*rows)[near.nodes[came.at[i]]] += came.weight[i * step] > 0.0;
+}
+
+// What is known of the nodes of a Near with the rows that came.
+struct Known {
+    Rows own, total;
+    Numbers log_marginal, log_stopped;
+    auto fields() { return std::tie(own, total, log_marginal, log_stopped); }
+};
+
+// Put it in place, with the evidence of the nodes on the ways; in one call, so that no
+// interrupt leaves half of it.
+void learn_near(Near near, Came came, Known its, Numbers g, Learned learned) {
+    const auto& nodes = near.nodes;
+    Vector<double> its_g(nodes.size());
+    for (Index i = 0; i < nodes.size(); ++i) its_g[i] = g[nodes[i]];
+    auto [log_stop, log_split] = logs_of_prior(its_g);
+    for (Index i = 0; i < nodes.size(); ++i)
+        log_stop[i] = near.on_way[i] ? log_stop[i] + its.log_marginal[i]
+                                     : learned.log_q[nodes[i]];
+    auto [log_q, log_odds] = evidence_up(near.parent, near.first_child, log_stop,
+                                         log_split, its.log_stopped);
+    put_own(near, came, its.own, learned.own, learned.rows);
+    for (Index i = 0; i < nodes.size(); ++i) {
+        if (!near.on_way[i]) continue;
+        std::copy(its.total[i].begin(), its.total[i].end(),
+                  learned.total[nodes[i]].begin());
+        learned.log_marginal[nodes[i]] = its.log_marginal[i];
+        learned.log_q[nodes[i]] = log_q[i];
+        learned.log_odds[nodes[i]] = log_odds[i];
+    }
 }
 
 // How rows find their way down
@@ -464,6 +572,9 @@ void add_metatree_posterior(nb::module_& module) {
     add_kernel(module, "mix_down", &mix_down);
     add_kernel(module, "paths_up", &paths_up);
     add_kernel(module, "learn_in_turn", &learn_in_turn);
+    add_kernel(module, "near_ways", &near_ways);
+    add_kernel(module, "put_own", &put_own);
+    add_kernel(module, "learn_near", &learn_near);
     add_kernel(module, "node_depths", &node_depths);
     add_kernel(module, "narrow", &narrow<std::uint8_t>);
     add_kernel(module, "narrow", &narrow<std::uint16_t>);

@@ -214,10 +214,16 @@ class Posterior:
     log_q: np.ndarray
     log_odds: np.ndarray
 
-    def copy(self) -> Posterior:
-        """A copy that learning row by row may change in place."""
-        names = ("own", "total", "log_marginal", "log_q", "log_odds")
-        return replace(self, **{name: getattr(self, name).copy() for name in names})
+    def to_change(self, own: np.ndarray, copy: bool) -> Posterior:
+        """The same, to be changed in place, without what it has computed from arrays.
+
+        For models that borrow no rows. ``copy`` where somebody else holds its arrays.
+        """
+        names = ("total", "log_marginal", "log_q", "log_odds")
+        arrays = {name: getattr(self, name) for name in names}
+        if copy:
+            arrays = {name: array.copy() for name, array in arrays.items()}
+        return replace(self, own=own, known=arrays["total"], **arrays)
 
     @property
     def log_evidence(self) -> float:
