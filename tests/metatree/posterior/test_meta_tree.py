@@ -254,6 +254,17 @@ def test_few_rows_after_a_stream():
     assert np.array_equal(tree.posterior().log_q, fresh.log_q)
 
 
+def test_few_rows_ask_for_no_more_than_their_ways(name):
+    rows = Rows(name, 130, 6)
+    tree = MetaTree(LARGE, MODELS[name], 0.4).update(*rows.part(slice(0, 100)))
+    ends = LARGE.route(rows.codes[100:105])
+    few = tree.current().path_weights(ends)
+    assert "g" not in vars(tree.current())
+    assert tree.current().g.size == LARGE.n_nodes
+    for found, expected in zip(few, tree.current().path_weights(ends)):
+        assert np.array_equal(found, expected)
+
+
 def test_a_posterior_that_was_handed_out_does_not_change(name):
     rows = Rows(name, 30, 1)
     tree = MetaTree(STRUCTURE, MODELS[name]).update(*rows.part(slice(0, 10)))

@@ -368,10 +368,18 @@ class Posterior:
             Posterior probability that the tree stops at the node; at the end all
             that is left, and 0 behind it.
         """
-        s = self.structure
+        s, log_odds = self.structure, self.log_odds
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
+        if "g" in vars(self) or 2 * width * len(ends) > s.n_nodes:
+            return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
+        # Of few ways, not the g of all nodes.
+        (nodes, parent, *_), ends, _ = _kernels.near_ways(
+            ends, s.parent, s.first_child, log_odds[:, None], log_odds[:, None]
+        )
+        g, stop = special.expit(log_odds[nodes]), special.expit(-log_odds[nodes])
+        ways, weight = _kernels.paths_up(ends, parent, s.depth[nodes], g, stop, width)
+        return nodes[ways], weight
 
 
 def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:
