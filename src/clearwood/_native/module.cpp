@@ -15,6 +15,7 @@ void add_metatree_ensembles(nb::module_& module);
 void add_metatree_exact(nb::module_& module);
 void add_metatree_mixtures(nb::module_& module);
 void add_metatree_posterior(nb::module_& module);
+void add_metatree_routing(nb::module_& module);
 void add_numeric(nb::module_& module);
 void add_rules(nb::module_& module);
 void add_sbfc(nb::module_& module);
@@ -48,6 +49,7 @@ NB_MODULE(_kernels, module) {
     add("metatree_growing", add_metatree_ensembles);
     add("metatree_posterior", add_metatree_mixtures);
     add("metatree_posterior", add_metatree_posterior);
+    add("metatree_posterior", add_metatree_routing);
     add("numeric", add_numeric);
     add("rules", add_rules);
     add("sbfc", add_sbfc);

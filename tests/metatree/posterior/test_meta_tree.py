@@ -1,5 +1,6 @@
 """Any order, batches and shards give one posterior, which is that of enumeration."""
 
+import copy
 import pickle
 from dataclasses import replace
 
@@ -36,6 +37,8 @@ MODELS = {
 }
 # Features with 3, 2 and 2 values; the nodes are not a perfect tree.
 STRUCTURE = given_tree([0, 1, 2, -1, 2, -1, 1], n_values=[3, 2, 2])
+# One so large that few rows change few of its nodes.
+LARGE = given_tree(np.arange(400) % 3, n_values=[3, 2, 2])
 SLOW = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 
 
@@ -214,6 +217,52 @@ def test_a_long_stream():
     batch = MetaTree(structure, BernoulliBeta()).update(codes, y).posterior()
     assert log_density.sum() == pytest.approx(batch.log_evidence, rel=1e-13)
     np.testing.assert_allclose(stream.posterior().g, batch.g, rtol=1e-10)
+
+
+def test_few_rows_change_only_nodes_on_their_ways(name):
+    """To the last bit as all would be computed anew, and in nobody else's arrays."""
+    rows = Rows(name, 140, 5, weighted=True)
+    tree = MetaTree(LARGE, MODELS[name], 0.4).update(*rows.part(slice(0, 100)))
+    other, own, n_rows = copy.copy(tree), tree.own.copy(), tree.rows.copy()
+    for start in range(100, 140, 5):
+        if start == 110:
+            tree.update(*rows.part(slice(0, 0)))  # forgets its posterior
+        elif start == 120:
+            held = tree.posterior()
+            known = held.log_q.copy()
+        else:
+            assert np.isfinite(tree.log_evidence)
+        assert tree._are_few(np.zeros(5))
+        tree.update(*rows.part(slice(start, start + 5)))
+        fresh = compute_posterior(LARGE, MODELS[name], tree.g, tree._own)
+        for part in ("own", "total", "known", "log_marginal", "log_q", "log_odds"):
+            found, expected = getattr(tree.current(), part), getattr(fresh, part)
+            assert np.array_equal(found, expected)
+    whole = MetaTree(LARGE, MODELS[name]).update(*rows.part(slice(None)))
+    assert np.array_equal(tree.own, whole.own)
+    assert np.array_equal(tree.rows, whole.rows)
+    assert np.array_equal(other.own, own) and np.array_equal(other.rows, n_rows)
+    assert np.array_equal(held.log_q, known)
+
+
+def test_few_rows_after_a_stream():
+    rows = Rows("normal", 110, 7)
+    tree = MetaTree(LARGE, MODELS["normal"])
+    tree.update_stream(*rows.part(slice(0, 100))[:2])
+    tree.update(*rows.part(slice(100, 110)))
+    fresh = compute_posterior(LARGE, tree.model, tree.g, tree.own)
+    assert np.array_equal(tree.posterior().log_q, fresh.log_q)
+
+
+def test_few_rows_ask_for_no_more_than_their_ways(name):
+    rows = Rows(name, 130, 6)
+    tree = MetaTree(LARGE, MODELS[name], 0.4).update(*rows.part(slice(0, 100)))
+    ends = LARGE.route(rows.codes[100:105])
+    few = tree.current().path_weights(ends)
+    assert "g" not in vars(tree.current())
+    assert tree.current().g.size == LARGE.n_nodes
+    for found, expected in zip(few, tree.current().path_weights(ends)):
+        assert np.array_equal(found, expected)
 
 
 def test_a_posterior_that_was_handed_out_does_not_change(name):

@@ -1,9 +1,11 @@
-// The hot loops of this room: recursions over the nodes of a tree, and ways down it.
+// Recursions over the nodes of a tree: the posterior, and what follows from it.
 //
 // Nodes stand parents first, so one loop from the last node to the first is bottom-up,
 // and one from the first to the last is top-down.
 #include "../../_native/array.hpp"
 #include "../../conjugate/_kernels.hpp"
+
+#include <vector>
 
 using namespace clearwood;
 using namespace clearwood::conjugate;
@@ -48,10 +50,25 @@ Matrix<double> moments_up(Rows own, Nodes parent, Index d) {
 std::tuple<Vector<double>, Vector<double>> logs_of_prior(Numbers g) {
     Vector<double> log_not_g(g.size()), log_g(g.size());
     for (Index node = 0; node < g.size(); ++node) {
-        log_not_g[node] = std::log1p(-g[node]);
-        log_g[node] = std::log(g[node]);
+        bool again = node > 0 && g[node] == g[node - 1];  // as of most nodes
+        log_not_g[node] = again ? log_not_g[node - 1] : std::log1p(-g[node]);
+        log_g[node] = again ? log_g[node - 1] : std::log(g[node]);
     }
     return {std::move(log_not_g), std::move(log_g)};
+}
+
+// Inner nodes at which rows stop: those with own statistics.
+Vector<std::int32_t> stops(Rows own, Nodes first_child) {
+    std::vector<std::int32_t> found;
+    for (Index node = 0; node < own.size(0); ++node) {
+        auto its = own[node];
+        if (first_child[node] >= 0 &&
+            std::any_of(its.begin(), its.end(), [](double x) { return x != 0.0; }))
+            found.push_back(std::int32_t(node));
+    }
+    Vector<std::int32_t> nodes{Index(found.size())};
+    std::copy(found.begin(), found.end(), nodes.begin());
+    return nodes;
 }
 
 // Evidence of every node from those of its children: (10) and (11).
@@ -195,11 +212,15 @@ std::tuple<Matrix<std::int32_t>, Matrix<double>> paths_up(Nodes ends, Nodes pare
 
 // Proposition 1: one row after the other
 
-// Arrays of a posterior, see Posterior; changed in place.
+// Arrays of a posterior, see Posterior, and numbers of the rows that end at each node;
+// changed in place.
 struct Learned {
     View<double, 2> own, total;
     View<double, 1> log_marginal, log_q, log_odds;
-    auto fields() { return std::tie(own, total, log_marginal, log_q, log_odds); }
+    std::optional<View<Index, 1>> rows;
+    auto fields() {
+        return std::tie(own, total, log_marginal, log_q, log_odds, rows);
+    }
 };
 
 // Proposition 1: every row changes only the nodes on its way.
@@ -211,7 +232,7 @@ struct Learned {
 // Returns the log density of every row given the rows before it.
 Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child,
                              int kind, Numbers prior, Learned learned) {
-    auto& [own, total, log_marginal, log_q, log_odds] = learned;
+    auto& [own, total, log_marginal, log_q, log_odds, rows] = learned;
     Vector<double> log_density(ends.size());
     for (Index i = 0; i < ends.size(); ++i) {
         Index node = ends[i];
@@ -220,6 +241,7 @@ Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child
         if (first_child[node] >= 0)
             below = log_predictive(kind, own[node], prior, z[i]);
         add_one(kind, own[node], prior, z[i]);
+        if (rows) (*rows)[node] += 1;
         for (; node >= 0; node = parent[node]) {
             double here = log_predictive(kind, total[node], prior, z[i]);
             double q = here;
@@ -239,145 +261,107 @@ Vector<double> learn_in_turn(Nodes ends, Rows z, Nodes parent, Nodes first_child
     return log_density;
 }
 
-// How rows find their way down
+// Corollary 1: what few rows leave as it is
 
-// Number of questions above every node.
-Vector<std::int32_t> node_depths(Nodes parent) {
-    Vector<std::int32_t> depth(parent.size());
-    for (Index node = 1; node < parent.size(); ++node)
-        depth[node] = depth[parent[node]] + 1;
-    return depth;
-}
-
-// At most the largest; a negative code is a very large one here.
-template <typename Code>
-Index bounded(Code code, std::uint64_t largest) {
-    return Index(std::min(std::uint64_t(code), largest));
-}
-
-// Codes in a small type; those that do not fit become its largest number.
+// The nodes on the ways to some ends, and their children: a small tree.
 //
-// Rows of 64-bit codes are read from memory once, in order, and then sent down from the
-// cache, which is several times as fast.
-template <typename Small>
-void narrow(View<const Index, 1> codes, View<Small, 1> narrowed) {
-    for (Index i = 0; i < codes.size(); ++i)
-        narrowed[i] = Small(bounded(codes[i], std::numeric_limits<Small>::max()));
-}
-
-// What routing reads of every node, side by side, and where each answer leads.
-//
-// ways : (n_nodes, 4), feature, first place in leads_to, number of codes, and last code
-//        that goes to child 0, which is -1 at nodes with a place for every code
-// leads_to : the next node, or the node itself to end there. Nodes with a table have a
-//            place per code, and one for codes outside; the others have four: child 0,
-//            child 1, missing, outside. Leaves have one.
-// has_cuts : whether any node has no table
-// least_depth, depth : smallest and largest depth of a leaf
-struct Routing {
-    View<const std::int32_t, 2> ways;
-    View<const std::int32_t, 1> leads_to;
-    bool has_cuts;
-    Index least_depth, depth;
-    auto fields() { return std::tie(ways, leads_to, has_cuts, least_depth, depth); }
+// nodes : ascending
+// parent, first_child : among these; only nodes on the ways have children
+// on_way : whether a node is on a way
+struct Near {
+    Nodes nodes, parent, first_child;
+    View<const bool, 1> on_way;
+    auto fields() { return std::tie(nodes, parent, first_child, on_way); }
 };
 
-// ways and leads_to of a Routing. The arrays of the nodes are those of a Structure.
-std::tuple<Matrix<std::int32_t>, Vector<std::int32_t>> make_ways(
-    Nodes first_child, Nodes feature, Nodes cut_code, Nodes missing_child,
-    View<const Index, 1> table_start, View<const std::int32_t, 1> goes_to,
-    View<const Index, 1> n_codes) {
-    Index n_nodes = first_child.size();
-    auto n_places = [&](Index node) {
-        if (first_child[node] < 0) return Index(1);
-        return table_start[node] < 0 ? Index(4) : n_codes[feature[node]] + 1;
+// Returns a Near, the place in it of every end, and statistics of its nodes: own ones
+// on the ways; beside them total, as these nodes stand for all that is below them.
+auto near_ways(Nodes ends, Nodes parent, Nodes first_child, Rows own, Rows total) {
+    using List = std::vector<std::int32_t>;
+    auto make_set = [](List& nodes) {
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     };
-    Index size = 0;
-    for (Index node = 0; node < n_nodes; ++node) size += n_places(node);
-    Matrix<std::int32_t> ways({n_nodes, 4});
-    Vector<std::int32_t> leads_to(size);
-    Index place = 0;
-    for (Index node = 0; node < n_nodes; ++node) {
-        std::int32_t first = first_child[node];
-        Index start = table_start[node], n = 0;
-        ways(node, 1) = std::int32_t(place);
-        ways(node, 3) = -1;
-        if (first >= 0) {
-            n = n_codes[feature[node]];
-            ways(node, 0) = feature[node];
-            ways(node, 2) = std::int32_t(n);
-            if (start < 0) ways(node, 3) = cut_code[node];
-        }
-        for (Index j = 0; j < n_places(node); ++j) {
-            std::int32_t child = -1;
-            if (first >= 0 && start >= 0 && j < n)
-                child = goes_to[start + j];
-            else if (first >= 0 && start < 0 && j < 3)
-                child = j < 2 ? std::int32_t(j) : missing_child[node];
-            leads_to[place++] = child >= 0 ? first + child : std::int32_t(node);
-        }
+    List ways;
+    for (std::int32_t node : ends)
+        for (; node >= 0; node = parent[node]) ways.push_back(node);
+    make_set(ways);
+    List all = ways;
+    for (std::int32_t node : ways)
+        if (std::int32_t child = first_child[node]; child >= 0)
+            for (; child < parent.size() && parent[child] == node; ++child)
+                all.push_back(child);
+    make_set(all);
+    auto place = [&](std::int32_t node) {
+        auto found = std::lower_bound(all.begin(), all.end(), node);
+        return std::int32_t(found - all.begin());
+    };
+    Index n = Index(all.size());
+    Vector<std::int32_t> nodes(n), above(n, -1), below(n, -1), at(ends.size());
+    Vector<bool> on_way(n);
+    Matrix<double> its({n, own.size(1)});
+    std::copy(all.begin(), all.end(), nodes.begin());
+    std::transform(ends.begin(), ends.end(), at.begin(), place);
+    for (std::int32_t node : ways) {
+        on_way[place(node)] = true;
+        if (first_child[node] >= 0) below[place(node)] = place(first_child[node]);
     }
-    return {std::move(ways), std::move(leads_to)};
+    for (Index i = 0; i < n; ++i) {
+        auto source = (on_way[i] ? own : total)[nodes[i]];
+        std::copy(source.begin(), source.end(), its[i].begin());
+        if (i > 0) above[i] = place(parent[nodes[i]]);
+    }
+    auto near = std::tuple(std::move(nodes), std::move(above), std::move(below),
+                           std::move(on_way));
+    return std::tuple(std::move(near), std::move(at), std::move(its));
 }
 
-// Write the node at which every row ends.
-//
-// While no row can have reached a leaf, all go down together, level by level: with
-// nothing to guess, that takes half the time. The rest of the way each goes alone.
-//
-// codes : (n_rows, n_features)
-template <typename Code>
-void find_ends(View<const Code, 2> codes, Routing routing, View<std::int32_t, 1> ends) {
-    const auto& [ways, leads_to, has_cuts, least_depth, depth] = routing;
-    auto code_at = [&](Index i, Index node) {
-        return bounded(codes(i, ways(node, 0)), std::uint64_t(ways(node, 2)));
-    };
-    auto by_table = [&](Index i, Index node) {
-        return leads_to[ways(node, 1) + code_at(i, node)];
-    };
-    auto next = [&](Index i, Index node) {
-        Index code = code_at(i, node), n = ways(node, 2), cut = ways(node, 3);
-        Index place = Index(code > cut) + Index(code >= n - 1) + Index(code >= n);
-        return leads_to[ways(node, 1) + (cut < 0 ? code : place)];
-    };
-    ends.fill(0);
-    for (Index level = 0; level < least_depth; ++level) {
-        if (has_cuts)
-            for (Index i = 0; i < ends.size(); ++i) ends[i] = next(i, ends[i]);
-        else
-            for (Index i = 0; i < ends.size(); ++i) ends[i] = by_table(i, ends[i]);
-    }
-    if (least_depth == depth) return;
-    for (Index i = 0; i < ends.size(); ++i) {
-        std::int32_t node = -1, following = ends[i];
-        while (following != node) {
-            node = following;
-            following = next(i, node);
-        }
-        ends[i] = node;
-    }
+// Rows at places in a Near, and how often they count: weight is of length 1 for all.
+struct Came {
+    Nodes at;
+    Numbers weight;
+    auto fields() { return std::tie(at, weight); }
+};
+
+// Put statistics of a Near with the rows that came in place, and count these.
+void put_own(Near near, Came came, Rows its, View<double, 2> own,
+             std::optional<View<Index, 1>> rows) {
+    for (Index i = 0; i < near.nodes.size(); ++i)
+        if (near.on_way[i])
+            std::copy(its[i].begin(), its[i].end(), own[near.nodes[i]].begin());
+    Index step = came.weight.size() == came.at.size();
+    for (Index i = 0; rows && i < came.at.size(); ++i)
+        (*rows)[near.nodes[came.at[i]]] += came.weight[i * step] > 0.0;
 }
 
-// Write the node at which every row ends, where rows take few forms.
-//
-// codes : (n_rows, n_features)
-// n_forms : codes of every feature and one for all outside
-// end_of_form : ends of all combinations, those of the last feature side by side
-template <typename Code>
-void look_up_ends(View<const Code, 2> codes, View<const std::uint64_t, 1> n_forms,
-                  View<const std::int32_t, 1> end_of_form, View<std::int32_t, 1> ends) {
-    for (Index i = 0; i < ends.size(); ++i) {
-        Index form = 0;
-        for (Index d = 0; d < n_forms.size(); ++d)
-            form = form * Index(n_forms[d]) + bounded(codes(i, d), n_forms[d] - 1);
-        ends[i] = end_of_form[form];
-    }
-}
+// What is known of the nodes of a Near with the rows that came.
+struct Known {
+    Rows own, total;
+    Numbers log_marginal, log_stopped;
+    auto fields() { return std::tie(own, total, log_marginal, log_stopped); }
+};
 
-template <typename... Code>
-void add_routing(nb::module_& module) {
-    (add_kernel(module, "find_ends", &find_ends<Code>), ...);
-    (add_kernel(module, "look_up_ends", &look_up_ends<Code>), ...);
+// Put it in place, with the evidence of the nodes on the ways; in one call, so that no
+// interrupt leaves half of it.
+void learn_near(Near near, Came came, Known its, Numbers g, Learned learned) {
+    const auto& nodes = near.nodes;
+    Vector<double> its_g(nodes.size());
+    for (Index i = 0; i < nodes.size(); ++i) its_g[i] = g[nodes[i]];
+    auto [log_stop, log_split] = logs_of_prior(its_g);
+    for (Index i = 0; i < nodes.size(); ++i)
+        log_stop[i] = near.on_way[i] ? log_stop[i] + its.log_marginal[i]
+                                     : learned.log_q[nodes[i]];
+    auto [log_q, log_odds] = evidence_up(near.parent, near.first_child, log_stop,
+                                         log_split, its.log_stopped);
+    put_own(near, came, its.own, learned.own, learned.rows);
+    for (Index i = 0; i < nodes.size(); ++i) {
+        if (!near.on_way[i]) continue;
+        std::copy(its.total[i].begin(), its.total[i].end(),
+                  learned.total[nodes[i]].begin());
+        learned.log_marginal[nodes[i]] = its.log_marginal[i];
+        learned.log_q[nodes[i]] = log_q[i];
+        learned.log_odds[nodes[i]] = log_odds[i];
+    }
 }
 
 // Among how much a search chose
@@ -437,6 +421,7 @@ Vector<Index> distinct_values(View<const Index, 1> rank, Nodes ends, Nodes paren
 void add_metatree_posterior(nb::module_& module) {
     add_kernel(module, "sum_up", &sum_up);
     add_kernel(module, "moments_up", &moments_up);
+    add_kernel(module, "stops", &stops);
     add_kernel(module, "logs_of_prior", &logs_of_prior);
     add_kernel(module, "evidence_up", &evidence_up);
     add_kernel(module, "use_of_features", &use_of_features);
@@ -446,11 +431,9 @@ void add_metatree_posterior(nb::module_& module) {
     add_kernel(module, "mix_down", &mix_down);
     add_kernel(module, "paths_up", &paths_up);
     add_kernel(module, "learn_in_turn", &learn_in_turn);
-    add_kernel(module, "node_depths", &node_depths);
-    add_kernel(module, "narrow", &narrow<std::uint8_t>);
-    add_kernel(module, "narrow", &narrow<std::uint16_t>);
-    add_kernel(module, "make_ways", &make_ways);
-    add_routing<std::uint8_t, std::uint16_t, std::int32_t, Index>(module);
+    add_kernel(module, "near_ways", &near_ways);
+    add_kernel(module, "put_own", &put_own);
+    add_kernel(module, "learn_near", &learn_near);
     add_kernel(module, "count_varying", &count_varying);
     add_kernel(module, "distinct_values", &distinct_values);
 }

@@ -12,7 +12,12 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.conjugate import LeafModel
 from clearwood.conjugate.dispatch import kind_of
 from clearwood.exceptions import InputError
-from clearwood.metatree.posterior.posterior import Posterior, compute_posterior
+from clearwood.metatree.posterior.posterior import (
+    Posterior,
+    add_below,
+    compute_posterior,
+    evidence_of_stopped,
+)
 from clearwood.metatree.posterior.predictive import (
     Predictive,
     predict_at,
@@ -20,6 +25,9 @@ from clearwood.metatree.posterior.predictive import (
 )
 from clearwood.metatree.posterior.prior import constant_prior
 from clearwood.metatree.posterior.structure import Structure, told_of_both
+
+FEW = 8
+"""Times the nodes on the ways of rows; in trees of more it pays to touch only those."""
 
 
 class Taught(NamedTuple):
@@ -53,26 +61,43 @@ class BareMetaTree:
 
     structure: Any
     _own: np.ndarray
+    _rows: np.ndarray | None
     _posterior: Posterior | None
+    _in_turn: bool
+    """Whether the posterior has the rounding of rows that came in turn."""
     _handed_out: bool
+    """Whether somebody else may hold its arrays, so that they must not change."""
     _most: np.ndarray | None = None
-    rows: np.ndarray | None = None
-    """Numbers of the rows that end at each node; None where only weights are known."""
 
     def __init__(self, structure: Any, model: LeafModel, g: np.ndarray) -> None:
         self.structure = structure
         self.model = model
         self.g = g
-        self.own = model.no_rows(structure.n_nodes)
+        self.put(model.no_rows(structure.n_nodes))
 
     @property
     def own(self) -> np.ndarray:
         """Statistics of the rows that end at each node, (n_nodes, n_stats)."""
+        self._handed_out = True
         return self._own
 
     @own.setter
     def own(self, own: np.ndarray) -> None:
         self.put(own)
+        self._handed_out = True
+
+    @property
+    def rows(self) -> np.ndarray | None:
+        """Numbers of the rows that end at each node; None where only weights are."""
+        self._handed_out = True
+        return self._rows
+
+    def __copy__(self) -> Any:
+        """Another that knows the same."""
+        self._handed_out = True
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        return found
 
     def put(
         self,
@@ -85,16 +110,15 @@ class BareMetaTree:
 
         ``told``: what else is to be known of the rows, in the same step.
         """
-        # In one step, so that an interrupt leaves the old or the new. Whether somebody
-        # else holds the posterior, so that it must not change, is kept beside it.
+        # In one step, so that an interrupt leaves the old or the new.
         most = self._most if most is None else most
-        new = {"_own": own, "rows": rows, "_most": most, **told}
-        self.__dict__.update(new, _posterior=None, _handed_out=False)
+        new = {"_own": own, "_rows": rows, "_most": most, **told}
+        self.__dict__.update(new, _posterior=None, _in_turn=False, _handed_out=False)
 
     @property
     def weight(self) -> float:
         """Sum of the weights of all rows learned."""
-        return float(self.model.weight_of(self.own).sum())
+        return float(self.model.weight_of(self._own).sum())
 
     # Learning
 
@@ -119,9 +143,9 @@ class BareMetaTree:
 
         ``told``: see :meth:`put`.
         """
-        both = self.own.copy()
+        both = self._own.copy()
         self.model.merge(both, own)
-        known = self.rows
+        known = self._rows
         self.put(both, None if known is None or rows is None else known + rows, **told)
         return self
 
@@ -159,7 +183,7 @@ class BareMetaTree:
         """The posterior; it may change with the next rows."""
         if self._posterior is None:
             self._posterior = compute_posterior(
-                self.structure, self.model, self.g, self.own
+                self.structure, self.model, self.g, self._own
             )
         return self._posterior
 
@@ -206,7 +230,7 @@ class MetaTree(BareMetaTree):
 
     def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
         super().__init__(structure, model, constant_prior(structure, g))
-        self.rows = np.zeros(structure.n_nodes, np.int64)
+        self._rows = np.zeros(structure.n_nodes, np.int64)
 
     def without_rows(self) -> MetaTree:
         """The same tree, which has learned nothing."""
@@ -249,17 +273,68 @@ class MetaTree(BareMetaTree):
         ``told``: see :meth:`put`.
         """
         y, weight = self._check_rows(ends, y, weight)
-        rows = self._counted(self.rows, ends, weight)
-        own = self.own.copy()
+        if self._are_few(ends) and all(
+            getattr(self, name) is value for name, value in told.items()
+        ):
+            return self._update_few(ends, y, weight, x)
+        own, rows = self._own.copy(), self._rows
         self.model.add_rows(own, ends, y, weight, x)
+        if rows is not None:
+            rows = rows + _count(ends, weight, len(rows))
         self.put(own, rows, **told)
         return self
 
-    def _counted(self, rows: Any, ends: np.ndarray, weight: np.ndarray) -> Any:
-        """Numbers of rows with those that end at some nodes and have weight."""
-        ends = ends[np.broadcast_to(weight > 0, ends.shape)]
-        more = np.bincount(ends, minlength=self.structure.n_nodes)
-        return None if rows is None else rows + more
+    def _are_few(self, ends: np.ndarray) -> bool:
+        """Whether it pays, and makes no difference, to change only what rows change."""
+        n_levels = self.structure.routing.depth + 1
+        few = 0 < FEW * len(ends) * n_levels < self.structure.n_nodes
+        return few and not self.model.borrowed and not self._in_turn
+
+    def _update_few(
+        self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
+    ) -> MetaTree:
+        """Corollary 1: only nodes on the ways of rows change.
+
+        To the last bit as all would be computed from all statistics anew.
+        """
+        model, s, now = self.model, self.structure, self._posterior
+        near, at, own = _kernels.near_ways(
+            ends, s.parent, s.first_child, self._own, now.total if now else self._own
+        )
+        model.add_rows(own, at, y, weight, x)
+        came = at, weight
+        if now is None:
+            self._to_change()
+            _kernels.put_own(near, came, own, self._own, self._rows)
+            return self
+        _, parent, first_child, _ = near
+        total = add_below(model, own, parent)
+        log_marginal = model.log_marginal_in_unit(total)
+        log_stopped = evidence_of_stopped(model, total, own, first_child)
+        known = own, total, log_marginal, log_stopped
+        _kernels.learn_near(near, came, known, self.g, self._to_change())
+        return self
+
+    def _to_change(self) -> tuple[Any, ...] | None:
+        """Have all arrays that rows change to oneself, to change them in place.
+
+        Returns
+        -------
+        tuple of ndarray or None
+            Own statistics and total, log_marginal, log_q and log_odds of the posterior,
+            numbers of rows; None where no posterior is known.
+        """
+        own, rows, now = self._own, self._rows, self._posterior
+        # What is mapped from a file may not be writable.
+        copies = self._handed_out or not own.flags.writeable
+        if copies:
+            own, rows = own.copy(), None if rows is None else rows.copy()
+        if now is not None:
+            now = now.to_change(own, copies)
+        self.__dict__.update(_own=own, _rows=rows, _posterior=now, _handed_out=False)
+        if now is None:
+            return None
+        return own, now.total, now.log_marginal, now.log_q, now.log_odds, rows
 
     def unlearn(
         self, codes: Any, y: Any, weight: Any = None, x: Any = None
@@ -288,12 +363,12 @@ class MetaTree(BareMetaTree):
         gone = self.model.no_rows(self.structure.n_nodes)
         y, weight = self._check_rows(ends, y, weight)
         self.model.add_rows(gone, ends, y, weight, x)
-        rows = None
-        if self.rows is not None:
-            rows = np.maximum(self.rows - self._counted(0, ends, weight), 0)
+        rows = self._rows
+        if rows is not None:
+            rows = np.maximum(rows - _count(ends, weight, len(rows)), 0)
         # Rows taken out one by one leave the rounding of the largest sums behind.
-        most = self.own if self._most is None else np.maximum(self._most, self.own)
-        own = self.model.remove(self.own, gone, most)
+        most = self._own if self._most is None else np.maximum(self._most, self._own)
+        own = self.model.remove(self._own, gone, most)
         self.put(own, rows, most)
         return self
 
@@ -337,16 +412,12 @@ class MetaTree(BareMetaTree):
             )
         y = y.astype(np.float64)
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
-        now = self.current()
-        if self._handed_out:
-            now = now.copy()
-        arrays = (now.own, now.total, now.log_marginal, now.log_q, now.log_odds)
-        # Without what it has computed from its arrays, as these change now.
-        self.put(now.own, self._counted(self.rows, ends, np.ones(1)))
-        own, total, *logs = arrays
-        self._posterior = Posterior(s, model, own, total, total, *logs)
+        kind = kind_of(model)
+        self.current()
+        learned = self._to_change()
+        self._in_turn = True
         return _kernels.learn_in_turn(
-            ends, z, s.parent, s.first_child, kind_of(model), model.prior, arrays
+            ends, z, s.parent, s.first_child, kind, model.prior, learned
         ) - math.log(model.unit)
 
     def _learn_one(self, end: int, y: float) -> float:
@@ -390,7 +461,13 @@ class MetaTree(BareMetaTree):
 
     def probabilities(self, codes: np.ndarray) -> np.ndarray:
         """Probability of every class, of shape (n_rows, n_classes)."""
-        width = int(self.structure.depth.max()) + 1
+        width = self.structure.routing.depth + 1
         batches = rows_at_a_time(len(codes), width, self.model)
         parts = [self.predictive(codes[rows]).probabilities() for rows in batches]
         return np.concatenate(parts)
+
+
+def _count(ends: np.ndarray, weight: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Numbers of the rows that end at each node and have weight."""
+    ends = ends[np.broadcast_to(weight > 0, ends.shape)]
+    return np.bincount(ends, minlength=n_nodes)

@@ -65,18 +65,11 @@ def compute_posterior(
     """
     # p(y_s), from the statistics of all rows that pass through each node.
     total = add_below(model, own, structure.parent)
-    known, lent = total, np.zeros_like(total)
+    known, lent = total, None
     if model.borrowed:
         known, lent = lend_down(model, total, structure.parent)
     log_marginal = _log_marginal_given(model, known, lent)
-    # Rows that stop at an inner node are one more child of it, without questions.
-    inner = ~structure.is_leaf
-    log_stopped = np.zeros(len(own))
-    if own[inner].any():
-        lent = thinned(model, known[inner])
-        both = lent.copy()
-        model.merge(both, own[inner])
-        log_stopped[inner] = _log_marginal_given(model, both, lent)
+    log_stopped = evidence_of_stopped(model, known, own, structure.first_child)
     # q_s and the odds of asking on, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
@@ -144,11 +137,29 @@ def thinned(model: LeafModel, stats: np.ndarray) -> np.ndarray:
     return lent
 
 
+def evidence_of_stopped(
+    model: LeafModel, known: np.ndarray, own: np.ndarray, first_child: np.ndarray
+) -> np.ndarray:
+    """Evidence of the rows that stop at inner nodes.
+
+    They are one more child of the node, without questions.
+    """
+    log_stopped = np.zeros(len(own))
+    stopped = _kernels.stops(own, first_child)
+    if stopped.size:
+        lent = thinned(model, known[stopped])
+        both = lent.copy()
+        model.merge(both, own[stopped])
+        log_stopped[stopped] = _log_marginal_given(model, both, lent)
+    return log_stopped
+
+
 def _log_marginal_given(
-    model: LeafModel, both: np.ndarray, lent: np.ndarray
+    model: LeafModel, both: np.ndarray, lent: np.ndarray | None
 ) -> np.ndarray:
     """Evidence of rows, given those that were lent."""
-    return model.log_marginal_in_unit(both) - model.log_marginal_in_unit(lent)
+    found = model.log_marginal_in_unit(both)
+    return found if lent is None else found - model.log_marginal_in_unit(lent)
 
 
 class PrunedTree(NamedTuple):
@@ -203,10 +214,16 @@ class Posterior:
     log_q: np.ndarray
     log_odds: np.ndarray
 
-    def copy(self) -> Posterior:
-        """A copy that learning row by row may change in place."""
-        names = ("own", "total", "log_marginal", "log_q", "log_odds")
-        return replace(self, **{name: getattr(self, name).copy() for name in names})
+    def to_change(self, own: np.ndarray, copy: bool) -> Posterior:
+        """The same, to be changed in place, without what it has computed from arrays.
+
+        For models that borrow no rows. ``copy`` where somebody else holds its arrays.
+        """
+        names = ("total", "log_marginal", "log_q", "log_odds")
+        arrays = {name: getattr(self, name) for name in names}
+        if copy:
+            arrays = {name: array.copy() for name, array in arrays.items()}
+        return replace(self, own=own, known=arrays["total"], **arrays)
 
     @property
     def log_evidence(self) -> float:
@@ -351,10 +368,18 @@ class Posterior:
             Posterior probability that the tree stops at the node; at the end all
             that is left, and 0 behind it.
         """
-        s = self.structure
+        s, log_odds = self.structure, self.log_odds
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
-        return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
+        if "g" in vars(self) or 2 * width * len(ends) > s.n_nodes:
+            return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
+        # Of few ways, not the g of all nodes.
+        (nodes, parent, *_), ends, _ = _kernels.near_ways(
+            ends, s.parent, s.first_child, log_odds[:, None], log_odds[:, None]
+        )
+        g, stop = special.expit(log_odds[nodes]), special.expit(-log_odds[nodes])
+        ways, weight = _kernels.paths_up(ends, parent, s.depth[nodes], g, stop, width)
+        return nodes[ways], weight
 
 
 def tree_weights(log_evidence: Any, prior: Any = None) -> np.ndarray:

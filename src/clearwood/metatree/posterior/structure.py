@@ -120,7 +120,7 @@ class Structure(TreeShape):
         """Number of features of a row."""
         return self.coder.features.n_features
 
-    @property
+    @cached_property
     def asked(self) -> set[int]:
         """The features that some node asks about."""
         return set(np.unique(self.feature[~self.is_leaf]).tolist())
@@ -166,7 +166,7 @@ class Structure(TreeShape):
         if codes.dtype == np.uint64:
             codes = codes.view(np.int64)  # read as the same
         ends = np.empty(len(codes), dtype=np.int32)
-        if self._n_forms.prod(dtype=np.float64) <= min(MOST_FORMS, len(codes)):
+        if self._all_forms <= min(MOST_FORMS, len(codes)):
             _kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
         else:
             self._send_down(codes, ends)
@@ -176,6 +176,16 @@ class Structure(TreeShape):
     def _n_forms(self) -> np.ndarray:
         """Codes of every feature, and one for all that are outside."""
         return np.asarray(self.coder.n_codes).astype(np.uint64) + np.uint64(1)
+
+    @cached_property
+    def _all_forms(self) -> float:
+        """Number of combinations of codes."""
+        return float(self._n_forms.prod(dtype=np.float64))
+
+    @cached_property
+    def _code_type(self) -> np.dtype:
+        """Of which all codes are, and one for those outside."""
+        return np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
 
     @cached_property
     def _end_of_form(self) -> np.ndarray:
@@ -188,7 +198,7 @@ class Structure(TreeShape):
 
     def _send_down(self, codes: np.ndarray, ends: np.ndarray) -> None:
         """Write where rows end that go from question to question."""
-        small = np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
+        small = self._code_type
         too_wide = codes.itemsize == 8 and small.itemsize < 4
         n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
         buffer = np.empty((min(n_rows, len(codes)), self.n_features), dtype=small)
