@@ -1,24 +1,20 @@
 // Passes over compiled circuits, and over the leaves that are many or are trees.
-#include <numbers>
-
-#include "../_native/array.hpp"
+#include "_kernels.hpp"
 
 using namespace clearwood;
+using namespace clearwood::circuits;
 
 namespace {
 
 // Log of a share that leaves a sum as it is, to the last bit of a double.
 constexpr double NEGLIGIBLE = -40.0;
 
-// The sums and products of a circuit, children before parents. Edges first[node] to
-// first[node + 1] lead from a node to its children; log_weight is read for those of
-// sums only.
-struct Edges {
-    View<const bool, 1> is_sum;
-    View<const Index, 1> first, child;
-    View<const double, 1> log_weight;
-    auto fields() { return std::tie(is_sum, first, child, log_weight); }
-};
+Vector<double> log_of(View<const double, 1> values) {
+    Vector<double> result(values.size());
+    std::transform(values.begin(), values.end(), result.begin(),
+                   [](double value) { return std::log(value); });
+    return result;
+}
 
 // Log values of sums and products from those of their children.
 //
@@ -62,7 +58,7 @@ void pass_upward(View<double, 2> log, const Edges& edges) {
 
 // Probability that a row comes to a node, given the row, times its weight.
 //
-// flow : (nodes, rows), holds those of the root, the last node; the others are filled in
+// flow : (nodes, rows), holds those of the root, the last node; filled in
 //
 // Returns the sum over rows for every edge of a sum.
 Vector<double> pass_downward(View<const double, 2> log, View<double, 2> flow,
@@ -90,14 +86,36 @@ Vector<double> pass_downward(View<const double, 2> log, View<double, 2> flow,
     return expected;
 }
 
-// Normal leaves
+// Leaves over levels
 
-// Normal leaves: the node that each belongs to, and the variable that it is of.
-struct Normals {
-    View<const Index, 1> node, variable;
-    View<const double, 1> mean, variance;
-    auto fields() { return std::tie(node, variable, mean, variance); }
-};
+// Add the log probabilities of leaves over levels to the nodes that they belong to.
+//
+// log : (nodes, rows), changed in place; columns : (variables, rows)
+void add_levels(View<double, 2> log, View<const double, 2> columns,
+                const Levels& leaves) {
+    for (Index i = 0; i < leaves.node.size(); ++i) {
+        View<double, 1> own = log[leaves.node(i)];
+        View<const double, 1> x = columns[leaves.variable(i)];
+        Vector<double> log_p = log_of(leaves.of(i));
+        for (Index r = 0; r < x.size(); ++r)
+            if (leaves.knows(i, x(r))) own(r) += log_p(Index(x(r)));
+    }
+}
+
+// What comes to every level of every leaf.
+Vector<double> level_flows(View<const double, 2> flow, View<const double, 2> columns,
+                           const Levels& leaves) {
+    Vector<double> counts(leaves.probability.size());
+    for (Index i = 0; i < leaves.node.size(); ++i) {
+        View<const double, 1> own = flow[leaves.node(i)];
+        View<const double, 1> x = columns[leaves.variable(i)];
+        for (Index r = 0; r < x.size(); ++r)
+            if (leaves.knows(i, x(r))) counts(leaves.first(i) + Index(x(r))) += own(r);
+    }
+    return counts;
+}
+
+// Normal leaves
 
 // Add the log densities of normal leaves to the nodes that they belong to.
 //
@@ -184,15 +202,16 @@ bool read_levels(View<const std::int16_t, 1> row, const Tree& tree,
 // Probability of what is below a column, given how likely each level makes it.
 double inner(View<const double, 1> probability, View<const double, 1> evidence) {
     double total = 0.0;
-    for (Index k = 0; k < probability.size(); ++k) total += probability(k) * evidence(k);
+    for (Index k = 0; k < probability.size(); ++k)
+        total += probability(k) * evidence(k);
     return total;
 }
 
 // Log probability of the levels that are present, from the leaves to the root.
 //
-// evidence : (columns, levels); evidence[v] becomes, where v is missing, how likely what
-//     is below v is for each of its levels, up to a factor. Columns that are present
-//     need none: the tree falls apart at them.
+// evidence : (columns, levels); evidence[v] becomes, where v is missing, how likely
+//     what is below v is for each of its levels, up to a factor. Columns that are
+//     present need none: the tree falls apart at them.
 double collect(View<const Index, 1> levels, const Tree& tree,
                View<const double, 1> log_table, View<double, 2> evidence) {
     double log_p = 0.0;
@@ -258,13 +277,6 @@ void distribute(View<const Index, 1> levels, double weight, const Tree& tree,
     }
 }
 
-Vector<double> log_of(View<const double, 1> values) {
-    Vector<double> result(values.size());
-    std::transform(values.begin(), values.end(), result.begin(),
-                   [](double value) { return std::log(value); });
-    return result;
-}
-
 // Log probability of what is present in every row.
 //
 // codes : (rows, columns), levels; -1 where nothing is known
@@ -310,9 +322,12 @@ Vector<double> tree_counts(View<const std::int16_t, 2> codes,
 void add_circuits(nb::module_& module) {
     add_kernel(module, "pass_upward", &pass_upward);
     add_kernel(module, "pass_downward", &pass_downward);
+    add_kernel(module, "add_levels", &add_levels);
+    add_kernel(module, "level_flows", &level_flows);
     add_kernel(module, "add_normals", &add_normals);
     add_kernel(module, "normal_moments", &normal_moments);
     add_kernel(module, "as_codes", &as_codes);
     add_kernel(module, "tree_log_density", &tree_log_density);
     add_kernel(module, "tree_counts", &tree_counts);
+    add_scaled_passes(module);
 }

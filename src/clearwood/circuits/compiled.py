@@ -25,10 +25,10 @@ from clearwood.circuits.circuit import (
     with_children,
 )
 from clearwood.circuits.distributions import shares
-from clearwood.circuits.leaf_arrays import LeafArrays, compile_leaves
+from clearwood.circuits.leaf_arrays import Edges, LeafArrays, compile_leaves
 
 ROWS = 1024
-"""Rows per block: it takes 8 bytes for every row and place, downward twice that."""
+"""Rows at a time, in logs: each takes 8 bytes for every place, downward twice that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Compiled:
         -------
         ndarray of shape (n_rows,)
         """
-        blocks = Blocks.from_arrays(values, block_rows=ROWS)
+        blocks = Blocks.from_arrays(values)
         return blocks.map(_at_root, self).gather()[0]
 
     def upward(self, values: np.ndarray) -> np.ndarray:
@@ -112,7 +112,7 @@ class Compiled:
         self, values: np.ndarray, weight: np.ndarray
     ) -> tuple[float, np.ndarray, list[np.ndarray]]:
         """The E-step: log-likelihood, counts of edges, and statistics of leaves."""
-        blocks = Blocks.from_arrays(values, weight, block_rows=ROWS)
+        blocks = Blocks.from_arrays(values, weight)
         likelihood, edges, *leaves = blocks.map_sum(_expected, self)
         return float(likelihood), edges, leaves
 
@@ -159,7 +159,7 @@ class Compiled:
         return replace(self.circuit, root=root)
 
     @property
-    def _edges(self) -> tuple[np.ndarray, ...]:
+    def _edges(self) -> Edges:
         return self.sums, self.first, self.child, self.log_weight
 
 
@@ -225,15 +225,25 @@ def _log(values: np.ndarray) -> np.ndarray:
 
 
 def _at_root(block: tuple[np.ndarray], compiled: Compiled) -> tuple[np.ndarray]:
-    return (compiled.upward(block[0])[-1].copy(),)  # a view would keep all places
+    (values,) = block
+    log = compiled.leaves.scaled_upward(compiled._edges, values)
+    unclear = np.flatnonzero(np.isnan(log))
+    for rows in np.split(unclear, range(ROWS, len(unclear), ROWS)):
+        log[rows] = compiled.upward(values[rows])[-1]
+    return (log,)
 
 
 def _expected(
     block: tuple[np.ndarray, np.ndarray], compiled: Compiled
 ) -> tuple[np.ndarray, ...]:
     values, weight = block
-    log = compiled.upward(values)
-    flow, edges = compiled.downward(log, weight)
+    log, *sums = compiled.leaves.scaled_passes(compiled._edges, *block)
+    unclear = np.flatnonzero(np.isnan(log))
+    for rows in np.split(unclear, range(ROWS, len(unclear), ROWS)):
+        in_logs = compiled.upward(values[rows])
+        flow, edges = compiled.downward(in_logs, weight[rows])
+        log[rows] = in_logs[-1]
+        more = edges, *compiled.leaves.statistics(flow, values[rows])
+        sums = [a + b for a, b in zip(sums, more)]
     counted = weight > 0.0
-    likelihood = (weight[counted] * log[-1][counted]).sum()
-    return likelihood, edges, *compiled.leaves.statistics(flow, values)
+    return (weight[counted] * log[counted]).sum(), *sums

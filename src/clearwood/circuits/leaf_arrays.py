@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from clearwood._kernels.circuits import add_normals, normal_moments
-from clearwood._numeric import product
+from clearwood._kernels.circuits import (
+    add_levels,
+    add_normals,
+    level_flows,
+    normal_moments,
+    scaled_passes,
+    scaled_upward,
+)
 from clearwood.circuits.distributions import (
     LEAST_SHARE,
     Bernoulli,
@@ -22,29 +27,11 @@ from clearwood.circuits.distributions import (
     levels_of,
 )
 
-IMPOSSIBLE = -1e300
-"""Log of 0 in tables that are multiplied: 0 times it is 0, not NaN."""
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Of a compiled circuit: ``sums``, ``first``, ``child`` and ``log_weight``."""
 
 OneByOne = Histogram | MultivariateGaussian | ChowLiuTree
 """Leaves that are evaluated one at a time."""
-
-SMALL_TILE = 512
-"""Entries of a table that cost no more to multiply than to leave out."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tile:
-    """Discrete leaves of some places, as one table of places by levels.
-
-    ``place`` (rows of the table), ``indicator`` (its columns), and of every entry that
-    a leaf has: where the leaves' probabilities hold it, its row and its column.
-    """
-
-    place: np.ndarray
-    indicator: np.ndarray
-    entry: np.ndarray
-    row: np.ndarray
-    column: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,49 +44,24 @@ class LevelLeaves:
         Which of all the circuit's leaves they are.
     leaves : tuple of Leaf
         As they were before any re-estimation.
+    place, variable : ndarray of shape (n_leaves,)
+        Where each belongs, and what it is a distribution of.
     first : ndarray of shape (n_leaves + 1,)
         Where the levels of a leaf begin in ``probabilities``.
     probabilities : ndarray
-    variable, level : ndarray of shape (n_indicators,)
-        What each indicator asks of a row.
-    tiles : tuple of Tile
     """
 
     at: np.ndarray
     leaves: tuple[Bernoulli | Categorical, ...]
+    place: np.ndarray
+    variable: np.ndarray
     first: np.ndarray
     probabilities: np.ndarray
-    variable: np.ndarray
-    level: np.ndarray
-    tiles: tuple[Tile, ...]
 
-    @cached_property
-    def _log_tables(self) -> list[np.ndarray]:
-        with np.errstate(divide="ignore"):
-            log = np.maximum(np.log(self.probabilities), IMPOSSIBLE)
-        tables = [np.zeros((len(t.place), len(t.indicator))) for t in self.tiles]
-        for table, tile in zip(tables, self.tiles):
-            table[tile.row, tile.column] = log[tile.entry]
-        return tables
-
-    def _indicators(self, columns: np.ndarray) -> np.ndarray:
-        return (columns[self.variable] == self.level[:, None]).astype(np.float64)
-
-    def add_log_density(self, log: np.ndarray, columns: np.ndarray) -> None:
-        """See :class:`LeafArrays`."""
-        indicators = self._indicators(columns)
-        for tile, table in zip(self.tiles, self._log_tables):
-            own = product(table, indicators[tile.indicator])
-            log[tile.place] += np.where(own > 0.5 * IMPOSSIBLE, own, -np.inf)
-
-    def statistics(self, flow: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Expected counts of the levels of all leaves."""
-        indicators = self._indicators(columns)
-        counts = np.zeros(len(self.probabilities))
-        for tile in self.tiles:
-            table = product(flow[tile.place], indicators[tile.indicator].T)
-            counts[tile.entry] = table[tile.row, tile.column]
-        return counts
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What kernels take."""
+        return self.place, self.variable, self.first, self.probabilities
 
     def estimated(
         self, counts: np.ndarray, alpha: float, spread: np.ndarray
@@ -132,13 +94,10 @@ class NormalLeaves:
     mean: np.ndarray
     variance: np.ndarray
 
-    def add_log_density(self, log: np.ndarray, columns: np.ndarray) -> None:
-        """See :class:`LeafArrays`."""
-        add_normals(log, columns, self._arrays)
-
-    def statistics(self, flow: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Weights, sums and squares of distances from the means."""
-        return normal_moments(flow, columns, self._arrays).ravel()
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What kernels take."""
+        return self.place, self.variable, self.mean, self.variance
 
     def estimated(
         self, moments: np.ndarray, alpha: float, spread: np.ndarray
@@ -163,10 +122,6 @@ class NormalLeaves:
         ):
             yield Gaussian(j, mean, variance)
 
-    @property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return self.place, self.variable, self.mean, self.variance
-
 
 @dataclass(frozen=True, eq=False)
 class LeafArrays:
@@ -190,8 +145,8 @@ class LeafArrays:
     def add_log_density(self, log: np.ndarray, values: np.ndarray) -> None:
         """Add what the leaves say of encoded rows to ``log`` (places, rows)."""
         columns = np.ascontiguousarray(values.T)
-        self.levels.add_log_density(log, columns)
-        self.normals.add_log_density(log, columns)
+        add_levels(log, columns, self.levels.arrays)
+        add_normals(log, columns, self.normals.arrays)
         for leaf, place, rows in self._with_rows(values):
             log[place] += leaf.log_density(rows)
 
@@ -207,13 +162,43 @@ class LeafArrays:
         """What rows add to, of all leaves, given what comes to their places."""
         columns = np.ascontiguousarray(values.T)
         return [
-            self.levels.statistics(flow, columns),
-            self.normals.statistics(flow, columns),
+            level_flows(flow, columns, self.levels.arrays),
+            normal_moments(flow, columns, self.normals.arrays).ravel(),
             *(
                 leaf.statistics(rows, flow[place])
                 for leaf, place, rows in self._with_rows(values)
             ),
         ]
+
+    def scaled_upward(self, edges: Edges, values: np.ndarray) -> np.ndarray:
+        """Log densities of encoded rows; NaN where they have to be found in logs."""
+        return scaled_upward(edges, self._in(values), values)
+
+    def scaled_passes(
+        self, edges: Edges, values: np.ndarray, weight: np.ndarray
+    ) -> list[np.ndarray]:
+        """The same, and what the rows that have an answer add to.
+
+        That is the second of :meth:`Compiled.downward`, and :meth:`statistics`.
+        """
+        found = scaled_passes(edges, self._in(values), values, weight)
+        log, flows, levels, moments, others = found
+        statistics = [
+            leaf.statistics(rows, flow)
+            for (leaf, _, rows), flow in zip(self._with_rows(values), others)
+        ]
+        return [log, flows, levels, moments.ravel(), *statistics]
+
+    def _in(self, values: np.ndarray) -> tuple[tuple[np.ndarray, ...], ...]:
+        """The leaves as kernels take them, the others with their log densities."""
+        log = np.empty((len(self.others), len(values)))
+        for own, (leaf, _, rows) in zip(log, self._with_rows(values)):
+            own[:] = leaf.log_density(rows)
+        scopes = [leaf.variables for leaf in self.others]
+        first = np.cumsum([0, *map(len, scopes)])
+        variables = np.array([j for scope in scopes for j in scope], dtype=np.int64)
+        others = self.place, first, variables, log
+        return self.levels.arrays, self.normals.arrays, others
 
     def estimated(
         self, statistics: Sequence[np.ndarray], alpha: float, spread: np.ndarray
@@ -273,65 +258,11 @@ def _compile_levels(
     variable = np.array([leaf.variable for leaf in leaves], dtype=np.int64)
     sizes = np.array([len(p) for p in probabilities], dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(sizes)])
-    known, one = np.unique(variable, return_index=True)
-    n_levels = sizes[one]
-    start = np.zeros(variable.max(initial=-1) + 1, dtype=np.int64)
-    start[known] = np.cumsum(n_levels) - n_levels
     return LevelLeaves(
         at,
         leaves,
+        place,
+        variable,
         first,
         np.concatenate([np.zeros(0), *probabilities]),
-        np.repeat(known, n_levels),
-        np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(np.arange(n) for n in n_levels)]
-        ),
-        tuple(
-            _tile(units, place, variable, first, start)
-            for units in _alike(place, variable)
-        ),
-    )
-
-
-def _alike(place: np.ndarray, variable: np.ndarray) -> Iterable[list[np.ndarray]]:
-    """Places whose leaves are of the same columns, or nearly: tables hardly empty."""
-    order = np.lexsort([variable, place])
-    ends = np.flatnonzero(np.diff(place[order])) + 1
-    units = [own for own in np.split(order, ends) if len(own)]
-    scopes = [tuple(variable[own].tolist()) for own in units]
-    group: list[np.ndarray] = []
-    union: set[int] = set()
-    needed = 0
-    for unit in sorted(range(len(units)), key=scopes.__getitem__):
-        wider = union.union(scopes[unit])
-        area = len(wider) * (len(group) + 1)
-        if area > max(2 * (needed + len(scopes[unit])), SMALL_TILE):
-            yield group
-            group, wider, needed = [], set(scopes[unit]), 0
-        group.append(units[unit])
-        union, needed = wider, needed + len(scopes[unit])
-    if group:
-        yield group
-
-
-def _tile(
-    units: list[np.ndarray],
-    place: np.ndarray,
-    variable: np.ndarray,
-    first: np.ndarray,
-    start: np.ndarray,
-) -> Tile:
-    """One table; ``units``: the leaves of each place, ``start``: of each column."""
-    own = np.concatenate(units)
-    sizes = first[own + 1] - first[own]
-    level = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    asked = np.repeat(start[variable[own]], sizes) + level
-    indicator, column = np.unique(asked, return_inverse=True)
-    row = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
-    return Tile(
-        place=np.array([place[unit[0]] for unit in units]),
-        indicator=indicator,
-        entry=np.repeat(first[own], sizes) + level,
-        row=np.repeat(row, sizes),
-        column=column,
     )

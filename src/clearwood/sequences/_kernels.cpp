@@ -1,8 +1,8 @@
 // Recursions over the steps of several sequences, one after the other.
 //
-// All take a block of steps of sequences; what one block leaves behind is where the next
-// one starts. The number k of states is a multiple of four, with states of probability 0
-// at the end.
+// All take a block of steps of sequences; what one block leaves behind is where the
+// next one starts. The number k of states is a multiple of four, with states of
+// probability 0 at the end.
 #include "../_native/array.hpp"
 
 using namespace clearwood;
@@ -63,7 +63,7 @@ double weigh_in_logs(View<const double, 1> predicted, View<const double, 1> log_
     return top;
 }
 
-// How sequences go on: the probabilities of the first state and of the state after each.
+// How sequences go on: the probabilities of the first state and of those after each.
 struct Chain {
     View<const double, 1> startprob;
     View<const double, 2> transmat;
@@ -142,8 +142,8 @@ void filter_block(const Chain& chain, const Seen& seen, const Steps& steps,
 //     step that has one before it in its sequence, 0 for the others: products of the
 //     first with the second one step later add up to expected transitions over their
 //     probability.
-// start_count, row_count : (k,) and (kinds, k), smoothed probabilities are added: at the
-//     begin of sequences, and per kind
+// start_count, row_count : (k,) and (kinds, k), smoothed probabilities are added: at
+//     the begin of sequences, and per kind
 void smooth_block(View<const double, 2> transposed, const Steps& steps,
                   View<double, 1> ratio, View<const double, 2> filtered,
                   View<double, 2> inverse, View<double, 1> start_count,
@@ -204,8 +204,8 @@ void draw_block(View<const double, 2> transposed, View<const Index, 1> bounds,
 
 // Viterbi: the most probable states of every sequence, the first of equals.
 //
-// What is impossible in all states that can be there is passed over like a missing step,
-// with a log probability of -inf. Here k is the number of states itself.
+// What is impossible in all states that can be there is passed over like a missing
+// step, with a log probability of -inf. Here k is the number of states itself.
 //
 // kind : (n,), of every step
 // come_from : (n, k), scratch, of a type that holds a state: the best state before each

@@ -18,6 +18,9 @@ using Offsets = View<const Index, 1>;
 // Of hard EM, which ends by itself much sooner.
 constexpr int MOST_STEPS = 1000;
 
+// Rows whose scores are added up side by side: no sum waits for itself.
+constexpr Index TOGETHER = 8;
+
 // At the bits of all rows, for a pair of columns; one look takes 64 rows at a time.
 // Columns of more than half as many levels need no bits.
 constexpr Index MOST_LOOKS = 64;
@@ -55,7 +58,8 @@ BitPlanes bit_planes(Codes codes, Offsets offsets) {
 void count_by_rows(Codes codes, Index i, Index j, View<double, 2> table) {
     table.fill(0.0);
     for (Index r = 0; r < codes.size(0); ++r)
-        if (codes(r, i) >= 0 && codes(r, j) >= 0) table(codes(r, i), codes(r, j)) += 1.0;
+        if (codes(r, i) >= 0 && codes(r, j) >= 0)
+            table(codes(r, i), codes(r, j)) += 1.0;
 }
 
 // Fill the table with the rows of each pair of levels, from their bits.
@@ -336,7 +340,8 @@ Array<double, 3> cluster_normals(View<const double, 2> reals,
     for (Index c = 0; c < k; ++c) {
         for (Index j = 0; j < d; ++j) {
             double pooled = variance(c, j) + prior.kappa * prior.variance(j);
-            variance(c, j) = std::max(pooled / (count(c, j) + prior.kappa), prior.floor);
+            double n_pooled = count(c, j) + prior.kappa;
+            variance(c, j) = std::max(pooled / n_pooled, prior.floor);
         }
     }
     return result;
@@ -355,15 +360,24 @@ Matrix<double> row_scores(View<const std::int32_t, 2> places,
     for (Index c = 0; c < k; ++c) {
         View<const double, 1> table = tables[c];
         View<const double, 1> mean = normals[0][c], variance = normals[1][c];
-        for (Index i = 0; i < n; ++i) {
-            double total = log_weights(c);
-            for (std::int32_t place : places[i]) total += table(place);
-            for (Index j = 0; j < d; ++j) {
-                if (std::isnan(reals(i, j))) continue;
-                double gap = reals(i, j) - mean(j);
-                total += constant(c, j) - gap * gap / (2.0 * variance(j));
+        for (Index start = 0; start < n; start += TOGETHER) {
+            std::array<Index, TOGETHER> row;
+            std::array<double, TOGETHER> total;
+            for (Index r = 0; r < TOGETHER; ++r) {
+                row[r] = std::min(start + r, n - 1);
+                total[r] = log_weights(c);
             }
-            scores(i, c) = total;
+            for (Index j = 0; j < places.size(1); ++j)
+                for (Index r = 0; r < TOGETHER; ++r)
+                    total[r] += table(places(row[r], j));
+            for (Index j = 0; j < d; ++j) {
+                for (Index r = 0; r < TOGETHER; ++r) {
+                    double gap = reals(row[r], j) - mean(j);
+                    if (std::isnan(gap)) continue;
+                    total[r] += constant(c, j) - gap * gap / (2.0 * variance(j));
+                }
+            }
+            for (Index r = 0; r < TOGETHER; ++r) scores(row[r], c) = total[r];
         }
     }
     return scores;
@@ -383,23 +397,29 @@ std::tuple<Vector<Index>, Vector<double>, Matrix<double>, Array<double, 3>> hard
     Matrix<std::int32_t> places = level_places(codes, offsets);
     Vector<Index> cluster = copy_of(start);
     Vector<double> log_weights(k);
+    Matrix<double> counts = level_counts(places, offsets(d), cluster, k);
     Matrix<double> tables({0, 0});
     Array<double, 3> normals({0, 0, 0});
     for (int step = 0; step < MOST_STEPS; ++step) {
         Vector<double> sizes(k);
         for (Index c : cluster) sizes(c) += 1.0;
+        double n_pooled = double(n) + double(k) * prior.alpha;
         for (Index c = 0; c < k; ++c)
-            log_weights(c) =
-                std::log((sizes(c) + prior.alpha) / (double(n) + double(k) * prior.alpha));
-        tables = log_tables(level_counts(places, offsets(d), cluster, k), offsets,
-                            prior.alpha);
+            log_weights(c) = std::log((sizes(c) + prior.alpha) / n_pooled);
+        tables = log_tables(counts, offsets, prior.alpha);
         normals = cluster_normals(reals, cluster, k, prior);
-        if (*std::min_element(sizes.begin(), sizes.end()) == 0.0) break;
+        if (k == 1 || *std::min_element(sizes.begin(), sizes.end()) == 0.0) break;
         Matrix<double> scores = row_scores(places, reals, log_weights, tables, normals);
         bool moved = false;
         for (Index i = 0; i < n; ++i) {
             Index best = argmax(scores[i]);
-            moved |= best != cluster(i);
+            if (best == cluster(i)) continue;
+            moved = true;
+            for (std::int32_t place : places[i]) {
+                if (place == offsets(d)) continue;
+                counts(cluster(i), place) -= 1.0;
+                counts(best, place) += 1.0;
+            }
             cluster(i) = best;
         }
         if (!moved) break;
