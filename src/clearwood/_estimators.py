@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood._numeric.kernel import interrupted
+from clearwood.columns.frames import read_once
 from clearwood.exceptions import ModelFormatError
 
 __all__ = [
@@ -62,7 +63,8 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if not get_config()["skip_parameter_validation"]:
                 self._validate_params()
-            return fit(self, *args, **kwargs)
+            with read_once():
+                return fit(self, *args, **kwargs)
         except BaseException as error:
             # One step, so that a second Ctrl-C finds nothing half done.
             self.__dict__ = before

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import check_text, target_name
-from clearwood.columns.cells import EXACT, frame_cells, is_missing, shown, unmasked
+from clearwood.columns.cells import EXACT, is_missing, shown, unmasked
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
+from clearwood.columns.frames import kept_frame
 from clearwood.columns.schema import TIMES
 from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
 from clearwood.exceptions import InputError
@@ -77,11 +78,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
             "feature(s); at least one of each is required."
         )
     if reset and not is_sparse(X):
-        import narwhals as nw
-
         # What no model can read is refused before another library meets it.
-        for column in nw.from_native(X, eager_only=True).iter_columns():
-            frame_cells(column)
+        kept_frame(X).read()
     return X
 
 

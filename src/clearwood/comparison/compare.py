@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from clearwood._numeric import as_generator
 from clearwood._words.labels import target_name
+from clearwood.columns.frames import read_once
 from clearwood.columns.validation import (
     check_apart,
     check_table,
@@ -55,6 +56,7 @@ from clearwood.simplifiers._common.teacher import as_given
 
 
 @warned_once()
+@read_once()
 def compare(
     model: Any,
     X: Any,

@@ -29,7 +29,7 @@ from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.explain import explain, one_row
 from clearwood.rules.importances.page import summarize_importances
-from clearwood.rules.importances.permuted import measure_importances
+from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
@@ -296,9 +296,8 @@ def _importances(
         return None
     if len(table.taught) < FEWEST_SHUFFLED:
         return None
-    found = measure_importances(
-        rules, table.X, teacher=teacher, n_repeats=3, max_rows=MOST_SHUFFLED
-    )
+    tables = table.rows, table.for_model
+    found = importances_of(rules, teacher, tables, 3, MOST_SHUFFLED)
     features = rules.features
     called = {name: features.shown(d) for d, name in enumerate(features.names)}
     return summarize_importances(found, called)
