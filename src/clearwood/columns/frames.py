@@ -37,26 +37,8 @@ class Column:
         Dates are ``datetime64``, those with a time zone in UTC; durations
         ``timedelta64``.
         """
-        import narwhals as nw
-
-        series, dtype = self.series, self.dtype
-        if dtype == nw.Duration:
-            return series.to_numpy().astype("m8[us]")
-        if dtype in (nw.Date, nw.Datetime):
-            if getattr(dtype, "time_zone", None):
-                series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-            return series.to_numpy().astype("M8[us]")
-
-        if dtype.is_float():
-            return series.cast(nw.Float64).to_numpy()
-        if dtype.is_integer() or dtype == nw.Boolean:
-            if not series.null_count() and dtype not in (nw.Int128, nw.UInt128):
-                return series.to_numpy()
-            values = series.cast(nw.Float64).to_numpy()
-            if not (np.abs(values) >= EXACT).any():
-                return values
-        cells = series.to_list()
-        return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
+        cells: np.ndarray = _cells_of(self.series)
+        return cells
 
     @cached_property
     def is_flag(self) -> bool:
@@ -94,6 +76,29 @@ class Column:
             if has_zone != zoned and series.null_count() < len(series):
                 cell = series.drop_nulls()[0]
                 refuse_zone(name, zoned, f"{cell} in the data has")
+
+
+def _cells_of(series: Any) -> Any:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype == nw.Duration:
+        return series.to_numpy().astype("m8[us]")
+    if dtype in (nw.Date, nw.Datetime):
+        if getattr(dtype, "time_zone", None):
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.to_numpy().astype("M8[us]")
+
+    if dtype.is_float():
+        return series.cast(nw.Float64).to_numpy()
+    if dtype.is_integer() or dtype == nw.Boolean:
+        if not series.null_count() and dtype not in (nw.Int128, nw.UInt128):
+            return series.to_numpy()
+        values = series.cast(nw.Float64).to_numpy()
+        if not (np.abs(values) >= EXACT).any():
+            return values
+    cells = series.to_list()
+    return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
 
 
 class Frame:
