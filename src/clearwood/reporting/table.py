@@ -25,10 +25,20 @@ class Table(NamedTuple):
 
 
 def table_of(
-    rules: RuleSet, X: Any, y: Any, teacher: Any, path: Iterable[RuleSet] = ()
+    rules: RuleSet,
+    X: Any,
+    given: Any,
+    y: Any,
+    teacher: Any,
+    path: Iterable[RuleSet] = (),
 ) -> Table:
-    """Check the rows given, and read them once for rules of all sizes."""
+    """Check the rows given, and read them once for rules of all sizes.
+
+    Of a sparse matrix ``X`` are the columns that rules ask; ``given`` is all of it.
+    """
     rows, for_model = rows_for(rules, teacher, X, path)
+    if X is not given:
+        for_model = given
     if len(rows) == 0:
         raise InputError("X has no rows; give some, or leave X out.")
     taught, probabilities = answers_of(rules, teacher, for_model, len(rows))
