@@ -11,6 +11,7 @@ estimator alone::
 import copy
 import pickle
 import warnings
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -33,9 +34,11 @@ from tests.estimators import (
     TRANSFORMERS,
     asked,
     check_batches,
+    counting_reads,
     each,
     fitted_exactly,
     fitted_to_gaps,
+    people,
     same,
     same_rules,
     says,
@@ -45,6 +48,7 @@ from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood._words.labels import CONTROL
+from clearwood.columns import frames
 from clearwood.exceptions import (
     ClearwoodError,
     InputError,
@@ -255,6 +259,80 @@ def test_raw_tables_are_read(case):
     dates["begun"] = [None if day is pd.NaT else day.date() for day in X["begun"]]
     for table in (pl.from_pandas(X), dates, X.astype({"city": "category"})):
         np.testing.assert_array_equal(says(found, table), says(found, X))
+
+
+# Every column is read once
+
+
+def once(X):
+    """What :func:`counting_reads` counts where each column is read once."""
+    return dict.fromkeys(X.columns, 1)
+
+
+@each(ESTIMATORS)
+def test_a_fit_reads_each_column_once(case):
+    X, y = case.raw()
+    table, reads = counting_reads(X)
+    case.made(case.unfitted()).fit(table, y)
+    assert reads == once(X)
+
+
+WITHOUT_TARGET = {
+    **DENSITIES,
+    **dict.fromkeys(TRANSFORMERS, {}),
+    cw.HiddenMarkovModel: {"n_states": 2, "emission": "mixed", "algorithm": "em"},
+}
+"""HMMLSTM is missing: it reads texts and symbols, and no columns."""
+
+
+@pytest.mark.parametrize("make", WITHOUT_TARGET)
+def test_a_fit_without_a_target_reads_each_column_once(make):
+    X, y = people()
+    table, reads = counting_reads(X)
+    make(**WITHOUT_TARGET[make]).fit(table, *[y] * (make is cw.MDLPDiscretizer))
+    assert reads == once(X)
+
+
+@each(SIMPLIFIERS)
+def test_a_page_reads_each_column_once_and_encodes_it_once(case, tmp_path, monkeypatch):
+    """Its shuffled rows, too, are those that were encoded."""
+    X, y = case.raw()
+    found = case.made(case.unfitted()).fit(X, y)
+    encoded, encode = Counter(), cw.FeatureSpace.encode_column
+
+    def counted(space, column, d):
+        encoded[space.names[d]] += 1
+        return encode(space, column, d)
+
+    monkeypatch.setattr(cw.FeatureSpace, "encode_column", counted)
+    table, reads = counting_reads(X)
+    cw.report(found, tmp_path / "page.html", X=table, y=y)
+    assert reads == encoded == once(X)
+
+
+@each([case for case in ESTIMATORS if case not in SIMPLIFIERS])
+def test_a_page_of_any_family_reads_no_column_twice(case, tmp_path):
+    X, y = case.raw()
+    found = case.made().fit(X, y)
+    table, reads = counting_reads(X)
+    cw.report(found, tmp_path / "page.html", X=table, y=y)
+    assert set(reads.values()) == {1}
+
+
+def test_what_is_read_is_forgotten_when_the_call_ends(tmp_path):
+    """The next one finds what the same frame holds then."""
+    (case,) = (case for case in SIMPLIFIERS if case.make is cw.RuleListClassifier)
+    X, y = case.raw()
+    table = X.copy()
+    for shift in (0, 1):
+        table["city"] = np.roll(X["city"], shift)
+        found = case.made(case.unfitted()).fit(table, y)
+        again = case.made(case.unfitted()).fit(table.copy(), y)
+        assert str(found.rules_) == str(again.rules_)
+        assert frames._KEPT.get() is None
+    with pytest.raises(InputError):
+        case.made(case.unfitted()).fit(table, y[1:])
+    assert frames._KEPT.get() is None
 
 
 OTHER_FORMS = {
@@ -645,6 +723,26 @@ def test_a_sparse_matrix_says_what_the_dense_one_does(case):
     assert str(sparse.rules_) == str(dense.rules_)
     assert sparse.cv_results_ == dense.cv_results_
     np.testing.assert_array_equal(says(sparse, csr_array(X)), says(dense, X))
+
+
+@each([case for case in ESTIMATORS if getattr(case.make, "_reads_sparse", 0)])
+def test_a_page_of_a_sparse_matrix_shows_what_the_dense_one_does(
+    case, tmp_path, monkeypatch
+):
+    """But for what is lost without each column: it may have thousands of them."""
+    monkeypatch.setattr("clearwood.reporting.summary.FEWEST_SHUFFLED", 10**9)
+    X, y = case.data()
+    X, y = X.to_numpy(), y.to_numpy()
+    found = case.made(case.forest()).fit(X, y)
+    for result in (found, found.rules_):
+        pages = []
+        for form in (np.asarray, csr_array):
+            cw.report(
+                result, tmp_path / "page.html", X=form(X), y=y, row=X[0],
+                teacher=found.ensemble_, overwrite=True,
+            )  # fmt: skip
+            pages.append((tmp_path / "page.html").read_text())
+        assert pages[0] == pages[1]
 
 
 @each(ESTIMATORS)

@@ -23,6 +23,7 @@ else is needed to have it tested. What one row says:
     finds them; or where they come from densities, whose logs depend on units.
 """
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -340,6 +341,29 @@ IDS = {
     "large numbers": [1_500_000_000_000_000_000 + 7 * i for i in range(3)],
 }
 """Names of the three wards."""
+
+
+def counting_reads(X: pd.DataFrame) -> tuple[pd.DataFrame, Counter[str]]:
+    """A frame, and how often each column was taken out of it, or of a copy of it.
+
+    Not what reads many columns at once, as models do, nor some of the rows.
+    """
+    reads: Counter[str] = Counter()
+
+    class Counted(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Counted
+
+        def __getitem__(self, key):
+            if isinstance(key, str) and len(self) == len(X):
+                reads[key] += 1
+            return super().__getitem__(key)
+
+        def items(self):
+            return ((name, self[name]) for name in self.columns)
+
+    return Counted(X), reads
 
 
 def fitted_exactly(case: Case) -> Any:

@@ -15,6 +15,7 @@ from sklearn import get_config
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from clearwood.columns.frames import read_once
 from clearwood.exceptions import ModelFormatError
 
 __all__ = [
@@ -61,7 +62,8 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if not get_config()["skip_parameter_validation"]:
                 self._validate_params()
-            return fit(self, *args, **kwargs)
+            with read_once():
+                return fit(self, *args, **kwargs)
         except BaseException as error:
             # One step, so that a second Ctrl-C finds nothing half done.
             self.__dict__ = before

@@ -2,6 +2,7 @@
 
 import datetime
 from contextlib import chdir
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -296,7 +297,7 @@ def test_bounds_between_dates_are_starts_of_something():
 def test_encoded_rows_are_not_encoded_again():
     space = FeatureSpace(("age", "hue"), (None, ("red", "blue")))
     frame = pd.DataFrame({"age": [30, 40, 50], "hue": ["blue", "red", "blue"]})
-    rows = space.encoded_table(frame, {1})
+    rows = space.as_encoded(space.encode(frame, {1}))
     called = space.with_info({"age": {"name": "Age"}})
     for reader in (space, called):
         found = reader.encode(rows[1:])
@@ -305,6 +306,8 @@ def test_encoded_rows_are_not_encoded_again():
     for other in (
         FeatureSpace(("age", "hue"), (None, ("blue", "red"))),
         FeatureSpace.numeric(2),
+        FeatureSpace.numeric(3),
+        replace(space, info=(ColumnInfo(kind="date"), ColumnInfo())),
     ):
         with pytest.raises(TypeError, match="other features"):
             other.encode(rows)

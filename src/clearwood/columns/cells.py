@@ -61,50 +61,6 @@ def unmasked(values: Any) -> Any:
     return cells
 
 
-def frame_cells(series: Any) -> np.ndarray:
-    """The cells of a column of a frame: as numbers of its own type, or as objects.
-
-    Dates are ``datetime64``, those with a time zone in UTC; durations ``timedelta64``.
-
-    Parameters
-    ----------
-    series : narwhals Series
-    """
-    import narwhals as nw
-
-    if series.dtype == nw.Duration:
-        return series.to_numpy().astype("m8[us]")
-    if series.dtype in (nw.Date, nw.Datetime):
-        if getattr(series.dtype, "time_zone", None):
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return series.to_numpy().astype("M8[us]")
-
-    if series.dtype.is_float():
-        return series.cast(nw.Float64).to_numpy()
-    if series.dtype.is_integer() or series.dtype == nw.Boolean:
-        if not series.null_count() and series.dtype not in (nw.Int128, nw.UInt128):
-            return series.to_numpy()
-        values = series.cast(nw.Float64).to_numpy()
-        if not (np.abs(values) >= EXACT).any():
-            return values
-    cells = series.to_list()
-    return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
-
-
-def is_flag(series: Any) -> bool:
-    """Whether a column of a frame holds booleans, some of them missing.
-
-    Parameters
-    ----------
-    series : narwhals Series
-    """
-    import narwhals as nw
-
-    if series.dtype != nw.Object:
-        return bool(series.dtype == nw.Boolean)
-    return are_flags(series.to_list())
-
-
 def are_flags(cells: Iterable[Any]) -> bool:
     """Whether all cells that are not missing are booleans, and there are some."""
     kinds = {type(cell) for cell in cells if not is_missing(cell)}
@@ -263,27 +219,6 @@ def _time(cell: Any, wanted: str, name: str, row: int, zoned: bool) -> Any:
     if zoned:
         time = time.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(time, "us")
-
-
-def check_zone(series: Any, name: str, zoned: bool) -> None:
-    """Refuse a column of dates that has a time zone where another has none.
-
-    Objects are looked at one by one, by :func:`days`.
-
-    Parameters
-    ----------
-    series : narwhals Series
-    name : str
-    zoned : bool
-        Whether the dates that it is compared with have one.
-    """
-    import narwhals as nw
-
-    if series.dtype in (nw.Date, nw.Datetime):
-        has_zone = getattr(series.dtype, "time_zone", None) is not None
-        if has_zone != zoned and series.null_count() < len(series):
-            cell = series.drop_nulls()[0]
-            refuse_zone(name, zoned, f"{cell} in the data has")
 
 
 def refuse_zone(name: str, zoned: bool, found: str) -> NoReturn:

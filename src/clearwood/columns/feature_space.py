@@ -20,14 +20,14 @@ from clearwood._words.labels import check_text, label_text
 from clearwood.columns import cells
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.cityhash import category_hash
+from clearwood.columns.frames import frame_of
 from clearwood.columns.info import (
     ColumnInfo,
-    flag_columns,
     kinds_of,
     read_column_info,
     said_with,
 )
-from clearwood.columns.sparse_tables import is_matrix, with_dense_columns
+from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.warned_once import is_new, users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
@@ -42,7 +42,7 @@ PER_FEATURE = ("lookup", "missing_at", "info")
 class EncodedTable(np.ndarray):
     """Rows that are encoded once, to be given in place of their table.
 
-    Made by :meth:`FeatureSpace.encoded_table`; rows of it are encoded rows too.
+    Made by :meth:`FeatureSpace.as_encoded`; rows of it are encoded rows too.
     """
 
     features: FeatureSpace | None
@@ -162,8 +162,12 @@ class FeatureSpace:
     def with_kinds(self, encoded: np.ndarray, X: Any = None) -> FeatureSpace:
         """The same features, told as what their numbers are in some rows."""
         numeric = [labels is None for labels in self.categories]
-        flags = flag_columns(X)
-        kinds = kinds_of(encoded, numeric, [name in flags for name in self.names])
+        frame = frame_of(X) if is_frame(X) else None
+        flags = [
+            frame is not None and name in frame.names and frame[name].is_flag
+            for name in self.names
+        ]
+        kinds = kinds_of(encoded, numeric, flags)
         pairs = zip(self.info, kinds)
         told = (info if info.is_time else replace(info, kind=k) for info, k in pairs)
         return replace(self, info=tuple(told)).with_info(said_with(X))
@@ -298,26 +302,27 @@ class FeatureSpace:
             self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
 
-    def encoded_table(self, X: Any, asked: Collection[int]) -> EncodedTable:
-        """A table that all who read it by these features need not encode again.
+    def as_encoded(self, rows: np.ndarray) -> EncodedTable:
+        """Rows that :meth:`encode` made, which need not be encoded again.
 
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        asked : set of int
-            Every feature that any of them reads.
+        They stand for their table with all who read one by these features; it must
+        have been encoded with every feature that any of them asks.
         """
-        rows = self.encode(X, asked).view(EncodedTable)
-        rows.features = self
-        return rows
+        table = rows.view(EncodedTable)
+        table.features = self
+        return table
+
+    def reads_as(self, other: FeatureSpace) -> bool:
+        """Whether both make the same numbers of the cells of a table."""
+        if self.names != other.names:
+            return False
+        # Names for people, units and descriptions change no number.
+        kinds = [(a.time_kind, b.time_kind) for a, b in zip(self.info, other.info)]
+        return replace(other, info=self.info) == self and all(a == b for a, b in kinds)
 
     def _from_encoded(self, rows: EncodedTable) -> np.ndarray:
         other = rows.features
-        # Names for people, units and descriptions change no number.
-        same = other is self or (
-            other is not None and replace(other, info=self.info) == self
-        )
-        if not same:
+        if other is None or not (other is self or self.reads_as(other)):
             raise TypeError("The rows were encoded for other features.")
         return rows.view(np.ndarray)
 
@@ -352,10 +357,13 @@ class FeatureSpace:
         return cells.integer_codes(values, labels, column)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
+        is_at: np.ndarray
         if self.float32:
-            return cells.single(values) == cells.single(np.array(missing_at))
+            is_at = cells.single(values) == cells.single(np.array(missing_at))
+            return is_at
         with np.errstate(over="ignore"):
-            return np.abs(values - missing_at) <= ZERO
+            is_at = np.abs(values - missing_at) <= ZERO
+        return is_at
 
     def columns(
         self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
@@ -394,24 +402,19 @@ class FeatureSpace:
     def _frame_columns(
         self, X: Any, asked: Collection[int] | None, read: Collection[int]
     ) -> list[np.ndarray]:
-        import narwhals as nw
-
-        names = self._names_in(X, asked)
-        X = with_dense_columns(X)
-        frame = nw.from_native(X, eager_only=True)
-        position = {str(name): name for name in X.columns}
+        names, frame = self._names_in(X, asked), frame_of(X)
         columns = []
         for d, (name, lookup) in enumerate(zip(names, self.lookup)):
             if name is None or d not in read:
                 columns.append(np.full(X.shape[0], np.nan))
                 continue
-            series = frame.get_column(position[name])
+            column = frame[name]
             if self.info[d].is_time:
-                cells.check_zone(series, self.names[d], self.info[d].is_zoned)
-            if lookup == "integer" and series.dtype in (nw.Categorical, nw.Enum):
+                column.check_zone(self.names[d], self.info[d].is_zoned)
+            if lookup == "integer" and column.is_declared:
                 # Which number a label had in the training data, the model does not say.
-                cells.refuse_labels(next(iter(series.to_list()), None), name)
-            columns.append(cells.frame_cells(series))
+                cells.refuse_labels(next(iter(column.cells.tolist()), None), name)
+            columns.append(column.cells)
         return columns
 
     def _warn_of_unknown(self, column: np.ndarray, codes: np.ndarray, d: int) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clearwood._words.labels import check_names, check_text, printable
-from clearwood.columns.cells import is_flag
 from clearwood.columns.dates import DATES, TIMED, UTC
 from clearwood.exceptions import InputError
 
@@ -57,6 +56,11 @@ class ColumnInfo:
     def is_time(self) -> bool:
         """Whether the data holds dates or durations, and not numbers."""
         return self.kind in TIMED
+
+    @property
+    def time_kind(self) -> tuple[str, bool] | None:
+        """How times become numbers; None where the data holds no times."""
+        return (self.kind, self.is_zoned) if self.is_time else None
 
     @property
     def is_zoned(self) -> bool:
@@ -255,20 +259,3 @@ def said_with(X: Any) -> Any:
     if not said or not isinstance(said, Mapping):
         return said
     return {name: said[name] for name in map(str, X.columns) if name in said}
-
-
-def flag_columns(X: Any) -> set[str]:
-    """Names of the columns of a frame that hold booleans, some of them missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> flag_columns(pd.DataFrame({"smokes": [True, None], "age": [31, 52]}))
-    {'smokes'}
-    """
-    if not hasattr(X, "columns"):
-        return set()
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    return {str(name) for name in frame.columns if is_flag(frame.get_column(name))}

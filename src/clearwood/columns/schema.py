@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Collection, Hashable
 from decimal import Decimal
 from itertools import pairwise
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.numbers import written_numbers
-from clearwood.columns.cells import EXACT, days, frame_cells, is_flag, is_missing, shown
+from clearwood.columns.cells import EXACT, days, is_missing, shown
 from clearwood.columns.dates import UTC
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.frames import Column, frame_of
 from clearwood.columns.info import ColumnInfo, said_with
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.exceptions import InputError
@@ -74,27 +76,23 @@ def features_of(
             for column, name in zip(X.T, space.names):
                 refuse_same_numbers(column, name)
         return space
-    import narwhals as nw
-
     counted = np.ones(X.shape[0], dtype=bool) if counted is None else counted
-
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X)
+    names = tuple(frame.names)
     categories, info = [], []
-    for name in X.columns:
-        column = frame.get_column(name)
-        cells = frame_cells(column)
+    for name, column in zip(names, frame):
+        cells = column.cells
         first = _first_of_each_type(cells)
-        told = _time_info(column, cells, first, str(name))
+        told = _time_info(column, first, name)
         info.append(told)
-        by_label = column.dtype in (nw.Categorical, nw.Enum)
+        by_label = column.is_declared
         if not by_label and cells.dtype == object and not told.is_time:
-            by_label = _are_texts(cells, first, str(name))
+            by_label = _are_texts(cells, first, name)
             if by_label:
-                _refuse_free_text(column, str(name), learned)
+                _refuse_free_text(cells, name, learned)
         if not by_label:
-            refuse_same_numbers(cells, str(name))
+            refuse_same_numbers(cells, name)
         categories.append(_labels(cells, counted) if by_label else None)
-    names = tuple(str(name) for name in X.columns)
     space = FeatureSpace(names, tuple(categories), info=tuple(info))
     return space.with_info(said_with(X))
 
@@ -109,14 +107,13 @@ def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
     return first
 
 
-def _time_info(
-    column: Any, cells: np.ndarray, first: dict[type, int], name: str
-) -> ColumnInfo:
+def _time_info(column: Column, first: dict[type, int], name: str) -> ColumnInfo:
     """Whether a column holds booleans, or times of some kind, and in which zone."""
+    cells = column.cells
     is_span = cells.dtype.kind == "m" or _all_of(first, DURATIONS)
     if is_span:
         return ColumnInfo(kind="duration")
-    if is_flag(column):
+    if column.is_flag:
         return ColumnInfo(kind="boolean")
     if cells.dtype.kind != "M" and not _all_of(first, DATES):
         return ColumnInfo()
@@ -183,11 +180,12 @@ def refuse_same_numbers(cells: np.ndarray, name: str) -> None:
             )
 
 
-def _refuse_free_text(column: Any, name: str, learned: bool) -> None:
+def _refuse_free_text(cells: np.ndarray, name: str, learned: bool) -> None:
     """Refuse texts of which most stand in one row only, and numbers written as text."""
-    known = column.drop_nulls()
-    different, n_cells = known.n_unique(), len(known)
-    number = None if learned else written_numbers(dict.fromkeys(known.to_list()))
+    count = Counter(cells.tolist()).items()
+    known = {text: n_rows for text, n_rows in count if not is_missing(text)}
+    different, n_cells = len(known), sum(known.values())
+    number = None if learned else written_numbers(known)
     if number is not None:
         raise InputError(
             f"Column {name!r} holds numbers that are written as text, such as "
@@ -199,8 +197,8 @@ def _refuse_free_text(column: Any, name: str, learned: bool) -> None:
     if different > max(MOST_TEXTS, n_cells / 2):
         raise InputError(
             f"Column {name!r} holds {different:,} different texts in {n_cells:,} rows, "
-            f"such as {shown(known[0])}: free text, names "
-            "or dates, of which rules can say nothing. Leave the column out; make "
+            f"such as {shown(next(iter(known)))}: free text, names or "
+            "dates, of which rules can say nothing. Leave the column out; make "
             "numbers or dates of it (in pandas: to_datetime); or put its values in "
             "groups. If these are categories, declare them (in pandas: "
             "astype('category'))."
@@ -208,8 +206,8 @@ def _refuse_free_text(column: Any, name: str, learned: bool) -> None:
 
 
 def _labels(cells: np.ndarray, counted: np.ndarray) -> tuple[Hashable, ...]:
-    rows = zip(cells.tolist(), counted)
-    return in_order({cell for cell, counts in rows if counts and not is_missing(cell)})
+    found = set(cells[counted].tolist())
+    return in_order({cell for cell in found if not is_missing(cell)})
 
 
 def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:

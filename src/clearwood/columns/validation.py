@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import check_text, target_name
-from clearwood.columns.cells import EXACT, frame_cells, is_missing, shown, unmasked
+from clearwood.columns.cells import EXACT, is_missing, shown, unmasked
 from clearwood.columns.feature_space import FeatureSpace, check_distinct, is_frame
+from clearwood.columns.frames import kept_frame
 from clearwood.columns.schema import TIMES
 from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
 from clearwood.exceptions import InputError
@@ -77,11 +78,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
             "feature(s); at least one of each is required."
         )
     if reset and not is_sparse(X):
-        import narwhals as nw
-
         # What no model can read is refused before another library meets it.
-        for column in nw.from_native(X, eager_only=True).iter_columns():
-            frame_cells(column)
+        kept_frame(X).read()
     return X
 
 
@@ -175,7 +173,7 @@ def check_target(
     # A list becomes an array of one type, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     try:
-        values = column_or_1d(y, warn=True)
+        values: np.ndarray = column_or_1d(y, warn=True)
     except ValueError:
         found = shown(y) if isinstance(y, str) else f"one of shape {np.shape(y)}"
         raise InputError(

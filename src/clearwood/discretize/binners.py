@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks
 from clearwood._tables.learning import rewrites_table, sample_of
-from clearwood.columns.cells import frame_cells, numbers
+from clearwood.columns.cells import numbers
 from clearwood.columns.feature_space import is_frame
+from clearwood.columns.frames import frame_of
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, check_target, check_weight
 from clearwood.discretize.cuts import (
@@ -92,10 +93,9 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         frame = nw.from_native(X, eager_only=True)
         series = []
-        for name, cuts in zip(X.columns, self.cuts_):
+        for name, column, cuts in zip(X.columns, frame_of(X), self.cuts_):
             if cuts is not None:
-                values = numbers(frame_cells(frame.get_column(name)), str(name))
-                found = bin_positions(values, cuts)
+                found = bin_positions(numbers(column.cells, str(name)), cuts)
                 series.append(nw.new_series(name, found, backend=frame.implementation))
         return frame.with_columns(*series).to_native()
 

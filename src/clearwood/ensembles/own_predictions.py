@@ -211,10 +211,10 @@ def _tables(
         n_rows = X.shape[0]
         if not ensemble.source.endswith(IN_A_PIPELINE):
             most = max(N_ROWS, MOST_LEAVES // max(ensemble.n_trees, 1))
-            rows = np.linspace(0, n_rows - 1, min(n_rows, most)).astype(int)
             from clearwood._estimators import take_rows
 
-            X = take_rows(X, rows)
+            if n_rows > most:
+                X = take_rows(X, np.linspace(0, n_rows - 1, most).astype(int))
         reader = ensemble.as_in(X)
         yield X, reader
         if is_sparse(X):

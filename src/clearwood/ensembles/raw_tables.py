@@ -17,6 +17,7 @@ import numpy as np
 
 from clearwood._numeric import category_ranks
 from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.frames import frame_of
 from clearwood.columns.schema import features_of
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
@@ -93,16 +94,15 @@ def is_raw(X: Any, model: Any) -> bool:
     """Whether a frame has columns that the model does not read as they are."""
     import narwhals as nw
 
-    kept = (nw.Categorical, nw.Enum)
     parts_sets = hasattr(model, "categorical_features")
     of_sklearn = type(model).__module__.startswith("sklearn.")
-    for column in nw.from_native(X, eager_only=True).iter_columns():
-        if column.dtype in kept and of_sklearn and not parts_sets:
+    for column in frame_of(X):
+        if column.is_declared and of_sklearn and not parts_sets:
             # Categories that are numbers it reads as numbers.
-            if any(isinstance(label, str) for label in column.unique().to_list()):
+            if any(isinstance(label, str) for label in set(column.cells.tolist())):
                 return True
-        is_plain = column.dtype.is_numeric() or column.dtype in kept
-        if not is_plain and (column.dtype != nw.Boolean or column.null_count()):
+        is_plain = column.dtype.is_numeric() or column.is_declared
+        if not is_plain and (column.dtype != nw.Boolean or column.series.null_count()):
             return True
     return False
 

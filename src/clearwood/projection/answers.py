@@ -203,7 +203,9 @@ def rows_that_count(
             f"Found {len(counted)} sample(s) that count; a proxy needs two at least."
         )
     y = None if y is None else y[counted]
-    return take_rows(X, counted), y, weight[counted]
+    if len(counted) < len(weight):
+        X, weight = take_rows(X, counted), weight[counted]
+    return X, y, weight
 
 
 def reads_gaps(given: Any) -> bool:
@@ -275,7 +277,10 @@ def _fitted_here(
                 f"{given!r} cannot be fitted to rows with weights. Hand in a reference "
                 "that is fitted; weights then say how much a row counts for the proxy."
             )
-    return reference(given, X, y, random_state=seed, **known)
+    found = reference(given, X, y, random_state=seed, **known)
+    if found.rows is X:  # which is the user's own, and may change later
+        found.rows = take_rows(X, np.arange(X.shape[0]))
+    return found
 
 
 def ask(source: Reference, X: Any) -> Answers:

@@ -19,7 +19,7 @@ from clearwood.references.tabular import (
     check_cells,
     columns_read_by,
     count_rows,
-    row_slices,
+    row_blocks,
 )
 
 Task = Literal["regression", "classification", "counts"]
@@ -141,8 +141,7 @@ class Reference:
         """
         n_outputs = 1 if self.classes is None else len(self.classes)
         means, variances, noises = [], [], []
-        for rows in row_slices(count_rows(X), BLOCK // (self.n_draws * n_outputs)):
-            block = take_rows(X, rows)
+        for block in row_blocks(X, BLOCK // (self.n_draws * n_outputs)):
             draws = self.draws(block)
             means.append(draws.mean(axis=0))
             variances.append(draws.var(axis=0))

@@ -158,7 +158,7 @@ def warn_of_labels(reference: Reference, X: Any) -> None:
     model = getattr(reference, "model", None)
     if reference.classes is None or model is None:
         return
-    rows = take_rows(X, slice(MOST_ROWS))
+    rows = X if count_rows(X) <= MOST_ROWS else take_rows(X, slice(MOST_ROWS))
     own = np.asarray(model.predict(as_fitted(rows, columns_read_by(model, X))))
     differ = np.count_nonzero(own.reshape(-1) != reference.predict(rows))
     if differ:

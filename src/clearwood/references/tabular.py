@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._estimators import take_rows
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import FEW_CLASSES, check_target
 from clearwood.exceptions import InputError
@@ -20,11 +21,14 @@ def count_rows(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def row_slices(n_rows: int, size: int) -> Iterator[slice]:
-    """Slices of so many rows; one, which is empty, where there are no rows."""
-    size = max(size, 1)
-    for start in range(0, max(n_rows, 1), size):
-        yield slice(start, min(start + size, n_rows))
+def row_blocks(X: Any, size: int) -> Iterator[Any]:
+    """So many rows of a table at a time; the table itself where these are all."""
+    n_rows, size = count_rows(X), max(size, 1)
+    if n_rows <= size:
+        yield X
+        return
+    for start in range(0, n_rows, size):
+        yield take_rows(X, slice(start, start + size))
 
 
 # Columns
@@ -64,6 +68,8 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
         import narwhals as nw
 
         names = list(features.as_in(X).names)
+        if names == list(X.columns):
+            return X
         return nw.from_native(X, eager_only=True).select(names).to_native()
     table = np.asarray(X)
     if table.dtype.kind == "U" and not hasattr(X, "dtype"):

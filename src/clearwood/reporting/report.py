@@ -8,6 +8,8 @@ from typing import Any
 from clearwood._html import render
 from clearwood._words.labels import check_text
 from clearwood.codec.files import check_writable, write_text
+from clearwood.columns.feature_space import is_frame
+from clearwood.columns.frames import kept_frame, read_once
 from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.frontier import Frontier
 from clearwood.exceptions import InputError
@@ -19,6 +21,7 @@ from clearwood.rules.rule_set import rules_of
 
 
 @warned_once()
+@read_once()
 def report(
     result: Any,
     path: Any,
@@ -55,7 +58,8 @@ def report(
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
         Rows on which to score the rules and look for their failures; best rows
-        that the model was not fitted on. All numbers on the page are then of these
+        that the model was not fitted on. Rules take a sparse matrix, too; then the page
+        does not say what is lost without each column. All numbers on the page are then of these
         rows; those that the rules came with are folded away.
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
@@ -108,6 +112,8 @@ def report(
     # Before the summary, which may take long on many rows.
     check_writable(path, overwrite=overwrite)
     check_text((title,), "The title")
+    if is_frame(X):
+        kept_frame(X)
     if column_info is not None:
         result = _with_columns(result, column_info)
     if isinstance(result, Frontier):

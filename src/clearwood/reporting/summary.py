@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from copy import copy
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.columns.sparse_tables import columns_of, is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
@@ -29,7 +31,7 @@ from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
 from clearwood.rules.explain import explain, one_row
 from clearwood.rules.importances.page import summarize_importances
-from clearwood.rules.importances.permuted import measure_importances
+from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.scores import prediction_error
@@ -125,7 +127,15 @@ def summarize(
         teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
-    table = None if X is None else table_of(rules, X, y, teacher, _path_of(result))
+    facts = _facts(rules, teacher, ensemble)
+    explained = _explained(result, rules, row)
+    given = X
+    if family is None and is_matrix(X):
+        result, X, row = _in_asked_columns(result, X, row)
+        rules = rules_of(result)
+    table = None
+    if X is not None:
+        table = table_of(rules, X, given, y, teacher, _path_of(result))
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
@@ -141,7 +151,7 @@ def summarize(
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
-        "facts": _facts(rules, teacher, ensemble),
+        "facts": facts,
         "model": _model_in_words(teacher, ensemble),
         "verdict": summarize_verdict(rules, shown, table, new_to),
         "warning": rules.about.get("warning"),
@@ -159,7 +169,7 @@ def summarize(
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
         "tree": _tree(result, table, row),
-        "row": _explained(result, rules, row),
+        "row": explained,
         "importances": None
         if family is not None
         else _importances(rules, table, teacher),
@@ -174,6 +184,21 @@ def summarize(
 def _path_of(result: Any) -> tuple[RuleSet, ...]:
     """Rules of all sizes among which those of a result were chosen."""
     return tuple(getattr(result, "path_", None) or ())
+
+
+def _in_asked_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
+    """The same result in the columns that its rules ask, and X and row in these."""
+    rules = rules_of(result)
+    asked = sorted(rules.asked.union(*(one.asked for one in _path_of(result)))) or [0]
+    features, place = rules.features.taken(asked), {d: i for i, d in enumerate(asked)}
+    moved = rules.in_columns(features, place)
+    if result is not rules:
+        moved = copy(result)
+        moved._move(features, place)
+    if row is not None:
+        row = rules.features.encode(one_row(row), asked)[:, asked]
+        row = features.as_encoded(row)
+    return moved, columns_of(rules.features, X, asked), row
 
 
 def _summarize_alone(
@@ -294,11 +319,12 @@ def _importances(
     """What matters to both; None where the model cannot be asked of shuffled rows."""
     if table is None or table.taught is None or not hasattr(teacher, "predict"):
         return None
+    if is_matrix(table.for_model):
+        return None  # of thousands of columns, each of which would be shuffled
     if len(table.taught) < FEWEST_SHUFFLED:
         return None
-    found = measure_importances(
-        rules, table.X, teacher=teacher, n_repeats=3, max_rows=MOST_SHUFFLED
-    )
+    tables = table.rows, table.for_model
+    found = importances_of(rules, teacher, tables, 3, MOST_SHUFFLED)
     features = rules.features
     called = {name: features.shown(d) for d, name in enumerate(features.names)}
     return summarize_importances(found, called)

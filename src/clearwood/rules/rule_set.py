@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, printable
-from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.feature_space import EncodedTable, FeatureSpace
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
@@ -448,6 +448,32 @@ class RuleSet(Editable, Exportable, ABC):
         from clearwood.rules.displays.html_table import rules_html
 
         return rules_html(self)
+
+
+def rows_for(
+    rules: RuleSet, model: Any, X: Any, path: Iterable[RuleSet] = ()
+) -> tuple[EncodedTable, Any]:
+    """A table as rules read it, encoded, and as their model does.
+
+    That is the same where the model is of trees that read the same columns alike.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    model : model, or None
+    X : array-like or frame of shape (n_samples, n_features)
+    path : iterable of RuleSet
+        Others that read the table, too.
+    """
+    from clearwood.ensembles import TreeEnsemble
+
+    features = rules.features
+    asked = rules.asked.union(*(other.asked for other in path))
+    both = isinstance(model, TreeEnsemble) and features.reads_as(model.features)
+    if both:
+        asked |= set(model.asked.tolist())
+    rows = features.as_encoded(features.encode(X, asked, whole=both))
+    return rows, rows if both else X
 
 
 def rules_of(result: Any, name: str = "estimator") -> RuleSet:

@@ -10,7 +10,6 @@ import numpy as np
 
 from clearwood.columns.cells import UNSEEN, checked, is_missing, shown
 from clearwood.columns.feature_space import FeatureSpace, is_frame
-from clearwood.columns.info import flag_columns
 from clearwood.columns.schema import features_of
 from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
@@ -59,11 +58,9 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     features = features_of(X)
     declared = positions_of(discrete, features.names, "discrete")
     encoded = features.encode(X)
-    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
-    columns = X.T if numbers else features.columns(X)
-    truths = flag_columns(X)
+    all_true = isinstance(X, np.ndarray) and X.dtype.kind == "b"
     categories = []
-    for j, (name, cells) in enumerate(zip(features.names, columns)):
+    for j, name in enumerate(features.names):
         levels, is_time = features.categories[j], features.info[j].is_time
         if is_time and j in declared:
             raise InputError(
@@ -72,7 +69,7 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
             )
         if levels is None and not is_time:
             levels = _levels(encoded[:, j], name, j in declared)
-            if levels and (name in truths or cells.dtype == bool):
+            if levels and (all_true or features.info[j].kind == "boolean"):
                 levels = tuple(map(bool, levels))
         if levels is not None:
             _check_repeats(levels, encoded[:, j], name)

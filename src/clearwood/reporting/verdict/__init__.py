@@ -55,7 +55,7 @@ def summarize_verdict(
     >>> rules = RuleList((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)), FeatureSpace.numeric(1), ("well", "ill"))
     >>> X, said = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
-    >>> table = Table(X, X, None, np.array(said), None)
+    >>> table = Table(X, X, X, None, np.array(said), None)
     >>> print(*summarize_verdict(rules, rules, table, "model"), sep=chr(10))
     These rules may stand in for the model: they say the same as the model of all \
     16 new rows (100 %; of many more rows like these most likely 81 to 100 %).

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import is_frame
+from clearwood._estimators import take_rows
+from clearwood.columns.feature_space import EncodedTable, is_frame
 from clearwood.exceptions import InputError
-from clearwood.rules.rule_set import RuleSet, rules_of
+from clearwood.rules.rule_set import RuleSet, rows_for, rules_of
 from clearwood.rules.scores import fidelity
 
 SMALLEST = 1e-12
@@ -47,10 +48,14 @@ class Importances:
 
 
 class _Speaker:
-    """A model in the form that scikit-learn asks for."""
+    """A model in the form that scikit-learn asks for.
 
-    def __init__(self, model: Any) -> None:
+    Encoded rows it gets as a frame, the only table whose cells may be infinite.
+    """
+
+    def __init__(self, model: Any, table: Any) -> None:
         self.model = model
+        self.features = table.features if isinstance(table, EncodedTable) else None
 
     def fit(self, X: Any, y: Any = None) -> _Speaker:
         """Do nothing: the model is fitted."""
@@ -58,6 +63,8 @@ class _Speaker:
 
     def predict(self, X: Any) -> np.ndarray:
         """What the model says."""
+        if self.features is not None:
+            X = self.features.as_encoded(X.to_numpy())
         return np.asarray(self.model.predict(X))
 
 
@@ -118,13 +125,27 @@ def measure_importances(
         raise InputError("teacher must be a model that predicts; hand in a fitted one.")
     if n_repeats < 2:
         raise InputError(f"n_repeats is {n_repeats}; an error needs at least two.")
-    table = _some_rows(X, len(rules.encode(X)), max_rows, random_state)
-    n_rows = len(table)
+    tables = rows_for(rules, model, X)
+    return importances_of(rules, model, tables, n_repeats, max_rows, random_state)
+
+
+def importances_of(
+    rules: RuleSet,
+    model: Any,
+    tables: tuple[Any, Any],
+    n_repeats: int,
+    max_rows: int,
+    seed: int = 0,
+) -> Importances:
+    """As :func:`measure_importances`, from the two tables of :func:`rows_for`."""
+    n_rows = min(len(tables[0]), max_rows)
     if n_rows < 2:
         raise InputError("X has fewer than two rows; there is nothing to shuffle.")
-    of_rules = _measure(rules, table, rules, n_repeats, random_state)
-    of_model = _measure(model, table, rules, n_repeats, random_state)
-    asked = {c.feature for rule in rules for c in rule.conditions}
+    of_rules, of_model = (
+        _measure(who, _some_rows(X, n_rows, seed), rules, n_repeats, seed)
+        for who, X in zip((rules, model), tables)
+    )
+    asked = rules.asked
     uses = np.maximum(np.abs(of_rules).max(axis=1), np.abs(of_model).max(axis=1))
     shown = [d for d in range(len(uses)) if uses[d] > SMALLEST or d in asked]
     shown.sort(key=lambda d: (-of_model[d].mean(), -of_rules[d].mean(), d))
@@ -143,26 +164,27 @@ def measure_importances(
     )
 
 
-def _some_rows(X: Any, n_rows: int, most: int, seed: int) -> Any:
-    """At most so many rows, in the form that scikit-learn shuffles."""
-    from sklearn.utils import _safe_indexing
-
+def _some_rows(X: Any, n_rows: int, seed: int) -> Any:
+    """So many rows, in the form that scikit-learn shuffles."""
     if is_frame(X) and not hasattr(X, "iloc"):
         X = X.to_pandas()
-    table = X if is_frame(X) else np.asarray(X)
-    if n_rows <= most:
+    table = X if is_frame(X) else np.asanyarray(X)
+    if n_rows == len(table):
         return table
-    drawn = np.random.default_rng(seed).choice(n_rows, most, replace=False)
-    return _safe_indexing(table, np.sort(drawn))
+    drawn = np.random.default_rng(seed).choice(len(table), n_rows, replace=False)
+    return take_rows(table, np.sort(drawn))
 
 
 def _measure(
     model: Any, table: Any, rules: RuleSet, n_repeats: int, seed: int
 ) -> np.ndarray:
     """What is lost in every shuffle of every feature: (n_features, n_repeats)."""
+    import pandas as pd
     from sklearn.inspection import permutation_importance
 
-    speaker = _Speaker(model)
+    speaker = _Speaker(model, table)
+    if speaker.features is not None:
+        table = pd.DataFrame(table)
 
     def score(speaker: _Speaker, X: Any, y: np.ndarray) -> float:
         return float(fidelity(y, speaker.predict(X), rules.task))
@@ -173,7 +195,7 @@ def _measure(
     found = permutation_importance(
         speaker, table, said, scoring=score, n_repeats=n_repeats, random_state=seed
     )
-    if not is_frame(table):
+    if speaker.features is not None or not is_frame(table):
         return found.importances
     # A frame may have other columns, too, and these in any order.
     column = {str(name): place for place, name in enumerate(table.columns)}
