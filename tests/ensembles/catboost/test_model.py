@@ -401,6 +401,7 @@ class SquaredError:
         return [(t - a, -1) for a, t in zip(approxes, targets)]
 
 
+@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
 def test_losses_in_memory():
     loss = {"loss_function": SquaredError(), "eval_metric": "RMSE"}
     with refuses(ModelError, match="PythonUserDefined"):

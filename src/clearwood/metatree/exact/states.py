@@ -162,7 +162,9 @@ def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
     return np.array(table, dtype=np.int64)
 
 
-def make_priors(n_features: int, g_at: np.ndarray, *, repeats: bool) -> list[SplitPrior]:
+def make_priors(
+    n_features: int, g_at: np.ndarray, *, repeats: bool
+) -> list[SplitPrior]:
     """Prior of every level: at each number of questions left, or at the one there is.
 
     Without repeats, a path that has asked all features stops; so do all where there
