@@ -58,9 +58,9 @@ def report(
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
         Rows on which to score the rules and look for their failures; best rows
-        that the model was not fitted on. Rules take a sparse matrix, too; then the page
-        does not say what is lost without each column. All numbers on the page are then of these
-        rows; those that the rules came with are folded away.
+        that the model was not fitted on. Of rules it may be a sparse matrix; then the
+        page does not say what is lost without each column. All numbers on the page are
+        of these rows; those that the rules came with are folded away.
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
         text, the lengths of the sequences.
