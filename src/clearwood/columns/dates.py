@@ -152,7 +152,7 @@ def plain_date(low: float, high: float, near: float, kind: str) -> float:
     for part in PARTS[: 3 if kind == "date" else None]:
         starts = np.array([_time(near), _time(low)]).astype(f"M8[{part}]")
         starts = np.concatenate([starts, starts + np.array(1, f"m8[{part}]")])
-        found = day_numbers(starts).tolist()
+        found: list[float] = day_numbers(starts).tolist()
         inside = [days for days in found if low <= days < high]
         if inside:
             return min(inside, key=lambda days: (abs(days - near), days)) - after

@@ -357,10 +357,13 @@ class FeatureSpace:
         return cells.integer_codes(values, labels, column)
 
     def _is_at(self, values: np.ndarray, missing_at: float) -> np.ndarray:
+        is_at: np.ndarray
         if self.float32:
-            return cells.single(values) == cells.single(np.array(missing_at))
+            is_at = cells.single(values) == cells.single(np.array(missing_at))
+            return is_at
         with np.errstate(over="ignore"):
-            return np.abs(values - missing_at) <= ZERO
+            is_at = np.abs(values - missing_at) <= ZERO
+        return is_at
 
     def columns(
         self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False

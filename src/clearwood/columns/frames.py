@@ -14,7 +14,7 @@ from clearwood.columns.cells import EXACT, are_flags, checked, refuse_zone
 from clearwood.columns.sparse_tables import with_dense_columns
 
 
-class Column:
+class FrameColumn:
     """A column of a frame; its cells are read when they are first asked for.
 
     Parameters
@@ -37,26 +37,8 @@ class Column:
         Dates are ``datetime64``, those with a time zone in UTC; durations
         ``timedelta64``.
         """
-        import narwhals as nw
-
-        series, dtype = self.series, self.dtype
-        if dtype == nw.Duration:
-            return series.to_numpy().astype("m8[us]")
-        if dtype in (nw.Date, nw.Datetime):
-            if getattr(dtype, "time_zone", None):
-                series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-            return series.to_numpy().astype("M8[us]")
-
-        if dtype.is_float():
-            return series.cast(nw.Float64).to_numpy()
-        if dtype.is_integer() or dtype == nw.Boolean:
-            if not series.null_count() and dtype not in (nw.Int128, nw.UInt128):
-                return series.to_numpy()
-            values = series.cast(nw.Float64).to_numpy()
-            if not (np.abs(values) >= EXACT).any():
-                return values
-        cells = series.to_list()
-        return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
+        cells: np.ndarray = _cells_of(self.series)
+        return cells
 
     @cached_property
     def is_flag(self) -> bool:
@@ -96,6 +78,29 @@ class Column:
                 refuse_zone(name, zoned, f"{cell} in the data has")
 
 
+def _cells_of(series: Any) -> Any:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype == nw.Duration:
+        return series.to_numpy().astype("m8[us]")
+    if dtype in (nw.Date, nw.Datetime):
+        if getattr(dtype, "time_zone", None):
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.to_numpy().astype("M8[us]")
+
+    if dtype.is_float():
+        return series.cast(nw.Float64).to_numpy()
+    if dtype.is_integer() or dtype == nw.Boolean:
+        if not series.null_count() and dtype not in (nw.Int128, nw.UInt128):
+            return series.to_numpy()
+        values = series.cast(nw.Float64).to_numpy()
+        if not (np.abs(values) >= EXACT).any():
+            return values
+    cells = series.to_list()
+    return checked(np.fromiter(cells, dtype=object, count=len(cells)), series.name)
+
+
 class Frame:
     """The columns of a frame by the text of their names, taken out as they are asked.
 
@@ -108,7 +113,7 @@ class Frame:
         # Held, so that no other table gets its identity.
         self.table = X
         self.names = {str(name): name for name in X.columns}
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, FrameColumn] = {}
 
     @cached_property
     def _dense(self) -> Any:
@@ -116,13 +121,13 @@ class Frame:
 
         return nw.from_native(with_dense_columns(self.table), eager_only=True)
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> FrameColumn:
         if name not in self._columns:
-            column = Column(self._dense.get_column(self.names[name]))
+            column = FrameColumn(self._dense.get_column(self.names[name]))
             self._columns[name] = column
         return self._columns[name]
 
-    def __iter__(self) -> Iterator[Column]:
+    def __iter__(self) -> Iterator[FrameColumn]:
         return map(self.__getitem__, self.names)
 
     def read(self) -> list[np.ndarray]:

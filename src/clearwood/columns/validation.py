@@ -173,7 +173,7 @@ def check_target(
     # A list becomes an array of one type, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     try:
-        values = column_or_1d(y, warn=True)
+        values: np.ndarray = column_or_1d(y, warn=True)
     except ValueError:
         found = shown(y) if isinstance(y, str) else f"one of shape {np.shape(y)}"
         raise InputError(
