@@ -725,6 +725,26 @@ def test_a_sparse_matrix_says_what_the_dense_one_does(case):
     np.testing.assert_array_equal(says(sparse, csr_array(X)), says(dense, X))
 
 
+@each([case for case in ESTIMATORS if getattr(case.make, "_reads_sparse", 0)])
+def test_a_page_of_a_sparse_matrix_shows_what_the_dense_one_does(
+    case, tmp_path, monkeypatch
+):
+    """But for what is lost without each column: it may have thousands of them."""
+    monkeypatch.setattr("clearwood.reporting.summary.FEWEST_SHUFFLED", 10**9)
+    X, y = case.data()
+    X, y = X.to_numpy(), y.to_numpy()
+    found = case.made(case.forest()).fit(X, y)
+    for result in (found, found.rules_):
+        pages = []
+        for form in (np.asarray, csr_array):
+            cw.report(
+                result, tmp_path / "page.html", X=form(X), y=y, row=X[0],
+                teacher=found.ensemble_, overwrite=True,
+            )  # fmt: skip
+            pages.append((tmp_path / "page.html").read_text())
+        assert pages[0] == pages[1]
+
+
 @each(ESTIMATORS)
 def test_wrong_queries_are_refused(case):
     X, _ = case.data()

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -281,3 +283,20 @@ def test_an_error_of_a_fit_is_one_line(monkeypatch):
     reply = do_job(None, Job("tree", (2,), 0))
     same_text(reply.error)
     assert len(reply.error) < 520 and reply.answers == []
+
+
+def test_a_sparse_matrix_gives_what_the_dense_one_does(in_this_process):
+    X, y = sample()
+    X = np.where(X > 0.3, X, 0.0)
+    few = RandomForestClassifier(5, max_depth=3, random_state=0)
+    for model in (few, clone(few).fit(X, y)):
+        dense, sparse = (
+            compare(model, form(X), y, methods=["list", "tree", "in-trees"])
+            for form in (np.asarray, csr_array)
+        )
+        assert [method for method, _ in sparse.failures] == ["in-trees"]
+        of_both = [p for p in dense.points if p.method != "in-trees"]
+        assert len(of_both) == len(sparse.points)
+        for one, other in zip(of_both, sparse.points):
+            assert one.text == other.text and one.error == other.error
+            assert (one.coverage, one.log_loss) == (other.coverage, other.log_loss)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from clearwood._numeric import as_generator
 from clearwood._words.labels import target_name
 from clearwood.columns.frames import read_once
+from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.validation import (
     check_apart,
     check_table,
@@ -92,6 +93,8 @@ def compare(
         every time. What has no trees that can be read is asked as it stands, see
         :func:`simplify`; methods that need trees then fail, and say so.
     X : array-like or frame of shape (n_samples, n_features)
+        Or a sparse matrix, which lists, trees and sums of rules read; the other methods
+        then fail, and say so.
     y : array-like of shape (n_samples,)
         True labels or values.
     methods : "all" or sequence of str, default="all"
@@ -176,7 +179,7 @@ def compare(
         # Refused here if it is wrong, before anything that takes long.
         ensemble.features.with_info(column_info)
     # Of unknown categories it is said here once; the workers' warnings are not shown.
-    encoded = ensemble.encode(X)
+    encoded = X if is_matrix(X) else ensemble.encode(X)
     if is_class and not refitted:
         warn_of_class_order(ensemble, encoded, y)
     problem = Problem(
@@ -272,7 +275,7 @@ def _check_data(
             "compare needs y, the true labels or values: they tell how wrong the model "
             "and its rules are."
         )
-    X = check_table(BaseEstimator(), X, reset=True)
+    X = check_table(BaseEstimator(), X, reset=True, sparse=is_matrix(X))
     check_apart(X, y)
     y = check_target(y, X.shape[0], numeric=not is_class)
     weight = check_weight(sample_weight, len(y))

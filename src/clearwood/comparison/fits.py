@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from clearwood._estimators import take_rows
+from clearwood.columns.sparse_tables import is_matrix
 from clearwood.comparison.folds import (
     Job,
     Part,
@@ -91,12 +93,11 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
 def _answers(
     problem: Problem, job: Job, part: Part, found: Sequence[RuleSet]
 ) -> list[SizedAnswer]:
-    encoded = found[0].features.encode(problem.X)[part.told]
     weight = problem.weight[part.told]
     is_last = part.kind == "all"
     answers = []
-    for rules in found:
-        matches = rules.matches_encoded(encoded)
+    for rules, (read, encoded) in zip(found, _read(problem, part, found)):
+        matches = read.matches_encoded(encoded)
         # Of one fit for one size all that is found is of that size.
         asked = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan
@@ -108,15 +109,26 @@ def _answers(
                 asked,
                 rules.n_rules,
                 rules.n_literals,
-                problem.positions(rules.predict_encoded(encoded)),
+                problem.positions(read.predict_encoded(encoded)),
                 coverage,
                 overlap,
                 rules if is_last else None,
                 str(rules) if is_last else "",
-                _sure(problem, rules, encoded) if part.kind == "fold" else None,
+                _sure(problem, read, encoded) if part.kind == "fold" else None,
             )
         )
     return answers
+
+
+def _read(
+    problem: Problem, part: Part, found: Sequence[RuleSet]
+) -> list[tuple[RuleSet, np.ndarray]]:
+    """Rules and the rows to be told of as they read them."""
+    if is_matrix(problem.X):
+        rows = take_rows(problem.X, part.told)
+        return [rules.read(rows) for rules in found]
+    encoded = found[0].features.encode(problem.X)[part.told]
+    return [(rules, encoded) for rules in found]
 
 
 def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray | None:

@@ -59,7 +59,8 @@ def report(
     X : array-like or frame of shape (n_samples, n_features), optional
         Rows on which to score the rules and look for their failures; best rows
         that the model was not fitted on. All numbers on the page are then of these
-        rows; those that the rules came with are folded away.
+        rows; those that the rules came with are folded away. Rules take a sparse
+        matrix, too; then nothing says what is lost without each column.
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
         text, the lengths of the sequences.

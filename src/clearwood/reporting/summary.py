@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
@@ -20,7 +21,7 @@ from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
-from clearwood.reporting.table import Table, table_of
+from clearwood.reporting.table import Table, in_asked_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
@@ -125,7 +126,14 @@ def summarize(
         teacher = getattr(result, "ensemble_", None)
     teacher = as_predictor(teacher)
     ensemble = _ensemble_of(teacher)
-    table = None if X is None else table_of(rules, X, y, teacher, _path_of(result))
+    facts = _facts(rules, teacher, ensemble)
+    explained = _explained(result, rules, row)
+    given = X
+    if family is None and is_matrix(X):
+        result, X, row = in_asked_columns(result, X, row)
+        rules = rules_of(result)
+    path = path_of(result)
+    table = None if X is None else table_of(rules, X, given, y, teacher, path)
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
@@ -141,7 +149,7 @@ def summarize(
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
-        "facts": _facts(rules, teacher, ensemble),
+        "facts": facts,
         "model": _model_in_words(teacher, ensemble),
         "verdict": summarize_verdict(rules, shown, table, new_to),
         "warning": rules.about.get("warning"),
@@ -159,7 +167,7 @@ def summarize(
         "history": summarize_history(getattr(result, "history_", ())),
         "started": getattr(result, "n_start_components_", 0),
         "tree": _tree(result, table, row),
-        "row": _explained(result, rules, row),
+        "row": explained,
         "importances": None
         if family is not None
         else _importances(rules, table, teacher),
@@ -169,11 +177,6 @@ def summarize(
         _check_name(family, page)
         page[family.name] = section
     return page | {"words": words_of(page)}
-
-
-def _path_of(result: Any) -> tuple[RuleSet, ...]:
-    """Rules of all sizes among which those of a result were chosen."""
-    return tuple(getattr(result, "path_", None) or ())
 
 
 def _summarize_alone(
@@ -294,7 +297,8 @@ def _importances(
     """What matters to both; None where the model cannot be asked of shuffled rows."""
     if table is None or table.taught is None or not hasattr(teacher, "predict"):
         return None
-    if len(table.taught) < FEWEST_SHUFFLED:
+    # A matrix may have thousands of columns, each of which would be shuffled.
+    if is_matrix(table.for_model) or len(table.taught) < FEWEST_SHUFFLED:
         return None
     tables = table.rows, table.for_model
     found = importances_of(rules, teacher, tables, 3, MOST_SHUFFLED)
