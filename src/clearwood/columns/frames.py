@@ -14,7 +14,7 @@ from clearwood.columns.cells import EXACT, are_flags, checked, refuse_zone
 from clearwood.columns.sparse_tables import with_dense_columns
 
 
-class Column:
+class FrameColumn:
     """A column of a frame; its cells are read when they are first asked for.
 
     Parameters
@@ -113,7 +113,7 @@ class Frame:
         # Held, so that no other table gets its identity.
         self.table = X
         self.names = {str(name): name for name in X.columns}
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, FrameColumn] = {}
 
     @cached_property
     def _dense(self) -> Any:
@@ -121,13 +121,13 @@ class Frame:
 
         return nw.from_native(with_dense_columns(self.table), eager_only=True)
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> FrameColumn:
         if name not in self._columns:
-            column = Column(self._dense.get_column(self.names[name]))
+            column = FrameColumn(self._dense.get_column(self.names[name]))
             self._columns[name] = column
         return self._columns[name]
 
-    def __iter__(self) -> Iterator[Column]:
+    def __iter__(self) -> Iterator[FrameColumn]:
         return map(self.__getitem__, self.names)
 
     def read(self) -> list[np.ndarray]:

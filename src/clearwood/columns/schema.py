@@ -16,7 +16,7 @@ from clearwood._words.numbers import written_numbers
 from clearwood.columns.cells import EXACT, days, is_missing, shown
 from clearwood.columns.dates import UTC
 from clearwood.columns.feature_space import FeatureSpace, is_frame
-from clearwood.columns.frames import Column, frame_of
+from clearwood.columns.frames import FrameColumn, frame_of
 from clearwood.columns.info import ColumnInfo, said_with
 from clearwood.columns.sparse_tables import is_sparse
 from clearwood.exceptions import InputError
@@ -107,7 +107,7 @@ def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
     return first
 
 
-def _time_info(column: Column, first: dict[type, int], name: str) -> ColumnInfo:
+def _time_info(column: FrameColumn, first: dict[type, int], name: str) -> ColumnInfo:
     """Whether a column holds booleans, or times of some kind, and in which zone."""
     cells = column.cells
     is_span = cells.dtype.kind == "m" or _all_of(first, DURATIONS)

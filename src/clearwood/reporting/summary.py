@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from copy import copy
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from clearwood._words.labels import printable
-from clearwood.columns.sparse_tables import columns_of, is_matrix
+from clearwood.columns.sparse_tables import is_matrix
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
@@ -22,7 +21,7 @@ from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
 from clearwood.reporting.lead import model_in_words
 from clearwood.reporting.path import summarize_path
-from clearwood.reporting.table import Table, table_of
+from clearwood.reporting.table import Table, in_asked_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
@@ -131,11 +130,10 @@ def summarize(
     explained = _explained(result, rules, row)
     given = X
     if family is None and is_matrix(X):
-        result, X, row = _in_asked_columns(result, X, row)
+        result, X, row = in_asked_columns(result, X, row)
         rules = rules_of(result)
-    table = None
-    if X is not None:
-        table = table_of(rules, X, given, y, teacher, _path_of(result))
+    path = path_of(result)
+    table = None if X is None else table_of(rules, X, given, y, teacher, path)
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
@@ -179,26 +177,6 @@ def summarize(
         _check_name(family, page)
         page[family.name] = section
     return page | {"words": words_of(page)}
-
-
-def _path_of(result: Any) -> tuple[RuleSet, ...]:
-    """Rules of all sizes among which those of a result were chosen."""
-    return tuple(getattr(result, "path_", None) or ())
-
-
-def _in_asked_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
-    """The same result in the columns that its rules ask, and X and row in these."""
-    rules = rules_of(result)
-    asked = sorted(rules.asked.union(*(one.asked for one in _path_of(result)))) or [0]
-    features, place = rules.features.taken(asked), {d: i for i, d in enumerate(asked)}
-    moved = rules.in_columns(features, place)
-    if result is not rules:
-        moved = copy(result)
-        moved._move(features, place)
-    if row is not None:
-        row = rules.features.encode(one_row(row), asked)[:, asked]
-        row = features.as_encoded(row)
-    return moved, columns_of(rules.features, X, asked), row
 
 
 def _summarize_alone(
@@ -319,9 +297,8 @@ def _importances(
     """What matters to both; None where the model cannot be asked of shuffled rows."""
     if table is None or table.taught is None or not hasattr(teacher, "predict"):
         return None
-    if is_matrix(table.for_model):
-        return None  # of thousands of columns, each of which would be shuffled
-    if len(table.taught) < FEWEST_SHUFFLED:
+    # A matrix may have thousands of columns, each of which would be shuffled.
+    if is_matrix(table.for_model) or len(table.taught) < FEWEST_SHUFFLED:
         return None
     tables = table.rows, table.for_model
     found = importances_of(rules, teacher, tables, 3, MOST_SHUFFLED)

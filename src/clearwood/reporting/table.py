@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.columns.sparse_tables import columns_of
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import answers_of
-from clearwood.rules.rule_set import rows_for
+from clearwood.rules.explain import one_row
+from clearwood.rules.rule_set import rows_for, rules_of
 
 
 class Table(NamedTuple):
@@ -44,3 +47,23 @@ def table_of(
     taught, probabilities = answers_of(rules, teacher, for_model, len(rows))
     y = None if y is None else rules.check_truth(y, len(rows), "y")
     return Table(X, rows, for_model, y, taught, probabilities)
+
+
+def path_of(result: Any) -> tuple[RuleSet, ...]:
+    """Rules of all sizes among which those of a result were chosen."""
+    return tuple(getattr(result, "path_", None) or ())
+
+
+def in_asked_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
+    """The same result in the columns that its rules ask, and X and row in these."""
+    rules = rules_of(result)
+    asked = sorted(rules.asked.union(*(one.asked for one in path_of(result)))) or [0]
+    features, place = rules.features.taken(asked), {d: i for i, d in enumerate(asked)}
+    moved = rules.in_columns(features, place)
+    if result is not rules:
+        moved = copy(result)
+        moved._move(features, place)
+    if row is not None:
+        row = rules.features.encode(one_row(row), asked)[:, asked]
+        row = features.as_encoded(row)
+    return moved, columns_of(rules.features, X, asked), row
