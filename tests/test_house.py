@@ -44,6 +44,8 @@ MOST_FILES, MOST_LINES = 14, 300
 """Files in a folder; lines of code in a file, without docstrings and comments."""
 
 LONG_FILES = {
+    "circuits/_scaled_passes.cpp": "the passes of one circuit, up and down",
+    "circuits/learning/_kernels.cpp": "the tests and clusters of one learner",
     "cli/verbs/project.py": "one command with the options of every reference",
     "families.py": "the records of all families",
     "projection/reading/section.py": "the sentences of one page",
