@@ -5,7 +5,7 @@ import pytest
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_problem
 
-from clearwood._kernels.search import dot_product
+from clearwood._kernels.search import dot_product, rows_in_boxes, sums_of_boxes
 from clearwood.search import (
     BoxList,
     ClassLoss,
@@ -402,19 +402,29 @@ def test_of_hundreds_of_outputs_a_tree_finds_what_they_have_in_common(
     assert (parts == cut[:, :10]).all(axis=(1, 2)).sum() == 1
 
 
-def test_boxes_are_the_same_however_many_are_looked_at_at_once(monkeypatch):
+def test_no_two_boxes_to_choose_from_hold_the_same_rows():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 4, (60, 3)).astype(np.uint8)
-    grid, target = numeric_grid(X, 4), rng.normal(size=60)
-    found = []
-    for cells in (2**25, 3 * 60, 1):
-        monkeypatch.setattr(candidates, "MOST_CELLS", cells)
-        pool = candidate_boxes(grid, target, np.ones(60), np.random.default_rng(1))
-        found.append(pool)
-        held = naive.members(grid, pool)
-        assert len(np.unique(held, axis=0)) == len(pool) > 50
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
+    X = rng.integers(0, 4, (70, 3)).astype(np.uint8)
+    grid, target = numeric_grid(X, 4), rng.normal(size=70)
+    pool = candidate_boxes(grid, target, np.ones(70), np.random.default_rng(1))
+    held = naive.members(grid, pool)
+    assert len(np.unique(held, axis=0)) == len(pool) > 50
+
+
+@pytest.mark.parametrize("n_rows", [1, 64, 70, 200])
+def test_sums_of_boxes_by_line_are_those_of_their_rows(n_rows):
+    rng = np.random.default_rng(n_rows)
+    grid = numeric_grid(rng.integers(0, 4, (n_rows, 3)).astype(np.uint8), 4)
+    boxes = np.array([random_box(rng, grid) for _ in range(9)])
+    columns = rng.normal(size=(n_rows, int(rng.integers(1, 9))))
+    line = rng.integers(0, 3, n_rows).astype(np.int32)
+    found = sums_of_boxes(rows_in_boxes(grid, boxes), line, 3, columns)
+    for rows, sums in zip(naive.members(grid, boxes), found):
+        for j in range(3):
+            expected = np.zeros(columns.shape[1])
+            for i in np.flatnonzero(rows & (line == j)):
+                expected += columns[i]
+            np.testing.assert_array_equal(sums[j], expected)
 
 
 def test_gains_ask_how_much_rows_count():

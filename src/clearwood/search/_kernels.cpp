@@ -26,82 +26,141 @@ std::pair<Index, Index> one_stretch(View<const bool, 1> allowed, bool wanted) {
     return {first, last};
 }
 
-// Exclude rows whose bin is not allowed.
+// Call a loop over rows with whether a bin is allowed, as 0 or 1.
 //
-// Nearly all bounds leave one stretch of bins, or leave one out: rows are compared
-// with its ends many at a time, which takes a tenth of looking up each.
-template <typename Bin>
-void keep_allowed(View<const Bin, 1> column, View<const bool, 1> allowed,
-                  View<bool, 1> row) {
+// Nearly all bounds leave one stretch of bins, or leave one out: bins are compared with
+// its ends many at a time, which takes a tenth of looking up each.
+template <typename Bin, typename Loop>
+void with_test(View<const bool, 1> allowed, const Loop& loop) {
     auto [first, last] = one_stretch(allowed, true);
     bool wanted = first >= 0;
     if (!wanted) std::tie(first, last) = one_stretch(allowed, false);
-    if (first < 0) {
-        for (Index i = 0; i < column.size(); ++i) row[i] &= allowed[column[i]];
-        return;
-    }
     // Bins below `first` wrap around, so that one comparison does for both ends.
     Bin low = Bin(first), width = Bin(last - first);
-    auto flags = as_bytes(row);
-    for (Index i = 0, n = column.size(); i < n; ++i)
-        flags[i] &= std::uint8_t(Bin(column[i] - low) <= width) ^ std::uint8_t(!wanted);
+    if (first < 0)
+        loop([=](Bin b) { return std::uint8_t(allowed[b]); });
+    else if (wanted)
+        loop([=](Bin b) { return std::uint8_t(Bin(b - low) <= width); });
+    else
+        loop([=](Bin b) { return std::uint8_t(Bin(b - low) > width); });
+}
+
+// Exclude rows whose bin is not allowed.
+template <typename Bin>
+void keep_allowed(View<const Bin, 1> column, View<const bool, 1> allowed,
+                  View<bool, 1> row) {
+    std::uint8_t* flags = as_bytes(row);
+    const Bin* bins = column.data();
+    with_test<Bin>(allowed, [&, n = column.size()](auto is_in) {
+        for (Index i = 0; i < n; ++i) flags[i] &= is_in(bins[i]);
+    });
+}
+
+// Exclude rows that are not in a box.
+template <typename Bin>
+void keep_inside(const Grid<Bin>& grid, View<const bool, 1> box, View<bool, 1> row) {
+    for (Index d = 0; d < grid.n_features(); ++d) {
+        auto allowed = grid.part(box, d);
+        if (!all(allowed)) keep_allowed(grid.columns[d], allowed, row);
+    }
 }
 
 // Which rows are in which boxes: (n_boxes, n_rows).
 template <typename Bin>
 Matrix<bool> contains(const Grid<Bin>& grid, View<const bool, 2> boxes) {
     Matrix<bool> inside({boxes.size(0), grid.n_rows()}, true);
-    for (Index k = 0; k < boxes.size(0); ++k)
-        for (Index d = 0; d < grid.n_features(); ++d) {
-            auto allowed = grid.part(boxes[k], d);
-            if (!all(allowed)) keep_allowed(grid.columns[d], allowed, inside[k]);
-        }
+    for (Index k = 0; k < boxes.size(0); ++k) keep_inside(grid, boxes[k], inside[k]);
     return inside;
 }
 
-// Sums of columns (n_some, n_columns) over some rows of each box, of the rows' members
-// (n_rows, n_boxes): (n_boxes, n_columns).
+// The same, 64 rows to a number: (n_boxes, n_rows / 64), the first in the lowest bit.
+template <typename Bin>
+Matrix<std::uint64_t> rows_in_boxes(const Grid<Bin>& grid, View<const bool, 2> boxes) {
+    Index n_boxes = boxes.size(0), n_rows = grid.n_rows();
+    Matrix<std::uint64_t> bits({n_boxes, (n_rows + 63) / 64});
+    Vector<bool> row(n_rows);
+    for (Index k = 0; k < n_boxes; ++k) {
+        row.fill(true);
+        keep_inside(grid, boxes[k], row);
+        const bool* flag = row.begin();
+        for (std::uint64_t& word : bits[k])
+            for (int i = 0; i < 64 && flag < row.end(); ++i)
+                word |= std::uint64_t(*flag++) << i;
+    }
+    return bits;
+}
+
+// Sums of columns (n_rows, n_columns) over the rows of each box that each line decides:
+// (n_boxes, n_lines, n_columns).
+//
+// inside : bits of rows_in_boxes; line : (n_rows,)
 //
 // Row after row, in this order on every machine; BLAS, which takes longer besides, adds
 // in another order on each.
-Matrix<double> sums_of_boxes(View<const bool, 2> member, View<const Index, 1> rows,
-                             View<const double, 2> columns) {
-    Index n_columns = columns.size(1), n_boxes = member.size(1);
-    Matrix<double> sums({n_columns, n_boxes});
-    Vector<double> here(n_boxes);
-    for (Index i = 0; i < rows.size(); ++i) {
-        auto row = as_bytes(member[rows[i]]);
-        for (Index k = 0; k < n_boxes; ++k) here[k] = row[k];
-        for (Index c = 0; c < n_columns; ++c) {
-            double number = columns(i, c);
-            auto into = sums[c];
-            for (Index k = 0; k < n_boxes; ++k) into[k] += here[k] * number;
+Array<double, 3> sums_of_boxes(View<const std::uint64_t, 2> inside,
+                               View<const std::int32_t, 1> line, Index n_lines,
+                               View<const double, 2> columns) {
+    Index n_boxes = inside.size(0);
+    Array<double, 3> sums({n_boxes, n_lines, columns.size(1)});
+    auto add = [&](auto n_columns) {
+        for (Index k = 0; k < n_boxes; ++k) {
+            View<double, 2> own = sums[k];
+            for (Index word = 0; word < inside.size(1); ++word)
+                for (std::uint64_t bits = inside(k, word); bits; bits &= bits - 1) {
+                    Index i = 64 * word + std::countr_zero(bits);
+                    double* __restrict into = own[line[i]].begin();
+                    const double* more = columns[i].begin();
+                    for (Index c = 0; c < n_columns; ++c) into[c] += more[c];
+                }
         }
-    }
-    Matrix<double> result({n_boxes, n_columns});
-    for (Index k = 0; k < n_boxes; ++k)
-        for (Index c = 0; c < n_columns; ++c) result(k, c) = sums(c, k);
-    return result;
+    };
+    with_number(columns.size(1), add);
+    return sums;
 }
 
-// How many features' allowed bins each row is outside of.
+// Add to numbers of rows whether their bin is allowed, times a sign.
 template <typename Bin>
-Vector<std::int32_t> count_outside(const Grid<Bin>& grid, View<const bool, 1> box) {
-    Vector<std::int32_t> outside(grid.n_rows());
+void add_allowed(View<const Bin, 1> column, View<const bool, 1> allowed, int sign,
+                 View<Bin, 1> numbers) {
+    Bin* into = numbers.data();
+    const Bin* bins = column.data();
+    with_test<Bin>(allowed, [&, n = column.size()](auto is_in) {
+        for (Index i = 0; i < n; ++i) into[i] += Bin(sign * is_in(bins[i]));
+    });
+}
+
+// How many features' allowed bins each row is outside of. As narrow as bins, so that
+// many are counted at a time: no box bounds so many features.
+template <typename Bin>
+Vector<Bin> count_outside(const Grid<Bin>& grid, View<const bool, 1> box) {
+    Vector<Bin> outside(grid.n_rows());
+    Bin n_bounded = 0;
     for (Index d = 0; d < grid.n_features(); ++d) {
         auto allowed = grid.part(box, d);
         if (all(allowed)) continue;
-        auto column = grid.columns[d];
-        for (Index i = 0; i < column.size(); ++i) outside[i] += !allowed[column[i]];
+        ++n_bounded;
+        add_allowed<Bin>(grid.columns[d], allowed, -1, outside);
     }
+    for (Bin& number : outside) number += n_bounded;
     return outside;
+}
+
+// Literals of boxes.
+template <typename Bin>
+Vector<Index> literals_of(const Grid<Bin>& grid, View<const bool, 1> seen,
+                          View<const bool, 2> boxes) {
+    Vector<Index> found(boxes.size(0));
+    for (Index k = 0; k < found.size(); ++k)
+        found[k] = n_literals<Bin>(grid, seen, boxes[k]);
+    return found;
 }
 
 // Rows in the box, and those outside of one feature at most; how many of each.
 //
 // All are written, and counted where they belong: which rows do cannot be predicted,
 // and a wrong guess takes longer than a write that is overwritten.
-std::pair<Index, Index> list_near(View<const std::int32_t, 1> outside,
+template <typename Bin>
+std::pair<Index, Index> list_near(View<const Bin, 1> outside,
                                   View<std::uint32_t, 1> inside_rows,
                                   View<std::uint32_t, 1> near_rows) {
     Index n_inside = 0, n_near = 0;
@@ -228,7 +287,7 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
     Vector<double> inside_cost(n_rows);
     Index n_inside, n_near;
     auto list_rows = [&] {
-        std::tie(n_inside, n_near) = list_near(outside, inside_rows, near_rows);
+        std::tie(n_inside, n_near) = list_near<Bin>(outside, inside_rows, near_rows);
         for (Index j = 0; j < n_inside; ++j) inside_cost[j] = cost[inside_rows[j]];
     };
     list_rows();
@@ -264,9 +323,10 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
             best_interval(total, seen, allowed, problem.literal, better,
                           problem.bounds(0, d), problem.bounds(1, d));
         }
+        ++unchanged;
+        if (std::equal(better.begin(), better.end(), allowed.begin())) continue;
         double now = part_cost(total, seen, allowed, is_category, problem.literal);
         double then = part_cost(total, seen, better, is_category, problem.literal);
-        ++unchanged;
         if (!(then < now - ROUNDING)) continue;
         double held = 0.0;
         for (Index j = 0; j < n_near; ++j) {
@@ -276,10 +336,8 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
         }
         if (held < problem.least) continue;
         unchanged = 1;
-        for (Index i = 0; i < n_rows; ++i) {
-            auto b = column[i];
-            outside[i] += int(allowed[b]) - int(better[b]);
-        }
+        add_allowed<Bin>(column, allowed, 1, outside);
+        add_allowed<Bin>(column, better, -1, outside);
         std::copy(better.begin(), better.end(), allowed.begin());
         list_rows();
     }
@@ -300,7 +358,9 @@ namespace {
 template <typename Bin>
 void add_for_grids(nb::module_& module) {
     add_kernel(module, "contains", &contains<Bin>);
+    add_kernel(module, "rows_in_boxes", &rows_in_boxes<Bin>);
     add_kernel(module, "n_literals", &n_literals<Bin>);
+    add_kernel(module, "literals_of", &literals_of<Bin>);
     add_kernel(module, "improve_box", &improve_box<Bin>);
 }
 

@@ -34,6 +34,20 @@ struct Grid {
     }
 };
 
+// Call a loop over some columns with their number, which is faster where it is known.
+template <typename Loop>
+void with_number(Index n_columns, const Loop& loop) {
+    switch (n_columns) {
+        case 1: return loop(std::integral_constant<Index, 1>());
+        case 2: return loop(std::integral_constant<Index, 2>());
+        case 3: return loop(std::integral_constant<Index, 3>());
+        case 4: return loop(std::integral_constant<Index, 4>());
+        case 5: return loop(std::integral_constant<Index, 5>());
+        case 6: return loop(std::integral_constant<Index, 6>());
+        default: return loop(n_columns);
+    }
+}
+
 // A number, or 0 where it does not count, without a branch: which rows count cannot be
 // predicted, and a wrong guess takes longer than a sum with 0.
 inline double number_if(bool counts, double number) {
@@ -51,10 +65,10 @@ inline const std::uint8_t* as_bytes(View<const bool, 1> flags) {
 
 // Sum of numbers times weights, of the first as many numbers as there are weights; in
 // four parts, of which none waits for another.
-inline double dot_product(View<const double, 1> numbers,
-                          View<const double, 1> weights) {
+template <typename Size>
+double dot_product_of(const double* numbers, const double* weights, Size n) {
     double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0;
-    Index n = weights.size(), s = 0;
+    Index s = 0;
     for (; s + 4 <= n; s += 4) {
         first += numbers[s] * weights[s];
         second += numbers[s + 1] * weights[s + 1];
@@ -63,6 +77,11 @@ inline double dot_product(View<const double, 1> numbers,
     }
     for (; s < n; ++s) first += numbers[s] * weights[s];
     return (first + second) + (third + fourth);
+}
+
+inline double dot_product(View<const double, 1> numbers,
+                          View<const double, 1> weights) {
+    return dot_product_of(numbers.data(), weights.data(), weights.size());
 }
 
 // Literals of one feature's part of a box. Only bins that hold rows matter: a bound

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.search.grid import Grid, contains, n_literals
+from clearwood.search.grid import Grid, contains, literals_of
 
 MOST_SWEEPS = 20
 """Most rounds over all boxes, or over all splits of a tree."""
@@ -37,9 +37,7 @@ class BoxAscent:
         self.grid: Grid = problem.grid
         self.boxes = boxes.copy()
         self.member = contains(problem.grid, self.boxes) if member is None else member
-        self.literals = np.array(
-            [n_literals(problem.grid, box, problem.seen) for box in boxes], dtype=int
-        )
+        self.literals = literals_of(problem.grid, self.boxes, problem.seen)
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._kernels.search import sums_of_boxes
+from clearwood._kernels.search import rows_in_boxes, sums_of_boxes
 from clearwood._kernels.search_trees import node_boxes
 from clearwood._numeric import product
-from clearwood.search.grid import Grid, contains, n_literals
-from clearwood.search.trees.flat import digest
+from clearwood.search.grid import Grid, literals_of
 from clearwood.search.trees.leaf import SQUARED_ERROR
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
@@ -18,9 +17,6 @@ FEATURE_SHARES = (1.0, 0.5, 0.25)
 
 MOST_TREE_ROWS = 2000
 """Rows that one tree is grown on; with twice as many, lists and sums were no better."""
-
-MOST_CELLS = 2**25
-"""Boxes times rows of which it is known at once which is in which: 32 MB."""
 
 MOST_OUTPUTS, N_DIRECTIONS = 256, 64
 """Of more outputs, trees predict so many random directions of them instead."""
@@ -86,11 +82,8 @@ def candidate_boxes(
 def _first_of_each(grid: Grid, boxes: np.ndarray) -> list[int]:
     """Where the boxes stand that hold other rows than any before them."""
     first: dict[bytes, int] = {}
-    n_at_once = max(MOST_CELLS // grid.n_rows, 1)
-    for begin in range(0, len(boxes), n_at_once):
-        held = np.packbits(contains(grid, boxes[begin : begin + n_at_once]), axis=1)
-        for place, rows in enumerate(held, begin):
-            first.setdefault(digest(rows), place)
+    for place, rows in enumerate(rows_in_boxes(grid, boxes)):
+        first.setdefault(rows.tobytes(), place)
     return list(first.values())
 
 
@@ -106,15 +99,16 @@ class Candidates:
     def __init__(self, problem: Any, boxes: np.ndarray) -> None:
         self.boxes = boxes
         self.grid, self.loss, self.counts = problem.grid, problem.loss, problem.counts
-        self.literals = np.array(
-            [n_literals(self.grid, box, problem.seen) for box in boxes], dtype=int
-        )
-        self.member = np.ascontiguousarray(contains(self.grid, boxes).T)
+        self.literals = literals_of(self.grid, boxes, problem.seen)
+        self._inside = rows_in_boxes(self.grid, boxes)
 
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def sums(self, columns: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Sums of columns (n_rows, n_columns) over the rows, or some, of each box."""
-        rows = np.arange(len(self.member)) if rows is None else rows
-        return sums_of_boxes(self.member, rows, columns)
+    def sums(self, columns: np.ndarray, line: np.ndarray, n_lines: int) -> np.ndarray:
+        """Sums of columns (n_rows, n_columns) over the rows of each box, by line.
+
+        Of shape (n_boxes, n_lines, n_columns); ``line`` is an int32 per row.
+        """
+        found: np.ndarray = sums_of_boxes(self._inside, line, n_lines, columns)
+        return found

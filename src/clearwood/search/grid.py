@@ -122,3 +122,9 @@ def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
     int
     """
     return _kernels.n_literals(grid, seen, box)
+
+
+def literals_of(grid: Grid, boxes: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Literals of each of some boxes (n_boxes, total number of bins)."""
+    found: np.ndarray = _kernels.literals_of(grid, seen, boxes)
+    return found

@@ -88,9 +88,9 @@ class ClassLoss:
         """The class again."""
         return int(vector.argmax())
 
-    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+    def gain_columns(self, now: np.ndarray) -> np.ndarray:
         """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
-        return -self.scores[rows] - now[:, None]
+        return -self.scores - now[:, None]
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -190,9 +190,9 @@ class SquaredLoss:
         """The value again."""
         return float(vector[0])
 
-    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+    def gain_columns(self, now: np.ndarray) -> np.ndarray:
         """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
-        share, target = self.share[rows], self.target[rows]
+        share, target = self.share, self.target
         return np.stack([share * target**2 - now, share * target, share], axis=1)
 
     def best_of(
@@ -289,9 +289,9 @@ class LogLoss:
         """The same as a list."""
         return [float(p) for p in vector]
 
-    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+    def gain_columns(self, now: np.ndarray) -> np.ndarray:
         """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
-        return np.column_stack([now, self.scores[rows], self.share[rows]])
+        return np.column_stack([now, self.scores, self.share])
 
     def best_of(
         self, sums: np.ndarray, between: Range = None
@@ -389,10 +389,9 @@ class ProbabilityLoss:
         """The same as a list."""
         return [float(p) for p in vector]
 
-    def gain_columns(self, rows: np.ndarray, now: np.ndarray) -> np.ndarray:
+    def gain_columns(self, now: np.ndarray) -> np.ndarray:
         """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
-        nothing = self.of_nothing[rows] - now
-        return np.column_stack([nothing, self.scores[rows], self.share[rows]])
+        return np.column_stack([self.of_nothing - now, self.scores, self.share])
 
     def best_of(
         self, sums: np.ndarray, between: Range = None

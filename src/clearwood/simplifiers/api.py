@@ -233,11 +233,14 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
             "max_rules in place of n_rules, or name the method."
         )
     found, judged, warned = {}, {}, {}
+    made: dict[Any, Any] = {}  # what all kinds have in common
     for kind in KINDS:
         estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
+        estimator._made = made
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
             found[kind] = estimator.fit(*rows)
+        del estimator._made
         # Read, fitted or asked once for all kinds.
         model = estimator.ensemble_
         judged[kind] = _held_out(estimator)

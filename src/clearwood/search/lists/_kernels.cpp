@@ -111,6 +111,13 @@ void say_best(int kind, View<const double, 1> sums, double share,
     }
 }
 
+// The same for all lines.
+void say_best_of_lines(int kind, View<const double, 2> sums,
+                       View<const double, 1> share, View<double, 2> said) {
+    for (Index line = 0; line < said.size(0); ++line)
+        say_best(kind, sums[line], share[line], said[line]);
+}
+
 // Sums of the scores and shares of the rows that each line decides; and the share of
 // rows times the number of further boxes that they are in.
 std::tuple<Matrix<double>, Vector<double>, double> sums_of_lines(
@@ -274,13 +281,17 @@ void cost_of_rows(const Loss& loss, const Others& others, Index k, double offset
     for (Index j = 0; j < apart.size(0); ++j)
         for (Index s = 0; s < apart.size(1); ++s)
             apart(j, s) = factors[s] - others.factors(j, s);
-    for (Index i = 0; i < cost.size(); ++i) {
-        cost[i] = others.extra[i];
-        Index decides = others.line[i];
-        if (decides <= k) continue;
-        cost[i] += loss.shares[i] * (offset - others.offsets[decides]);
-        cost[i] -= dot_product(loss.scores[i], apart[decides]);
-    }
+    auto write = [&](auto n_scores) {
+        for (Index i = 0; i < cost.size(); ++i) {
+            cost[i] = others.extra[i];
+            Index decides = others.line[i];
+            if (decides <= k) continue;
+            cost[i] += loss.shares[i] * (offset - others.offsets[decides]);
+            const double* scores = loss.scores.data() + i * n_scores;
+            cost[i] -= dot_product_of(scores, apart[decides].data(), n_scores);
+        }
+    };
+    with_number(apart.size(1), write);
 }
 
 // What box k says, and of classes those with most to win; one per line.
@@ -322,7 +333,7 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     double least = penalties.literal * double(lines.literals[k]) - ROUNDING;
     for (Index i = 0; i < n_rows; ++i) {
         counted[i] = counts[i] * double(others.line[i] > k);
-        if (lines.member(k, i)) least += cost[i];
+        least += number_if(lines.member(k, i), cost[i]);
     }
     bool is_signed = std::any_of(signs.begin(), signs.end(), [](Index s) { return s; });
     Vector<int> kinds(lines.boxes.size(0));
@@ -336,6 +347,7 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     Vector<bool> inside(n_rows), best_inside = copy_of(lines.member[k]);
     Vector<bool> best_box = copy_of(lines.boxes[k]);
     Vector<double> sums(n_scores), best_said = copy_of(lines.said[k]);
+    Vector<std::uint32_t> own_rows(n_rows);
     bool is_better = false;
     auto tried = says_to_try(loss, others, lines.said, k);
     for (Index t = 0; t < tried.size(0); ++t) {
@@ -365,8 +377,12 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
             }
             double share = 0.0;
             sums.fill(0.0);
+            Index n_own = 0;  // without a branch, as in list_near
             for (Index i = 0; i < n_rows; ++i) {
-                if (!inside[i] || others.line[i] <= k) continue;
+                own_rows[n_own] = std::uint32_t(i);
+                n_own += inside[i] & (others.line[i] > k);
+            }
+            for (auto i : own_rows.part(0, n_own)) {
                 share += loss.shares[i];
                 for (Index s = 0; s < n_scores; ++s) sums[s] += loss.scores(i, s);
             }
@@ -401,7 +417,7 @@ void add_search_lists(nb::module_& module) {
     module.attr("CHANCES") = int(CHANCES);
     module.attr("SURE") = int(SURE);
     module.attr("LEAST_SAID") = LEAST_SAID;
-    add_kernel(module, "say_best", &say_best);
+    add_kernel(module, "say_best_of_lines", &say_best_of_lines);
     add_kernel(module, "sums_of_lines", &sums_of_lines);
     add_kernel(module, "loss_of_lines", &loss_of_lines);
     add_for_grids<std::uint16_t>(module);

@@ -160,6 +160,10 @@ class ListAscent(BoxAscent):
         self.said = np.array(list(vectors), dtype=np.float64)
         loss, scores = problem.loss, np.ascontiguousarray(problem.loss.scores)
         self._loss = loss.kind, loss.softness, scores, loss.share
+        self._fitted_to = (
+            self.grid, problem.seen, self._loss, problem.penalties,
+            problem.counts, problem.min_rows, problem.all_signs,
+        )  # fmt: skip
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
 
     @property
@@ -169,15 +173,9 @@ class ListAscent(BoxAscent):
 
     def improve(self, k: int) -> None:
         """Find a better value and better sides for one box, the others as they are."""
-        problem, self._known = self.problem, None
-        _kernels.improve_line(
-            (
-                self.grid, problem.seen, self._loss, problem.penalties,
-                problem.counts, problem.min_rows, problem.all_signs,
-            ),
-            (self.boxes, self.member, self.literals, self.said),
-            k,
-        )  # fmt: skip
+        self._known = None
+        lines = self.boxes, self.member, self.literals, self.said
+        _kernels.improve_line(self._fitted_to, lines, k)
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Scores and shares of the rows of each line, and what overlap there is."""
@@ -190,8 +188,7 @@ class ListAscent(BoxAscent):
         loss: Any = self.problem.loss
         sums, share, _ = self._sums()
         if self.problem.signs is None:
-            for line, said in enumerate(self.said):
-                _kernels.say_best(loss.kind, sums[line], share[line], said)
+            _kernels.say_best_of_lines(loss.kind, sums, share, self.said)
             return
         grid, signs = self.problem.grid, self.problem.signs
         means = list(map(loss.mean, sums, share.tolist()))

@@ -64,17 +64,22 @@ def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
 
 def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[BoxList]:
     """The most promising lists with one box more."""
-    trials: dict[bytes, BoxList] = {}
+    trials: dict[bytes, tuple[float, ListAscent]] = {}
     member = contains(problem.grid, current.boxes)
-    for place, position, value in gains.best(problem, current):
+    best = gains.best(problem, current)
+    inside = contains(problem.grid, gains.boxes[[place for place, _, _ in best]])
+    for (place, position, value), own in zip(best, inside):
         longer = inserted(current, gains.boxes[place], position, value)
-        rows = np.insert(member, position, gains.member[:, place], axis=0)
+        rows = with_line(member, position, own)
         ascent = ListAscent(problem, longer, rows)
         ascent.refit()
         ascent.improve(position)
         # Many candidates end in the same place.
-        trials.setdefault(ascent.boxes.tobytes(), ascent.result())
-    return sorted(trials.values(), key=lambda lst: lst.objective)[:N_REFITTED]
+        key = ascent.boxes.tobytes()
+        if key not in trials:
+            trials[key] = ascent.objective(), ascent
+    ordered = sorted(trials.values(), key=lambda trial: trial[0])
+    return [ascent.result() for _, ascent in ordered[:N_REFITTED]]
 
 
 class ListGains(Candidates):
@@ -126,16 +131,15 @@ class ListGains(Candidates):
         """
         loss, member = self.loss, contains(self.grid, current.boxes)
         line, values = first_box(member), [*current.values, current.otherwise]
-        sums = []
+        now = np.empty(len(line))
         for j, value in enumerate(values):
-            rows = np.flatnonzero(line == j)
-            columns = loss.gain_columns(rows, loss.rows(value)[rows])
-            overlap = loss.share[rows] * (j < len(member))
-            columns = np.column_stack([overlap, self.counts[rows], columns])
-            sums.append(self.sums(columns, rows))
+            now[line == j] = loss.rows(value)[line == j]
+        columns = loss.gain_columns(now)
+        overlap = loss.share * (line < len(member))
+        columns = np.column_stack([overlap, self.counts, columns])
+        sums = self.sums(columns, line.astype(np.int32), len(values))
         # A box decides what those from its position on have decided so far.
-        upto = np.cumsum(sums[::-1], axis=0, dtype=np.float64)[::-1]
-        return np.ascontiguousarray(np.moveaxis(upto, 0, 1))
+        return np.ascontiguousarray(np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])
 
     def _value_ranges(
         self, signs: np.ndarray | None, current: BoxList
@@ -164,6 +168,11 @@ def _constant(problem: ListProblem) -> BoxList:
 
 def inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:
     """The list with one box more."""
-    boxes = np.insert(lst.boxes, position, box, axis=0)
+    boxes = with_line(lst.boxes, position, box)
     values = (*lst.values[:position], value, *lst.values[position:])
     return BoxList(boxes, values, lst.otherwise, np.inf)
+
+
+def with_line(table: np.ndarray, position: int, line: np.ndarray) -> np.ndarray:
+    """A table with one line more."""
+    return np.concatenate([table[:position], line[None], table[position:]])

@@ -48,6 +48,19 @@ std::tuple<Vector<std::int32_t>, Vector<Index>> groups_of(View<const bool, 2> me
     return {std::move(group), std::move(first)};
 }
 
+// Constants, and what boxes add to outputs of the rows in them: (n_outputs, n_rows).
+Matrix<double> scores_of(View<const double, 1> constant, View<const double, 1> values,
+                         View<const Index, 1> outputs, View<const bool, 2> member) {
+    Matrix<double> scores({constant.size(), member.size(1)});
+    for (Index c = 0; c < constant.size(); ++c) scores[c].fill(constant[c]);
+    for (Index k = 0; k < values.size(); ++k) {
+        double* into = scores[outputs[k]].begin();
+        const bool* row = member[k].begin();
+        for (Index i = 0; i < member.size(1); ++i) into[i] += values[k] * row[i];
+    }
+    return scores;
+}
+
 // Sums of numbers (n_lines, n_rows) times shares over the rows of each group.
 Matrix<double> sums_of_groups(View<const std::int32_t, 1> group, Index n_groups,
                               View<const double, 2> numbers,
@@ -327,6 +340,7 @@ void best_factors(const SumDesign& design, View<double, 1> factors) {
 
 void add_search_sums(nb::module_& module) {
     add_kernel(module, "groups_of", &groups_of);
+    add_kernel(module, "scores_of", &scores_of);
     add_kernel(module, "sums_of_groups", &sums_of_groups);
     add_kernel(module, "changes", &changes);
     add_kernel(module, "best_term", &best_term);

@@ -77,7 +77,7 @@ class BoxSum(NamedTuple):
     def scores(self, grid: Grid) -> np.ndarray:
         """The sums of each row: (n_outputs, n_rows)."""
         member = contains(grid, self.boxes)
-        return _scores(self.constant, self.values, self.outputs, member)
+        return _kernels.scores_of(self.constant, self.values, self.outputs, member)
 
     def predict(self, grid: Grid) -> np.ndarray:
         """What is said of each row: a value, or of several outputs the largest."""
@@ -199,7 +199,7 @@ class SumAscent(BoxAscent):
         if self._groups is None:
             of_row, first = _kernels.groups_of(self.member)
             merged = self.problem.loss.merged(of_row)
-            self._groups = Groups(of_row, self.member[:, first], *merged)
+            self._groups = Groups(of_row, self.member.take(first, axis=1), *merged)
         return self._groups
 
     def improve(self, k: int) -> None:
@@ -229,7 +229,7 @@ class SumAscent(BoxAscent):
         values = self.values.copy()
         if without is not None:
             values[without] = 0.0
-        scores = _scores(self.constant, values, self.outputs, groups.member)
+        scores = _kernels.scores_of(self.constant, values, self.outputs, groups.member)
         term = TermProblem(
             self.grid,
             problem.seen,
@@ -339,7 +339,10 @@ class SumAscent(BoxAscent):
 
     def _scores(self) -> np.ndarray:
         """The sums of each group of rows."""
-        return _scores(self.constant, self.values, self.outputs, self.groups.member)
+        found: np.ndarray = _kernels.scores_of(
+            self.constant, self.values, self.outputs, self.groups.member
+        )
+        return found
 
     def objective(self) -> float:
         """Loss and penalties of the sum as it is."""
@@ -353,12 +356,3 @@ class SumAscent(BoxAscent):
         return BoxSum(
             self.boxes, self.values, self.outputs, self.constant, self.objective()
         )
-
-
-def _scores(
-    constant: np.ndarray, values: np.ndarray, outputs: np.ndarray, member: np.ndarray
-) -> np.ndarray:
-    scores = np.repeat(constant[:, None], member.shape[1], axis=1)
-    for rows, value, output in zip(member, values, outputs):
-        scores[output] += value * rows
-    return scores

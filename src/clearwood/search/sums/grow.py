@@ -6,6 +6,7 @@ import numpy as np
 
 from clearwood._numeric import rounded
 from clearwood.search.candidates import Candidates, candidate_boxes
+from clearwood.search.grid import contains
 from clearwood.search.growth import N_REFITTED, N_SCREENED, grow, searched_on_some
 from clearwood.search.sums.ascent import (
     BoxSum,
@@ -111,8 +112,11 @@ def _longer(
     before, answers = ascent.objective(), ascent.answers()
     choices = [choice for gains in pools for choice in gains.best(problem, answers)]
     choices.sort(key=lambda choice: -choice[0])
-    for _, gains, b, output, value in choices[:N_SCREENED]:
-        box, inside = gains.boxes[b].copy(), gains.member[:, b] > 0
+    choices = choices[:N_SCREENED]
+    boxes = np.array([gains.boxes[b] for _, gains, b, _, _ in choices], dtype=bool)
+    boxes = boxes.reshape(len(choices), len(problem.seen))
+    for choice, box, inside in zip(choices, boxes, contains(problem.grid, boxes)):
+        _, gains, b, output, value = choice
         literals = int(gains.literals[b])
         value, cost, _ = ascent.moved(box, inside, literals, value, output)
         # Many candidates end in the same place.
@@ -151,7 +155,8 @@ class SumGains(Candidates):
         """
         slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])
-        sums = self.sums(columns.T).astype(np.float64)
+        nowhere = np.zeros(self.grid.n_rows, dtype=np.int32)
+        sums = self.sums(columns.T, nowhere, 1)[:, 0]
         first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
         gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
         enough = sums[:, :1] >= problem.min_rows - 0.01

@@ -35,11 +35,7 @@ void add_rows(View<const Bin, 1> column, View<const Index, 1> rows,
         for (Index j = 0; j < rows.size(); ++j)
             add_line(here[j].begin(), sums[column[rows[j]]].begin(), n_columns);
     };
-    switch (here.size(1)) {
-        case 4: return add(std::integral_constant<Index, 4>());
-        case 5: return add(std::integral_constant<Index, 5>());
-        default: return add(here.size(1));
-    }
+    with_number(here.size(1), add);
 }
 
 // Sums of stats over some rows, per bin of every feature: (n_total, n_scores + 3).

@@ -12,8 +12,8 @@ would do where a class is rare.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -73,6 +73,9 @@ class RulesOnSizePath(RulesFromEnsemble):
     scoring: Any = "auto"
     _method_remedy = "See which method follows the model best (compare)."
     class_weight: Any = None
+    # What several kinds of rules that are fitted to the same rows with the same seed
+    # have in common; None where there is one kind.
+    _made: dict[Any, Any] | None = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
         """Named tuples of what may be tuned, the default first.
@@ -127,10 +130,8 @@ class RulesOnSizePath(RulesFromEnsemble):
             settings = settings[:1]
         seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
         chosen = self._choose(training, settings, seeds[1:])
-        generator, rows = np.random.default_rng(seeds[0]), training
-        if chosen.synthetic:
-            n_synthetic = self._n_synthetic(training)
-            rows = with_synthetic_rows(rows, self.ensemble_, n_synthetic, generator)
+        n_synthetic = self._n_synthetic(training) if chosen.synthetic else None
+        rows, generator = self._rows_to_fit(training, n_synthetic, seeds[0])
         (path,) = self._fit(rows, [chosen], generator)
         # Two may end up with as many lines, where a region is one that is there.
         by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
@@ -215,7 +216,36 @@ class RulesOnSizePath(RulesFromEnsemble):
         grid = training.grid
         if self.max_rules == 1:
             return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
-        return candidate_boxes(grid, training.standardised, training.weight, generator)
+
+        def candidates() -> np.ndarray:
+            scores, weight = training.standardised, training.weight
+            return candidate_boxes(grid, scores, weight, generator)
+
+        # The same luck means the same rows.
+        luck = generator.bit_generator.state["state"]["state"]
+        return self._once(("candidates", luck), candidates)
+
+    def _rows_to_fit(
+        self, rows: Training, n_synthetic: int | None, seed: int
+    ) -> tuple[Training, np.random.Generator]:
+        """Rows with synthetic ones, and a generator for what comes next."""
+
+        def with_more() -> tuple[Training, np.random.Generator]:
+            generator, more = np.random.default_rng(seed), rows
+            if n_synthetic is not None:
+                more = with_synthetic_rows(more, self.ensemble_, n_synthetic, generator)
+            return more, generator
+
+        more, generator = self._once(("rows", seed, n_synthetic), with_more)
+        return more, deepcopy(generator)
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made, or was made for the same key by another kind of rules."""
+        if self._made is None:
+            return make()
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def _choose(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
@@ -304,12 +334,15 @@ class RulesOnSizePath(RulesFromEnsemble):
 
         By agreement and by what is asked for: (rows, 2, settings, sizes).
         """
-        generator = np.random.default_rng(seed)
-        test = self._to_judge(training, held, seed)
+        test = self._once(
+            ("judged", seed), lambda: self._to_judge(training, held, seed)
+        )
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
+        n_synthetic = None
         if settings[0].synthetic:
-            share = self._n_synthetic(training) * len(rows) / len(training)
-            rows = with_synthetic_rows(rows, self.ensemble_, round(share), generator)
+            n_all = self._n_synthetic(training)
+            n_synthetic = round(n_all * len(rows) / len(training))
+        rows, generator = self._rows_to_fit(rows, n_synthetic, seed)
         losses = np.empty((len(held), 2, len(settings), self.max_rules))
         for i, path in enumerate(self._fit(rows, settings, generator)):
             for rules in path:
