@@ -43,14 +43,14 @@ COMMENTS = {".py": "#", ".cpp": "//", ".hpp": "//"}
 MOST_FILES, MOST_LINES = 14, 300
 """Files in a folder; lines of code in a file, without docstrings and comments."""
 
+MORE_LINES = 50
+"""In a file of C++, which names the type of everything."""
+
 LONG_FILES = {
-    "circuits/_scaled_passes.cpp": "the passes of one circuit, up and down",
-    "circuits/learning/_kernels.cpp": "the tests and clusters of one learner",
     "cli/verbs/project.py": "one command with the options of every reference",
     "families.py": "the records of all families",
     "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
-    "search/trees/_kernels.cpp": "kernels that call each other",
 }
 """Files with more lines of code than that, and what each holds."""
 
@@ -226,7 +226,8 @@ def crowded(house: Path) -> list[str]:
         )
         if name in LONG_FILES or text.count("\n") <= MOST_LINES:
             continue
-        if (n_lines := lines_of_code(text, COMMENTS[path.suffix])) > MOST_LINES:
+        most = MOST_LINES + MORE_LINES * (path.suffix != ".py")
+        if (n_lines := lines_of_code(text, COMMENTS[path.suffix])) > most:
             broken.append(f"{name} has {n_lines} lines of code")
     return broken + [
         f"{folder.relative_to(house)}/ has {n} files"
@@ -443,14 +444,14 @@ def test_crowds_are_seen(tmp_path):
     files["b/long"] = '"""Text.\n\nMore.\n"""\n# Why.\n\n' + "x = 1\n" * MOST_LINES
     house = build(tmp_path, files)
     (house / "search").mkdir()
-    (house / "search" / "_kernels.cpp").write_text("// Why.\n\nint x;\n" * MOST_LINES)
+    (house / "search" / "_kernels.cpp").write_text("// Why.\n\nint x;\n" * 350)
     assert crowded(house) == []
-    (house / "search" / "_kernels.hpp").write_text("int x;\n" * (MOST_LINES + 1))
+    (house / "search" / "_kernels.hpp").write_text("int x;\n" * 351)
     files |= {"a/last": "", "b/long": files["b/long"] + "x = 1\n"}
     assert sorted(crowded(build(tmp_path, files))) == [
         "a/ has 15 files",
         "b/long.py has 301 lines of code",
-        "search/_kernels.hpp has 301 lines of code",
+        "search/_kernels.hpp has 351 lines of code",
     ]
 
 
