@@ -51,6 +51,7 @@ LONG_FILES = {
     "families.py": "the records of all families",
     "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
+    "simplifiers/_common/size_path.py": "rules of all sizes: fitted, judged, chosen",
 }
 """Files with more lines of code than that, and what each holds."""
 
