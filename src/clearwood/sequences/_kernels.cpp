@@ -15,18 +15,25 @@ constexpr double TINY = 1e-250;
 // Nothing is divided by less.
 constexpr double FLOOR = 1e-300;
 
+// Columns that are worked on side by side.
+constexpr Index LANES = 4;
+using Lanes = std::array<double, LANES>;
+
 // Product of a row and a square matrix, four rows at a time.
 void times(View<const double, 1> vector, View<const double, 2> matrix,
            View<double, 1> out) {
     Index k = vector.size();
-    out.fill(0.0);
-    for (Index i = 0; i < k; i += 4) {
-        double a = vector(i), b = vector(i + 1), c = vector(i + 2), d = vector(i + 3);
-        const double* rows = matrix[i].begin();
-        double* __restrict into = out.begin();
-        for (Index j = 0; j < k; ++j)
-            into[j] += (a * rows[j] + b * rows[k + j]) +
-                       (c * rows[2 * k + j] + d * rows[3 * k + j]);
+    for (Index j = 0; j < k; j += LANES) {
+        Lanes sums{};
+        for (Index i = 0; i < k; i += 4) {
+            double a = vector(i), b = vector(i + 1);
+            double c = vector(i + 2), d = vector(i + 3);
+            const double* rows = &matrix(i, j);
+            for (Index l = 0; l < LANES; ++l)
+                sums[l] += (a * rows[l] + b * rows[k + l]) +
+                           (c * rows[2 * k + l] + d * rows[3 * k + l]);
+        }
+        std::copy(sums.begin(), sums.end(), &out(j));
     }
 }
 
@@ -202,6 +209,22 @@ void draw_block(View<const double, 2> transposed, View<const Index, 1> bounds,
     }
 }
 
+// Where a state before each is better than the best so far, take it. States are
+// doubles, so that all work is on numbers of one width.
+void improve(double score, double state, View<const double, 1> log_transmat,
+             View<double, 1> found, View<double, 1> before) {
+    const double* __restrict row = log_transmat.begin();
+    double* __restrict best = found.begin();
+    double* __restrict from = before.begin();
+    Index k = found.size();
+    // Two loops, as compilers make branches of two choices in one.
+    for (Index j = 0; j < k; ++j) {
+        double other = from[j];
+        from[j] = score + row[j] > best[j] ? state : other;
+    }
+    for (Index j = 0; j < k; ++j) best[j] = std::max(best[j], score + row[j]);
+}
+
 // Viterbi: the most probable states of every sequence, the first of equals.
 //
 // What is impossible in all states that can be there is passed over like a missing
@@ -216,27 +239,18 @@ void best_paths(View<const double, 1> log_start, View<const double, 2> log_trans
                 View<const Index, 1> bounds, View<State, 2> come_from,
                 View<std::int32_t, 1> states, View<double, 1> log_joint) {
     auto [n, k] = come_from.shape();
-    Vector<double> score(k), found(k);
+    Vector<double> score(k), found(k), before(k);
     Index s = -1;
     for (Index t = 0; t < n; ++t) {
-        View<State, 1> from = come_from[t];
         if (bounds(s + 1) == t) {
             ++s;
             std::copy(log_start.begin(), log_start.end(), found.begin());
         } else {
-            for (Index j = 0; j < k; ++j) {
-                found(j) = score(0) + log_transmat(0, j);
-                from(j) = 0;
-            }
-            for (Index i = 1; i < k; ++i) {
-                for (Index j = 0; j < k; ++j) {
-                    double value = score(i) + log_transmat(i, j);
-                    if (value > found(j)) {
-                        found(j) = value;
-                        from(j) = State(i);
-                    }
-                }
-            }
+            found.fill(-infinity);
+            before.fill(0.0);
+            for (Index i = 0; i < k; ++i)
+                improve(score(i), double(i), log_transmat[i], found, before);
+            for (Index j = 0; j < k; ++j) come_from(t, j) = State(before(j));
         }
         double top = -infinity;
         for (Index j = 0; j < k; ++j) {

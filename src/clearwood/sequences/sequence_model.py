@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.distinct import distinct
 from clearwood.exceptions import InputError
 from clearwood.sequences.dirichlet import draw_rows, log_dirichlet, mode_of_rows
 from clearwood.sequences.emissions import Emission
@@ -44,11 +45,10 @@ class Observed(NamedTuple):
         # NaN is no equal of itself; -2 is no class.
         codes = np.where(np.isnan(values), -2.0, values)
         # Column by column, and not by axis=0, which takes many times as long.
-        _, first, row = np.unique(codes[:, 0], return_index=True, return_inverse=True)
+        _, first, row = distinct(codes[:, 0])
         for column in codes.T[1:]:
-            classes, own = np.unique(column, return_inverse=True)
-            pair = row * len(classes) + own
-            _, first, row = np.unique(pair, return_index=True, return_inverse=True)
+            classes, _, own = distinct(column)
+            _, first, row = distinct(row * len(classes) + own)
         return cls(values[first], row.astype(np.int32), lengths)
 
     @property

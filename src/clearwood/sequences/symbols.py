@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric.distinct import distinct
 from clearwood.columns.cells import is_missing, unmasked
 from clearwood.columns.sparse_tables import accepted
 from clearwood.columns.warned_once import users_level
@@ -103,8 +104,7 @@ def symbols_in(cells: np.ndarray) -> np.ndarray:
     >>> symbols_in(symbol_cells(["to", None, "be"])).tolist()
     ['be', 'to']
     """
-    distinct, _ = _distinct(cells)
-    symbols = [symbol for symbol in distinct if not is_missing(symbol)]
+    symbols = [symbol for symbol in _distinct(cells)[0] if not is_missing(symbol)]
     if not symbols:
         raise InputError("All steps of X are missing; there are no symbols to learn.")
     try:
@@ -124,15 +124,15 @@ def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
     >>> symbol_codes(symbol_cells("abc"), np.array(["a", "c"]))
     array([ 0., -1.,  1.])
     """
-    distinct, place = _distinct(cells)
+    found, place = _distinct(cells)
     position = {symbol: float(i) for i, symbol in enumerate(symbols.tolist())}
     codes = np.array([
         np.nan if is_missing(symbol) else position.get(symbol, float(UNSEEN))
-        for symbol in distinct
+        for symbol in found
     ])  # fmt: skip
     if (codes == UNSEEN).any() and not (codes >= 0).any():
         warnings.warn(
-            f"X holds none of the symbols that the model knows: found {distinct[:5]}, "
+            f"X holds none of the symbols that the model knows: found {found[:5]}, "
             f"it knows {symbols[:5].tolist()}; the text '1' is not the number 1.",
             UnknownCategoriesWarning,
             stacklevel=users_level(),
@@ -143,8 +143,8 @@ def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
 def _distinct(cells: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """The distinct cells, and which of them each cell is."""
     if cells.dtype != object:
-        distinct, place = np.unique(cells, return_inverse=True)
-        return distinct.tolist(), place
+        found, _, place = distinct(cells)
+        return found.tolist(), place
     first: dict[Any, int] = {}
     listed = cells.tolist()
     try:
