@@ -11,6 +11,7 @@ from tests.search.problems import moved, numeric_grid, random_box, random_grid
 from clearwood._kernels.search import best_categories, best_interval, part_cost
 from clearwood._kernels.search_trees import node_boxes
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
+from clearwood.search.grid import literals_of
 from clearwood.search.trees.leaf import SQUARED_ERROR
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -22,9 +23,10 @@ def test_members_and_literals_are_counted_right(seed):
     grid = random_grid(rng, n_rows=12)
     boxes = np.array([whole_box(grid), *(random_box(rng, grid) for _ in range(3))])
     np.testing.assert_array_equal(contains(grid, boxes), naive.members(grid, boxes))
-    for box in boxes:
+    every = literals_of(grid, boxes, grid.seen())
+    for box, same in zip(boxes, every):
         found = n_literals(grid, box, grid.seen())
-        assert found == naive.literals(grid, box, grid.seen())
+        assert found == same == naive.literals(grid, box, grid.seen())
     assert n_literals(grid, boxes[0], grid.seen()) == 0
 
 
