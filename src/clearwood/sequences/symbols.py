@@ -143,8 +143,8 @@ def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
 def _distinct(cells: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """The distinct cells, and which of them each cell is."""
     if cells.dtype != object:
-        found, _, place = distinct(cells)
-        return found.tolist(), place
+        values, _, place = distinct(cells)
+        return values.tolist(), place
     first: dict[Any, int] = {}
     listed = cells.tolist()
     try:
