@@ -187,10 +187,7 @@ def check_target(
             "numbers of samples); give one value per row."
         )
     cells = (values if given is None else given.reshape(-1)).tolist()
-    if given is None and values.dtype.kind in "biuf":
-        missing = np.isnan(values)
-    else:
-        missing = np.array([is_missing(v) for v in cells], dtype=bool)
+    missing = np.array([is_missing(v) for v in cells], dtype=bool)
     if missing.any():
         raise InputError(
             f"Input {name} contains NaN or None in {missing.sum()} row(s), the first "

@@ -100,12 +100,14 @@ def objective_of(model: Any) -> str:
         settings = model.get_params(deep=False)
     named = [settings.get(name) for name in SETTINGS]
     named += [getattr(model, "objective_", None), kind and kind[0]]
-    found = next((x for x in (named[-1], *named) if x is not None), None)
+    known = [x for x in (named[-1], *named) if x is not None]
+    found = known[0] if known else None
     if found is not None and not isinstance(found, str):
         return "custom"
     if found is not None:
         levels = [settings.get(name) for name in LEVELS]
-        level = next((x for x in levels if isinstance(x, int | float)), None)
+        numbers = [x for x in levels if isinstance(x, int | float)]
+        level = numbers[0] if numbers else None
         asks = re.search("quantile|expectile", found.lower()) and "=" not in found
         return f"{found}, alpha={level:g}" if asks and level is not None else found
     if hasattr(model, "steps"):

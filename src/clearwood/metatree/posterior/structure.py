@@ -120,7 +120,7 @@ class Structure(TreeShape):
         """Number of features of a row."""
         return self.coder.features.n_features
 
-    @cached_property
+    @property
     def asked(self) -> set[int]:
         """The features that some node asks about."""
         return set(np.unique(self.feature[~self.is_leaf]).tolist())
