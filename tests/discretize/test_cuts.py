@@ -128,3 +128,9 @@ def test_fractions_of_weight_leave_no_trace_of_rows_that_have_gone():
     assert first.cut == 5.5 and first.accepted
     assert (left.gain, right.gain) == (0, 0)
     assert not left.accepted and not right.accepted
+
+
+def test_the_best_cut_is_the_same_in_any_unit_of_weight():
+    values, label = np.arange(12.0), np.array([0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    for unit in (1.0, 2.0**-60):
+        assert mdlp_decisions(values, label, np.full(12, unit), 2)[0].cut == 5.5

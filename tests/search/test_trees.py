@@ -28,6 +28,7 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import some_rows
+from clearwood.search.trees.flat import FlatTree, cost_in_place
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -322,6 +323,22 @@ def test_the_objective_is_what_rows_and_literals_say(kind, seed):
             support = problem.stats[leaves[id(leaf)], -2].sum()
             assert tree.n_leaves == 1 or support >= LEAST_ROWS
         assert objective(tree) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("kind", ["class", "values"])
+def test_as_arrays_a_tree_costs_what_its_leaves_lose_and_their_literals(kind):
+    problem = random_problem(np.random.default_rng(0), kind, n_rows=150, literal=0.002)
+    nodes = [node for _, node in inner_nodes(grow_trees(problem, 8)[-1])]
+    assert any(
+        below.feature == node.feature for node in nodes for below in node.children
+    )
+    for node in nodes:
+        cost = sum(
+            own_loss(leaf)
+            + 0.002 * naive.literals(problem.grid, leaf.box, problem.seen)
+            for leaf in node.leaves()
+        )
+        assert cost_in_place(node, FlatTree.of(node)[0]) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("kind", ["class", "values", "draws", "variances", "shares"])

@@ -1,0 +1,259 @@
+"""Do the tests of a room see bugs of one token in its compiled kernels?
+
+    python -m benchmarks.kernel_mutations --rooms search,rules --most 4 --lot 1
+
+As `benchmarks.mutations`, which plants them into Python: of every room some places in
+C++ are drawn by lot, and changed one at a time in a copy of the repository. What does
+not compile is replaced. Then the tests of the room run until one fails; a crash, or
+much more time of the processor than without the bug, counts as seen. Needs CMake and a
+C++ compiler. Survivors are judged by hand in ``results/kernel_mutations_judged.csv``.
+"""
+
+import csv
+import importlib
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from benchmarks import mutations
+from benchmarks._planting import MOST_SECONDS, OPTIONS, Server, forked, limit
+from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
+
+ROOMS = (
+    "search", "rules", "metatree", "circuits", "sbfc", "sequences", "conjugate",
+    "ensembles", "simplifiers/fab", "simplifiers/in_trees", "discretize",
+)  # fmt: skip
+TESTS = {
+    "rules": ("rules/test_bins.py", "rules/building/test_shorten.py"),
+    "metatree": ("metatree/exact", "metatree/posterior"),
+    "circuits": ("circuits/learning", "circuits/test_ci*.py", "circuits/test_co*.py"),
+    "sequences": (
+        "sequences/networks", "sequences/recurrent", "sequences/test_baum_welch.py",
+        "sequences/test_emissions.py", "sequences/test_gibbs.py",
+        "sequences/test_states_over_time.py",
+    ),
+}  # fmt: skip
+"""Of rooms with other tests than of kernels; of others all."""
+
+MOST = 4
+"""Bugs of a room."""
+
+JUDGED = RESULTS / "kernel_mutations_judged.csv"
+
+SWAPS = {
+    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
+    "+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=",
+    "&&": "||", "||": "&&", "std::min": "std::max", "std::max": "std::min",
+    "break": "continue", "continue": "break",
+}  # fmt: skip
+PLACES = re.compile(
+    r"(?<=\s)(?:[<>=!+-]=|[<>+*/-]|&&|\|\|)(?=\s)"
+    r"|std::m(?:in|ax)\b|\b(?:break|continue)\b"
+    r"|(?<![\w.])\d(?:\.0)?(?![\w.])"
+    r"|(?<=[\s)])[\w.]+(?:[\[(][^;{}=]*[\])])? [+-]= [^;{}]*(?=;)"
+)
+NO_CODE = (
+    r"//[^\n]*", r'"(?:\\.|[^"\\\n])*"', r"'(?:\\.|[^'\\\n])+'", r"(?m)^ *#[^\n]*",
+    r"(?<=\w)<[^<>;{}]*>", r"(?<=\w)<[^<>;{}]*>", r"\btemplate <[^<>]*>",
+    r"(?ms)^(?:template [^\n]*\n)?void add_\w+\([^)]*nb::module_&.*?^}",
+)  # fmt: skip
+"""Comments, texts, directives, types in angle brackets (twice: they nest) and what
+tells Python of the kernels."""
+
+
+def places(text):
+    """First and last character of a place in the code, and what may stand there."""
+    for pattern in NO_CODE:
+        text = re.sub(pattern, lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    at = 0
+    while found := PLACES.search(text, at):
+        old, at = found[0], found.start() + 1
+        new = SWAPS.get(old, "")
+        yield *found.span(), str(int(old[0]) + 1) + old[1:] if old[0].isdigit() else new
+
+
+def drawn(room, lot):
+    """All mutants of a room in an order by lot: where and what, file, its new text."""
+    found = []
+    for path in sorted((mutations.SOURCE / room).rglob("*.[ch]pp")):
+        text = path.read_text(encoding="utf-8")
+        for first, last, new in places(text):
+            line = text.count("\n", 0, first) + 1
+            place = {
+                "file": path.relative_to(mutations.SOURCE).as_posix(),
+                "line": str(line),
+                "column": str(first - text.rfind("\n", 0, first)),
+                "change": f"{' '.join(text[first:last].split())} -> {new or 'nothing'}",
+                "code": text.splitlines()[line - 1].strip(),
+            }
+            found.append((place, text[:first] + new + text[last:]))
+    random.Random(f"{lot} {room}").shuffle(found)
+    return found
+
+
+def compiles(folder):
+    """Whether a copy compiles, of which only what was changed is compiled again."""
+    command = ["cmake", "--build", folder / "build"]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def prepare(folder):
+    """A copy of the repository with a build of its own, and what all tests need."""
+    if not (folder / "native").is_dir():
+        shutil.move(mutations.copy_of_repository(), folder)
+        (folder / "native").mkdir()
+        shutil.copy2(ROOT / "native" / "CMakeLists.txt", folder / "native")
+        python = f"-DPython_EXECUTABLE={sys.executable}"
+        command = ["cmake", "-S", folder / "native", "-B", folder / "build", python]
+        subprocess.run(command, check=True, capture_output=True)
+    for name in mutations.LOADED:
+        importlib.import_module(name)
+    if not compiles(folder):
+        raise SystemExit("not even the kernels without a bug compile")
+
+
+class NoShrinking:
+    """For pytest: to look for a smaller example takes longer than all else."""
+
+    pytest_configure = Server.pytest_configure
+
+
+def run_tests(folder, room, seconds):
+    """A room's tests until one fails, in this process, which they end."""
+    import pytest
+
+    limit(seconds)
+    os.chdir(folder)
+    sys.path[:0] = [f"{folder}/src", str(folder)]
+    os.environ["PYTHONPATH"] = f"{folder}/src"
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    # Seconds of the processor count, whatever else a machine does.
+    options = [*OPTIONS, "-o", "timeout=0", "-o", "faulthandler_timeout=0"]
+    tests = [p for one in TESTS.get(room, (room,)) for p in Path("tests").glob(one)]
+    os._exit(pytest.main([*map(str, tests), *options], [NoShrinking()]))
+
+
+def test(folder, room, seconds):
+    """Exit code of a room's tests, and their seconds of the processor."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    code = forked(run_tests, folder, room, seconds)
+    return code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+
+
+class Room:
+    """The tests of a room, and what is planted into its kernels."""
+
+    def __init__(self, folder, name, lot, done):
+        self.folder, self.name = folder, name
+        self.left = iter([m for m in drawn(name, lot) if place_of(m[0]) not in done])
+        self.seconds = 0.0
+
+    def plant(self):
+        """Plant the next mutant that compiles, and what became of it."""
+        if not self.seconds:
+            code, self.seconds = test(self.folder, self.name, MOST_SECONDS)
+            if code:
+                raise SystemExit(f"tests of {self.name} fail without a bug")
+            print(f"{self.name} without a bug: {self.seconds:.0f} s", flush=True)
+        for place, text in self.left:
+            path = self.folder / "src" / "clearwood" / place["file"]
+            before = path.read_text(encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
+            try:
+                if compiles(self.folder):
+                    code, seconds = test(self.folder, self.name, 3 * self.seconds)
+                    outcome = "seen" if code else "survived"
+                    return [place | {"outcome": outcome, "seconds": seconds}]
+            finally:
+                path.write_text(before, encoding="utf-8")
+        return []
+
+
+def place_of(row):
+    """What names a mutant."""
+    return tuple(row[key] for key in ("file", "line", "column", "change"))
+
+
+def write_page(study):
+    """One line per lot and room, and every survivor."""
+    verdicts = {}
+    if JUDGED.exists():
+        with JUDGED.open(newline="") as file:
+            verdicts = {
+                place_of(r): (r["verdict"], r["why"]) for r in csv.DictReader(file)
+            }
+    counts, survivors = {}, []
+    for row in study.rows():
+        verdict, why = row["outcome"], ""
+        if verdict == "survived":
+            verdict, why = verdicts.get(place_of(row), ("open", ""))
+            code = f"`{row['code']}`".replace("|", "\\|")
+            change = f"`{row['change']}`".replace("|", "\\|")
+            where = f"{row['file']}:{row['line']}"
+            survivors.append([row["lot"], where, code, change, verdict, why])
+        for room in (row["room"], "all"):
+            counts.setdefault((row["lot"], room), Counter())[verdict] += 1
+    table = []
+    for (lot, room), count in sorted(counts.items()):
+        n_real = count.total() - count["equivalent"]
+        table.append(
+            [lot, room, count.total(), count["equivalent"], n_real, count["seen"],
+             mutations.rate(count["seen"], n_real), count["seen later"], count["open"]]
+        )  # fmt: skip
+    header = [
+        "lot", "room", "planted", "equivalent", "that matter", "seen at once",
+        "share [95 % interval]", "seen later", "not seen",
+    ]  # fmt: skip
+    without = [room for room in ROOMS if all(r["room"] != room for r in study.rows())]
+    study.write_markdown(
+        "Bugs of one token in compiled kernels, planted one at a time",
+        "Drawn by lot from the places in the C++ of each room, equally many of every "
+        "room, so that the share of all is that of rooms more than that of places. The "
+        "tests are those of the room alone, and of a large one those of its kernels. "
+        "What they did not see was judged by hand, and met afterwards the tests that "
+        "it brought, or arrays that check indices: *seen later*. Equivalent: nothing "
+        "that is promised changes. The interval is Wilson's."
+        + (f" Not run yet: {', '.join(without)}." if without else ""),
+        markdown_table(header, table),
+        markdown_table(["lot", "place", "code", "change", "verdict", "why"], survivors),
+    )
+
+
+def main():
+    """Plant what was not planted yet, and write the page."""
+    options = arguments(
+        __doc__.splitlines()[0],
+        {
+            "rooms": f"by commas; {','.join(ROOMS)} if not said",
+            "most": f"mutants of a room; {MOST} if not said",
+            "lot": "which mutants are drawn; 1 if not said",
+            "copy": "a folder to keep the copy in; none is kept if not said",
+        },
+        tables="write the page only",
+    )
+    study = Study("kernel_mutations", ("lot", "room", "number"), options)
+    lot, cases, loaded = options.lot or "1", {}, {}
+    rooms = options.rooms.split(",") if options.rooms else ROOMS
+    most = 1 if options.quick else int(options.most or MOST)
+    done = {place_of(row) for row in study.rows()}
+    with tempfile.TemporaryDirectory(prefix="kernel-mutations-") as temporary:
+        folder = Path(options.copy or f"{temporary}/copy").absolute()
+        for number in range(1, most + 1):
+            for name in rooms:
+                room = loaded.setdefault(name, Room(folder, name, lot, done))
+                cases[lot, name, str(number)] = room.plant
+        if not options.tables:
+            study.run(cases, warm=lambda: prepare(folder))
+    write_page(study)
+
+
+if __name__ == "__main__":
+    main()
