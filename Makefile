@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # What every environment is made from; a change rebuilds it.
 CONFIG := pyproject.toml constraints.txt native/CMakeLists.txt \
-	$(shell find src -name '*.cpp' -o -name '*.hpp')
+	native/build_backend.py $(shell find src -name '*.cpp' -o -name '*.hpp')
 
 .PHONY: help demo quick test test-all lint format docs panel same clean
 # The stamps below install into one environment.
@@ -59,7 +59,7 @@ panel: $(VENV)/.test
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery
 	rm -rf src/clearwood/_kernels.*
-	git clean -qdfX native
+	-git clean -qdfX native
 	rm -rf .coverage htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # The package in place with all it needs to run. pip is upgraded first because

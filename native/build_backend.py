@@ -27,7 +27,7 @@ COMPILERS = ("c++", "g++", "clang++")
 def _has_compiler():
     return (
         os.name == "nt"
-        or "CXX" in os.environ
+        or bool(os.environ.get("CXX"))
         or any(shutil.which(name) for name in COMPILERS)
     )
 

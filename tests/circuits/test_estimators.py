@@ -393,3 +393,17 @@ def test_rows_to_choose_by_must_be_some():
     for none in (X[:0], X[["age"]].to_numpy()[:0]):
         with refuses(InputError, match="X_val"):
             cw.MiniSPN(random_state=0).fit(X, X_val=none)
+
+
+def test_many_columns_of_one_level_with_missing_cells():
+    """A missing cell is one more entry of a table: 2**40 would be too many."""
+    rng = np.random.default_rng(0)
+    flags = np.where(rng.random((60, 40)) < 0.5, "yes", None)
+    table = pd.DataFrame(flags, columns=[f"flag{i}" for i in range(40)])
+    table["side"] = np.where(rng.random(60) < 0.5, "left", "right")
+    density = cw.MiniSPN(random_state=0).fit(table)
+    together = density.score_samples(table)
+    alone = [density.score_samples(table.iloc[[i]])[0] for i in range(60)]
+    np.testing.assert_array_equal(together, alone)
+    known = density.score_samples(table.assign(flag0="yes"))
+    np.testing.assert_allclose(known, together, rtol=1e-12)

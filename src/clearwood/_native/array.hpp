@@ -235,10 +235,16 @@ struct type_caster<clearwood::Array<T, N>> {
     static handle from_cpp(Array&& array, rv_policy, cleanup_list* cleanup) noexcept {
         std::array<size_t, N> shape;
         for (int axis = 0; axis < N; ++axis) shape[axis] = array.size(axis);
-        T* data = array.release();
-        capsule owner(data, [](void* memory) noexcept { delete[] (T*) memory; });
-        return make_caster<Written>::from_cpp(Written(data, N, shape.data(), owner),
-                                              rv_policy::reference, cleanup);
+        try {
+            T* data = array.data();
+            capsule owner(data, [](void* memory) noexcept { delete[] (T*) memory; });
+            array.release();
+            return make_caster<Written>::from_cpp(Written(data, N, shape.data(), owner),
+                                                  rv_policy::reference, cleanup);
+        } catch (python_error& error) {
+            error.restore();
+            return {};
+        }
     }
 };
 

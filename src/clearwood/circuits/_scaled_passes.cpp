@@ -26,8 +26,9 @@ using Lanes = std::array<double, LANES>;
 constexpr double LEAST = 1e-250;
 constexpr double NOTHING = 1e-290;
 
-// Entries of the table of several leaves, where no cell is missing.
-constexpr Index MOST_ENTRIES = 16;
+// Entries of the table of several leaves, a missing cell being one more level of each;
+// four leaves of two levels have as many.
+constexpr Index MOST_ENTRIES = 81;
 
 Lanes lanes_of(double value) {
     Lanes lanes;
@@ -272,14 +273,19 @@ private:
         return 0.0 <= x && x < double(column.n_levels) ? Index(x) : column.n_levels;
     }
 
+    // Of one leaf, whether a cell is missing or not.
+    Index most_entries(Index leaf) const {
+        return columns_[leaves_.levels.variable(leaf)].n_levels + 1;
+    }
+
     // By the numbers of levels alone, so that no row's density depends on other rows.
     void make_groups(View<const Index, 1> leaves) {
         for (Index begin = 0, end = 0; begin < leaves.size(); begin = end) {
             Index entries = 1;
             do {
-                entries *= leaves_.levels.size(leaves(end++));
+                entries *= most_entries(leaves(end++));
             } while (end < leaves.size() &&
-                     entries * leaves_.levels.size(leaves(end)) <= MOST_ENTRIES);
+                     entries * most_entries(leaves(end)) <= MOST_ENTRIES);
             Group group;
             group.leaves = leaves.part(begin, end);
             group.table = Index(table_.size());
