@@ -117,7 +117,7 @@ class Study:
 
 
 def warm_up():
-    """Load or compile all kernels, so that no case pays for them."""
+    """Load all modules, so that no case pays for them."""
     import clearwood as cw
 
     for size in (50, 2000):  # codes of one byte and of two

@@ -2,7 +2,7 @@
 
     python -m benchmarks.cpu_times out.json
 
-Best of three calls after one that compiles, on one thread.
+Best of three calls after a first one, on one thread.
 """
 
 import inspect

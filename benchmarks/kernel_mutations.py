@@ -9,7 +9,6 @@ much more time of the processor than without the bug, counts as seen. Needs CMak
 C++ compiler. Survivors are judged by hand in ``results/kernel_mutations_judged.csv``.
 """
 
-import csv
 import importlib
 import os
 import random
@@ -184,12 +183,7 @@ def place_of(row):
 
 def write_page(study):
     """One line per lot and room, and every survivor."""
-    verdicts = {}
-    if JUDGED.exists():
-        with JUDGED.open(newline="") as file:
-            verdicts = {
-                place_of(r): (r["verdict"], r["why"]) for r in csv.DictReader(file)
-            }
+    verdicts = mutations.judged(JUDGED, place_of)
     counts, survivors = {}, []
     for row in study.rows():
         verdict, why = row["outcome"], ""

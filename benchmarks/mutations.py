@@ -206,11 +206,11 @@ def place_of(row):
     return row["file"], row["line"], row["change"]
 
 
-def judged():
+def judged(path=JUDGED, place_of=place_of):
     """Survivors that a person has looked at: place -> verdict and why."""
-    if not JUDGED.exists():
+    if not path.exists():
         return {}
-    with JUDGED.open(newline="") as file:
+    with path.open(newline="") as file:
         return {
             place_of(row): (row["verdict"], row["why"]) for row in csv.DictReader(file)
         }

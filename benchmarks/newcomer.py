@@ -166,8 +166,8 @@ def main():
         "pickle, to rules, a page, scores on new rows and SQL, in a virtual "
         "environment of its own. Wall times, on a machine that others used at the "
         "same time; packages came from an index on the same network, so a download "
-        "from afar comes on top. The import loads nothing yet; the first run compiles "
-        "kernels, which are kept.",
+        "from afar comes on top. Installing compiles the kernels, and the import "
+        "loads nothing yet.",
         markdown_table(["step", "seconds", "command", "last line it says"], lines),
         f"The whole path: {total:.0f} s.",
     )

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The same examples in every run and no time limit: a slow machine or a kernel
-# that compiles on its first call must not look like a broken property.
+# The same examples in every run and no time limit: a slow machine must not
+# look like a broken property.
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.load_profile("ci")
 

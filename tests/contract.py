@@ -564,7 +564,7 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(case):
     before = state(found.fit(X, y))
     # Another width, and other labels.
     other = X[["bmi", "age"]], (y + "er" if case.classifies else -y)
-    # Kernels are made, with calls of their own, when they are first called.
+    # Modules are loaded, with calls of their own, by the first call that needs them.
     fresh.fit(*other)
     stops = points(lambda: fresh.fit(*other), 4)
     for at, error in zip(stops, [KeyboardInterrupt, Broken] * 2):
@@ -599,7 +599,7 @@ def test_learning_that_fails_leaves_the_estimator_as_it_was(case, way):
     before = state(found)
     other, third = (copy.deepcopy(found) for _ in range(2))
     given = (third,) if way == "merge" else (X[:40], y[:40])
-    # Kernels are made, with calls of their own, when they are first called.
+    # Modules are loaded, with calls of their own, by the first call that needs them.
     getattr(copy.deepcopy(found), way)(*given)
     stops = points(lambda: getattr(other, way)(*given), 9)
     for at, error in zip(stops, [KeyboardInterrupt, Broken] * 5):

@@ -163,7 +163,7 @@ print(found.fit(X, y).score(X, y) > 0.9)
 
 
 def first_fit(n):
-    """Libraries are loaded and kernels compiled then."""
+    """Libraries are loaded then."""
     for after in np.linspace(0.05, 3.0, 2 * n):
         command = [sys.executable, "-c", FIRST, str(after)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)

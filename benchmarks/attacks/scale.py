@@ -63,7 +63,7 @@ def grows(prepare):
     """Sizes of a case are prepared before they are timed."""
     sizes, make, act = prepare()
     made = {n: make(n) for n in sizes}
-    act(made[sizes[0]])  # compiles
+    act(made[sizes[0]])  # loads
     ratio, texts = growth(lambda n: act(made[n]), sizes)
     return held(ratio < MOST_GROWTH, f"growth {ratio:.2g} ({texts})")
 

@@ -42,7 +42,7 @@ def parts_of(name):
 
 
 def warm():
-    """Load or compile all kernels of learners, so that no case pays for them."""
+    """Load all modules of learners, so that no case pays for them."""
     import clearwood as cw
 
     rows = np.random.default_rng(0).integers(2, size=(400, 8)).astype(float)

@@ -73,7 +73,7 @@ def run(learned, filled, options):
 
 
 def warm():
-    """Load the kernels."""
+    """Load the modules."""
     train, valid, _ = parts_of("crx", 0)
     cw.MiniSPN(random_state=0).fit(train.head(200), X_val=valid)
 

@@ -218,7 +218,7 @@ def spambase(n_restarts):
         start, counts = random_start(problem, K, generator)
         beta = reference.random_responsibility(problem, K, generator)
         starts.append((start, counts, beta))
-    fit_mixture(problem, *starts[0][:2], max_iter=2)  # compiles
+    fit_mixture(problem, *starts[0][:2], max_iter=2)  # loads
 
     begin = time.perf_counter()
     fits = [reference.fit_reference(problem, s, b) for s, _, b in starts]

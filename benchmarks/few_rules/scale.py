@@ -38,7 +38,7 @@ TEXT = f"""\
 Rows of HIGGS (28 features) drawn with replacement, every feature with normal noise of
 {NOISE} of its standard deviation; XGBoost (100 rounds, depth 6) fitted to {TAUGHT:,}
 real rows says their classes. One fit with K = 10 in a fresh process on one thread,
-after one small fit that compiles or loads the kernels. Wall seconds, and seconds of
+after one small fit that loads what is needed. Wall seconds, and seconds of
 the processor, which do not count what else the machine did. Memory: peak of the
 process, its size before the fit (libraries, model, rows), and the array of rows alone.
 Growth: processor seconds over those of the line before, and rows over rows. FAB's

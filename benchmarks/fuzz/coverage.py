@@ -149,7 +149,7 @@ def fuzz(format, corpus, seconds):
                 pass
         return atheris.Mutate(data, most)
 
-    # Kernels are compiled at their first call, which takes longer than a file may.
+    # Libraries are loaded by a first call, which takes longer than a file may.
     for file in corpus.glob("seed*"):
         one(file.read_bytes())
     limits = [f"-max_total_time={seconds}", f"-max_len={MOST_BYTES}", "-timeout=10"]

@@ -141,7 +141,7 @@ def watched(format, pairs):
 def serve(format, pipe):
     """In the child: one outcome per file that comes."""
     warnings.simplefilter("error")
-    judged(format, pipe.recv())  # compiles
+    judged(format, pipe.recv())  # loads
     pipe.send("ready")
     while (data := pipe.recv()) is not None:
         try:

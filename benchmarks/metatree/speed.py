@@ -59,7 +59,7 @@ def main():
 
 
 def warm():
-    """Compile what is timed."""
+    """Load what is timed."""
     batch(5, 5, 10)
     given_tree(5, 5, 10)
     ours_in_turn(*given_tree(5, 5, 10)[1:])

@@ -40,10 +40,10 @@ def main():
 
 
 def run_all(study, cases):
-    """Run what is missing, after every method has been compiled."""
+    """Run what is missing, after every method has been loaded."""
     done = {tuple(row[key] for key in study.keys) for row in study.rows()}
     if any(tuple(map(str, key)) not in done for key in cases):
-        compile_all()
+        load_all()
     study.run(cases)
 
 
@@ -97,7 +97,7 @@ def runtime(name, split):
     return rows
 
 
-def compile_all():
+def load_all():
     """Run every method on a few rows."""
     X, labels = gaussian_rows(80, 8, seed=0)
     for y in (labels, X[:, 0] * X[:, 1]):

@@ -195,7 +195,7 @@ def main():
 
 
 def warm_up():
-    """Load or compile all kernels."""
+    """Load all modules."""
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = cw.reference(BayesianRidge().fit(X, X[:, 0]), n_draws=5, random_state=0)
     for proxy in ("tree", "linear"):

@@ -106,7 +106,7 @@ LOADERS = {"native": loaded_natively, "clearwood": loaded_here}
 def measure(who, kind, path, n_rows):
     """Seconds and memory of reading and predicting; runs in a child process."""
     load = LOADERS[who]
-    # A small model first: imports and compiled kernels are not what is measured.
+    # A small model first: imports are not what is measured.
     X, _ = rows_of(n_rows, 1)
     load(kind, fitted(kind, 5))(X[:10])
     before = resident_bytes()

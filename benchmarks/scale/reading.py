@@ -36,8 +36,8 @@ HARD = {
 
 TEXT = f"""\
 Seconds are of the processor, on one thread; other programs may have run beside. The
-model is trained and read in one fresh process, after a small table that compiles or
-loads the kernels.
+model is trained and read in one fresh process, after a small table that loads
+what is needed.
 
 **Ratios.** Rows of {N_FEATURES} Gaussian columns and two classes with a bent border; a
 forest of 100 trees of scikit-learn, and the rules of all defaults: settings and length

@@ -319,7 +319,7 @@ def main():
 
 
 def warm():
-    """Load or compile kernels, so that no case pays for them."""
+    """Load modules, so that no case pays for them."""
     import clearwood as cw
 
     text = "to be or not to be " * 50

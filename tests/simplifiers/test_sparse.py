@@ -200,7 +200,7 @@ def test_the_whole_matrix_never_becomes_dense():
     y = np.asarray(rows[:, :400].sum(axis=1)) > 0.2
     forest = RandomForestClassifier(10, max_depth=6, random_state=0).fit(rows, y)
     settings = {**QUICK, "n_rules": 4}
-    # What is compiled and imported at the first fit is none of the table's.
+    # What is imported at the first fit is none of the table's.
     cw.simplify(forest, rows[:100], y[:100], **settings)
     tracemalloc.start()
     try:

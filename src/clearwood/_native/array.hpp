@@ -35,7 +35,7 @@ namespace nb = nanobind;
 using Index = std::int64_t;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 inline void check_index([[maybe_unused]] Index i, [[maybe_unused]] Index size) {
 #ifdef CLEARWOOD_CHECKED

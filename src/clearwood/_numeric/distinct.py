@@ -18,7 +18,7 @@ def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if -(2**53) < low <= high < 2**53 and high - low < 2 * len(values):
             whole = values.astype(np.int64)
             if (whole == values).all():
-                offset = whole - whole.min()
+                offset = whole - int(low)
                 first = np.full(offset.max() + 1, -1)
                 first[offset[::-1]] = np.arange(len(values))[::-1]
                 present = first >= 0

@@ -168,7 +168,7 @@ public:
         const Lanes& root = value_.back();
         for (Index r = 0; r < LANES; ++r) {
             bool clear = fits_ && root[r] >= LEAST * std::exp(excess[r]);
-            log[r] = clear ? log[r] + std::log(root[r]) : clearwood::nan;
+            log[r] = clear ? log[r] + std::log(root[r]) : not_a_number;
         }
         return log;
     }

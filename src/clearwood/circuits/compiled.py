@@ -224,11 +224,16 @@ def _log(values: np.ndarray) -> np.ndarray:
         return np.log(values)
 
 
+def _unclear(log: np.ndarray) -> list[np.ndarray]:
+    """Rows whose log densities have to be found in logs, some at a time."""
+    rows = np.flatnonzero(np.isnan(log))
+    return np.split(rows, range(ROWS, len(rows), ROWS))
+
+
 def _at_root(block: tuple[np.ndarray], compiled: Compiled) -> tuple[np.ndarray]:
     (values,) = block
     log = compiled.leaves.scaled_upward(compiled._edges, values)
-    unclear = np.flatnonzero(np.isnan(log))
-    for rows in np.split(unclear, range(ROWS, len(unclear), ROWS)):
+    for rows in _unclear(log):
         log[rows] = compiled.upward(values[rows])[-1]
     return (log,)
 
@@ -238,8 +243,7 @@ def _expected(
 ) -> tuple[np.ndarray, ...]:
     values, weight = block
     log, *sums = compiled.leaves.scaled_passes(compiled._edges, *block)
-    unclear = np.flatnonzero(np.isnan(log))
-    for rows in np.split(unclear, range(ROWS, len(unclear), ROWS)):
+    for rows in _unclear(log):
         in_logs = compiled.upward(values[rows])
         flow, edges = compiled.downward(in_logs, weight[rows])
         log[rows] = in_logs[-1]

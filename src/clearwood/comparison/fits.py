@@ -138,9 +138,7 @@ def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray |
 
 
 def warm_up(method: str, task: str) -> None:
-    """Let a method load its kernels, or compile them where nobody has done so yet.
-
-    That takes up to a minute on a slow machine, and is no part of a fit.
+    """Let a method load its modules, which is no part of a fit.
 
     Parameters
     ----------

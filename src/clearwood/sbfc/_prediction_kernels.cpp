@@ -91,7 +91,7 @@ std::tuple<Matrix<double>, Matrix<double>> average_probabilities(
     View<const Index, 1> levels, Conditionals of, Graphs graphs, Index n_batches) {
     Index n = codes.size(0), n_classes = log_class.size();
     Index n_graphs = graphs.start.size() - 1, n_draws = graphs.draws.size();
-    Matrix<double> probability({n, n_classes}), error({n, n_classes}, clearwood::nan);
+    Matrix<double> probability({n, n_classes}), error({n, n_classes}, not_a_number);
     Matrix<double> value({of.child.size(), n_classes});
     Matrix<double> each({n_graphs, n_classes}), batch({n_batches, n_classes});
     Vector<double> batch_size(n_batches);

@@ -124,7 +124,7 @@ double mixture_quantile(double p, double y, double reach, double least,
         auto [below, density, slope] = mixture_at(y, least, parts);
         double gap = below - p;
         (gap >= 0.0 ? high : low) = y;
-        double newton = density > 0.0 ? gap / density : clearwood::nan;
+        double newton = density > 0.0 ? gap / density : not_a_number;
         double bend = 0.5 * newton * slope / density;
         double further = bend < 0.5 ? y - newton / (1.0 - bend) : y - newton;
         if (further == y || (std::abs(gap) <= near && std::abs(bend) <= 1e-2))

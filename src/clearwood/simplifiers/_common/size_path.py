@@ -217,13 +217,16 @@ class RulesOnSizePath(RulesFromEnsemble):
         if self.max_rules == 1:
             return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
 
-        def candidates() -> np.ndarray:
+        def candidates() -> tuple[np.ndarray, Any]:
             scores, weight = training.standardised, training.weight
-            return candidate_boxes(grid, scores, weight, generator)
+            found = candidate_boxes(grid, scores, weight, generator)
+            return found, generator.bit_generator.state
 
         # The same luck means the same rows.
         luck = generator.bit_generator.state["state"]["state"]
-        return self._once(("candidates", luck), candidates)
+        found, state = self._once(("candidates", luck), candidates)
+        generator.bit_generator.state = state  # whoever has drawn them
+        return found
 
     def _rows_to_fit(
         self, rows: Training, n_synthetic: int | None, seed: int
