@@ -176,7 +176,8 @@ public:
         }
         const Lanes& root = value_.back();
         for (Index r = 0; r < LANES; ++r) {
-            bool clear = fits_ && root[r] >= LEAST * std::exp(excess[r]);
+            bool clear = fits_ && root[r] >= LEAST * std::exp(excess[r]) &&
+                         root[r] < infinity;
             log[r] = clear ? log[r] + std::log(root[r]) : not_a_number;
         }
         return log;
