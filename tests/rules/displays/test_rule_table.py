@@ -15,9 +15,9 @@ from tests.rules.displays.samples import (
 )
 from tests.wording import refuses, same_lines
 
+from clearwood.charts.style import wrapped
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import wrapped
 from clearwood.rules import Interval, Rule, RuleAverage, RuleList
 from clearwood.rules.displays import RulesDisplay
 from clearwood.simplifiers import RuleListClassifier

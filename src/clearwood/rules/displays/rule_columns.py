@@ -10,8 +10,8 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
-from clearwood.plotting.style import COLOURS, colour
-from clearwood.plotting.table import FONT
+from clearwood.charts.style import COLOURS, colour
+from clearwood.charts.table import FONT
 from clearwood.rules import RuleAverage, RuleList, RuleSet
 from clearwood.rules.displays.rule_lines import RuleLine, score_text
 

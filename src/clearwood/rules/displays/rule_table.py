@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clearwood.charts.style import QUIET
+from clearwood.charts.table import FONT, closed, draw_rules, draw_texts, opened
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import QUIET
-from clearwood.plotting.table import FONT, closed, draw_rules, draw_texts, opened
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.rule_columns import columns_of
 from clearwood.rules.displays.rule_lines import RuleLine, lines_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clearwood._words.labels import printable
-from clearwood.plotting.style import wrapped
-from clearwood.plotting.table import LEADING, Legend, Text, block, legend_of, measures
+from clearwood.charts.style import wrapped
+from clearwood.charts.table import LEADING, Legend, Text, block, legend_of, measures
 from clearwood.rules.displays.rule_columns import Column
 from clearwood.rules.displays.rule_lines import RuleLine
 
