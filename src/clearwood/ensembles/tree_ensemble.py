@@ -16,7 +16,7 @@ from clearwood.codec.documents import refuse_damaged
 from clearwood.columns.sparse_tables import blocks_of, is_sparse
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
-from clearwood.ensembles.ranks import Ranking, RankedTrees, ranked
+from clearwood.ensembles.ranks import RankedTrees, Ranking, ranked
 from clearwood.ensembles.soundness import ARRAYS, check_trees, exact_array
 from clearwood.ensembles.statistics import statistic_of
 from clearwood.exceptions import InputError
