@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from numbers import Integral, Real
 from typing import Any
@@ -295,6 +295,17 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         rows = self._rows(self._check_queries(X))
         return self.meta_tree_.predictive(rows.codes, rows.x)
 
+    def _said(self, X: Any, says: Callable[[CodedRows], np.ndarray]) -> np.ndarray:
+        """What is said of each row, some rows at a time."""
+        X, tree = self._check_queries(X), self.meta_tree_
+        if tree.model.reads_features:
+            return says(self._rows(X))
+        return tree.structure.coder.features.said_of(
+            X,
+            lambda encoded: says(rows_for(tree.structure, tree.model, encoded)),
+            tree.structure.asked,
+        )
+
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         yield slice(None), self._predictive(X)
 
@@ -423,7 +434,13 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     _tree_class = DecisionTreeClassifier
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        rows = self._rows(self._check_queries(X))
+        return self._said(X, self._shares)
+
+    def _labels(self, X: Any) -> np.ndarray:
+        classes = self.classes_
+        return self._said(X, lambda rows: classes[self._shares(rows).argmax(axis=1)])
+
+    def _shares(self, rows: CodedRows) -> np.ndarray:
         return self.meta_tree_.probabilities(rows.codes)
 
 
@@ -446,4 +463,5 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):
     _tree_class = DecisionTreeRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        return self._predictive(X).mean()
+        tree = self.meta_tree_
+        return self._said(X, lambda rows: tree.predictive(rows.codes, rows.x).mean())

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
-from clearwood._numeric import as_generator, product
+from clearwood._numeric import as_generator, product, said_by_blocks
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.schema import features_of
 from clearwood.columns.warned_once import users_level
@@ -177,7 +177,8 @@ class _MetaForest(LearnsByStatistics):
     def _baked_answers(self, X: Any) -> np.ndarray:
         """Class probabilities or means, from the columns that the forest asks."""
         X, baked = self._check_queries(X), self.bake()
-        return baked.answers_encoded(baked.encode(X, whole=False))
+        rows = baked.encode(X, whole=False)
+        return said_by_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
 
     @property
     def meta_trees_(self) -> list[MetaTree]:
@@ -357,6 +358,9 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
 
     def _probabilities(self, X: Any) -> np.ndarray:
         return self._baked_answers(X)
+
+    def _labels(self, X: Any) -> np.ndarray:
+        return self.classes_[self._baked_answers(X).argmax(axis=1)]
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):

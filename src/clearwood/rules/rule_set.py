@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -226,8 +227,14 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X)
-        rules, encoded = self.read(X)
-        return rules.predict_encoded(encoded)
+        return self._said(X, type(self).predict_encoded)
+
+    def _said(self, X: Any, says: Callable[[Self, np.ndarray], np.ndarray]) -> Any:
+        """What is said of each row, some rows at a time."""
+        if is_sparse(X):
+            rules, encoded = self.read(X)
+            return says(rules, encoded)
+        return self.features.said_of(X, partial(says, self), self.asked)
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -254,8 +261,7 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X, shares=True)
-        rules, encoded = self.read(X)
-        return rules.probabilities_encoded(encoded)
+        return self._said(X, type(self).probabilities_encoded)
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
