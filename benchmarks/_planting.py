@@ -27,8 +27,8 @@ SINGLE = "single files"
 """What stands beside the rooms, as one more room."""
 
 TESTS = {
-    "plotting": [
-        "tests/plotting", "tests/rules/displays", "tests/comparison/test_display.py"],
+    "charts": [
+        "tests/charts", "tests/rules/displays", "tests/comparison/test_display.py"],
     SINGLE: [
         "tests/test_documents.py", "tests/test_files.py", "tests/test_families.py",
         "tests/test_package.py", "tests/test_persistence.py",

@@ -14,7 +14,9 @@ from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
+    Gaussian,
     Histogram,
+    MultivariateGaussian,
 )
 from clearwood.columns.feature_space import FeatureSpace
 
@@ -82,6 +84,18 @@ def test_rows_that_no_double_holds_the_probability_of(n_columns):
     np.testing.assert_allclose(edges, share.sum(axis=0), rtol=1e-9)
     ones = share.T @ (values == 1)
     np.testing.assert_allclose(levels[1::2], ones.ravel(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [30.0, 60.0])  # in probabilities, and in logs
+def test_rows_that_only_a_leaf_of_several_columns_expects(apart):
+    """Its density is too large for a double, relative to those of normal leaves."""
+    joint = MultivariateGaussian((0, 1), np.full(2, apart), np.eye(2))
+    normals = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
+    circuit = Circuit(
+        Sum(np.array([0.5, 0.5]), (normals, joint)), made.space([None] * 2)
+    )
+    found = compile_circuit(circuit).log_likelihood(np.full((1, 2), apart))
+    assert found[0] == pytest.approx(-np.log(4 * np.pi), rel=1e-9)
 
 
 def test_golden_states():

@@ -54,7 +54,6 @@ from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
 from clearwood.metatree.posterior.structure import (
     Structure,
-    told_of_both,
     told_of_more,
     with_names,
 )
@@ -234,8 +233,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _add(self, parts: Iterable[Taught], anew: bool) -> None:
         tree = self.meta_tree_.without_rows() if anew else copy(self.meta_tree_)
-        for own, rows, features in parts:
-            tree.add(own, rows, structure=told_of_both(tree.structure, features))
+        for part in parts:
+            tree.add(part)
         self.meta_tree_ = tree
 
     @staticmethod

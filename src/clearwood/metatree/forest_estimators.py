@@ -149,12 +149,9 @@ class _MetaForest(LearnsByStatistics):
         if self.weights == "evidence":
             weight = tree_weights([posterior.log_q[0] for posterior in posteriors])
             _warn_of_collapse(weight)
+        forest.tree_weight = weight
         # In one step: an interrupt leaves the old or the new.
-        self.__dict__.update(
-            _forest=forest,
-            log_evidence_=np.array([p.log_evidence for p in posteriors]),
-            tree_weights_=weight,
-        )
+        self._forest = forest
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -192,6 +189,16 @@ class _MetaForest(LearnsByStatistics):
     def ensemble_(self) -> TreeEnsemble:
         """The forest whose trees are averaged over their prunings."""
         return self._fitted_forest().ensemble
+
+    @property
+    def tree_weights_(self) -> np.ndarray:
+        """Weight of every tree in predictions."""
+        return self._fitted_forest().tree_weight
+
+    @property
+    def log_evidence_(self) -> np.ndarray:
+        """Log probability, by every tree, of all targets learned, given their rows."""
+        return np.array([p.log_evidence for p in self._fitted_forest().posteriors()])
 
     @property
     def feature_used_(self) -> np.ndarray:
