@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from clearwood._numeric import said_by_blocks
 from clearwood._words.labels import check_text, label_text
 from clearwood.columns import cells
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.cityhash import category_hash
-from clearwood.columns.frames import frame_of, kept_frame, read_once
+from clearwood.columns.frames import frame_of
 from clearwood.columns.info import (
     ColumnInfo,
     kinds_of,
@@ -280,9 +279,9 @@ class FeatureSpace:
         if isinstance(X, EncodedTable):
             return self._from_encoded(X)
         X = cells.unmasked(X)
-        if _is_numeric(X):
+        if cells.are_numbers(X):
             self.check_width(X.shape[1])
-            if not self._reads_specially():
+            if not self.reads_specially():
                 return cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
@@ -302,54 +301,6 @@ class FeatureSpace:
         for d in strange:
             self._warn_of_unknown(columns[d], encoded[:, d], d)
         return encoded
-
-    @read_once()
-    def said_of(
-        self,
-        X: Any,
-        says: Callable[[np.ndarray], np.ndarray],
-        asked: Collection[int] | None = None,
-    ) -> np.ndarray:
-        """What is said of each row of a table, some rows at a time.
-
-        Tables of numbers alone are encoded by blocks, too; of others at once, as what a
-        column holds may depend on all of its cells.
-
-        Parameters
-        ----------
-        X, asked
-            As in :meth:`encode`.
-        says : callable
-            From encoded rows to something about each of them alone.
-        """
-        X = cells.unmasked(X)
-        take = self._numbers_of(X, asked)
-        if take is None:
-            X = self.encode(X, asked)
-            take = X.__getitem__
-        try:
-            return said_by_blocks(lambda rows: says(take(rows)), X.shape[0])
-        except InputError:
-            # Errors name a row of the whole table.
-            return says(take(slice(None)))
-
-    def _numbers_of(
-        self, X: Any, asked: Collection[int] | None
-    ) -> Callable[[slice], np.ndarray] | None:
-        """What encodes some rows; None where there is more than numbers."""
-        if self._reads_specially():
-            return None
-        if _is_numeric(X):
-            return lambda rows: self.encode(X[rows], asked)
-        if not is_frame(X):
-            return None
-        kept_frame(X)
-        columns = self.columns(X, asked)
-        if not columns or any(c.dtype.kind not in "fiub" for c in columns):
-            return None
-        return lambda rows: np.stack(
-            [cells.as_float64(column[rows], self.float32) for column in columns], axis=1
-        )
 
     def as_encoded(self, rows: np.ndarray) -> EncodedTable:
         """Rows that :meth:`encode` made, which need not be encoded again.
@@ -375,7 +326,7 @@ class FeatureSpace:
             raise TypeError("The rows were encoded for other features.")
         return rows.view(np.ndarray)
 
-    def _reads_specially(self) -> bool:
+    def reads_specially(self) -> bool:
         """Whether any column is more than its values."""
         numeric = all(labels is None for labels in self.categories)
         timed = any(info.is_time for info in self.info)
@@ -503,11 +454,6 @@ def check_distinct(names: Sequence[str]) -> None:
             f"Feature names must differ, found more than once: {twice}. "
             "Rename these columns."
         )
-
-
-def _is_numeric(X: Any) -> bool:
-    """Whether a table is an array of numbers."""
-    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
 
 
 def is_frame(X: Any) -> bool:

@@ -15,6 +15,7 @@ from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric import as_generator
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
+from clearwood.columns.some_rows import said_of_rows
 from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
@@ -300,7 +301,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         X, tree = self._check_queries(X), self.meta_tree_
         if tree.model.reads_features:
             return says(self._rows(X))
-        return tree.structure.coder.features.said_of(
+        return said_of_rows(
+            tree.structure.coder.features,
             X,
             lambda encoded: says(rows_for(tree.structure, tree.model, encoded)),
             tree.structure.asked,

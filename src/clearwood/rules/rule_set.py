@@ -13,6 +13,7 @@ import numpy as np
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
+from clearwood.columns.some_rows import said_of_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
@@ -234,7 +235,7 @@ class RuleSet(Editable, Exportable, ABC):
         if is_sparse(X):
             rules, encoded = self.read(X)
             return says(rules, encoded)
-        return self.features.said_of(X, partial(says, self), self.asked)
+        return said_of_rows(self.features, X, partial(says, self), self.asked)
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
