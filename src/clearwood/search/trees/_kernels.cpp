@@ -15,7 +15,7 @@ constexpr double SMALLEST_GAIN = 1e-9;
 
 // Some rows of a table.
 Matrix<double> take(View<const double, 2> table, View<const Index, 1> rows) {
-    Matrix<double> taken({rows.size(), table.size(1)});
+    auto taken = Matrix<double>::empty({rows.size(), table.size(1)});
     double* into = taken.begin();
     for (Index i : rows) {
         View<const double, 1> line = table[i];
@@ -55,7 +55,7 @@ std::tuple<Vector<Index>, Vector<Index>> partition(View<const Bin, 1> column,
                                                    View<const Index, 1> rows,
                                                    View<const bool, 1> goes_left) {
     Index n_rows = rows.size(), n_left = 0;
-    Vector<Index> both(n_rows);  // rows that go right stand last, in reverse
+    auto both = Vector<Index>::empty({n_rows});  // rows that go right stand last, in reverse
     // Without a branch: which way a row goes cannot be predicted.
     for (Index j = 0; j < n_rows; ++j) {
         both[n_left] = both[n_rows - 1 - j + n_left] = rows[j];
@@ -356,7 +356,7 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
             if (mask[column[i]] == few_left) small[n_small++] = i;
         Matrix<double> few =
             histogram(columns, start, sums.size(0), small.part(0, n_small), stats);
-        Matrix<double> many(sums.shape());
+        auto many = Matrix<double>::empty(sums.shape());
         std::transform(sums.begin(), sums.end(), few.begin(), many.begin(),
                        std::minus<double>());
         for (Index side = 0; side < 2; ++side) {

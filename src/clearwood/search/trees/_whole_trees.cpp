@@ -39,7 +39,7 @@ using Tried = std::tuple<Vector<double>, Vector<Index>, Matrix<bool>>;
 template <typename Bin>
 Vector<Index> leaves_of_rows(const Grid<Bin>& grid, View<const Index, 1> rows,
                              const FlatTree& tree, Index below) {
-    Vector<Index> found(rows.size());
+    auto found = Vector<Index>::empty({rows.size()});
     for (Index j = 0; j < rows.size(); ++j) {
         Index node = below;
         while (tree.feature[node] >= 0) {
@@ -159,7 +159,7 @@ Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 
             constant[node] = leaf.soft * squares;
         }
     }
-    Vector<double> costs(rows.size());
+    auto costs = Vector<double>::empty({rows.size()});
     for (Index j = 0; j < rows.size(); ++j) {
         View<const double, 1> line = problem.stats[rows[j]], mean = means[at[j]];
         double weight = line[n_scores], cost = weight * constant[at[j]];
@@ -186,7 +186,7 @@ Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 
 Matrix<double> stats_of_sides(View<const Index, 1> rows, View<const double, 1> left,
                               View<const double, 1> right,
                               View<const double, 2> stats) {
-    Matrix<double> found({rows.size(), 2 + N_EXTRA});
+    auto found = Matrix<double>::empty({rows.size(), 2 + N_EXTRA});
     for (Index j = 0; j < rows.size(); ++j) {
         double support = stats(rows[j], stats.size(1) - 2);
         std::array<double, 2 + N_EXTRA> line = {left[j], right[j], 1.0, support, 1.0};
@@ -236,7 +236,7 @@ Tried splits_above(const TreeProblem<Bin>& problem, const Place& place,
     // Which leaf each row comes to on the left and on the right, and after a split.
     Vector<Index> left = leaves_of_rows(grid, rows, tree, tree.children(0, 0));
     Vector<Index> right = leaves_of_rows(grid, rows, tree, tree.children(0, 1));
-    Vector<Index> leaf(rows.size());
+    auto leaf = Vector<Index>::empty({rows.size()});
     auto sums_after = [&](Index d, View<const bool, 1> mask) {
         View<const Bin, 1> column = grid.columns[d];
         for (Index j = 0; j < rows.size(); ++j)
