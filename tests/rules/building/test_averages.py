@@ -83,7 +83,7 @@ def test_probabilities_are_averaged_and_the_largest_is_said():
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_row_by_row_and_rule_by_rule_it_is_the_same(data):
     rules = data.draw(samples.rule_sets().filter(lambda r: isinstance(r, RuleAverage)))
