@@ -60,11 +60,12 @@ def by_default(items):
 
 def is_quick(path, changed):
     """Whether a file holds tests of a quick run: others are not even loaded."""
+    is_test = path.suffix == ".py" and ROOT / "tests" in path.parents
     return (
         path.is_dir()
         or path == ROOT / "tests" / "contract.py"
         or _stands_for(path, changed)
-        or (ROOT / "tests" in path.parents and FACTS in path.read_text("utf-8"))
+        or (is_test and FACTS in path.read_text("utf-8"))
     )
 
 

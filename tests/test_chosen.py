@@ -83,3 +83,7 @@ def test_a_changed_file_stands_for_its_tests():
     single = frozenset({"src/clearwood/_memory.py"})
     assert chosen.is_quick(tests / "test_memory.py", single)
     assert not chosen.is_quick(tests / "rules" / "test_rule_set.py", single)
+    # Of others it is the content that tells; models are no tests.
+    assert chosen.is_quick(tests / "projection" / "test_golden_trees.py", frozenset())
+    model = next((tests / "codec" / "files").iterdir())
+    assert not chosen.is_quick(model, frozenset())
