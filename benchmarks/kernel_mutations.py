@@ -116,6 +116,13 @@ def prepare(folder):
         importlib.import_module(name)
     if not compiles(folder):
         raise SystemExit("not even the kernels without a bug compile")
+    found = subprocess.check_output(
+        [sys.executable, "-c", "import clearwood; print(clearwood.__file__)"],
+        env=os.environ | {"PYTHONPATH": f"{folder}/src"},
+        text=True,
+    )
+    if not Path(found).is_relative_to(folder):
+        raise SystemExit(f"tests would load {found}")
 
 
 class NoShrinking:

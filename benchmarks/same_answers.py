@@ -396,6 +396,9 @@ def stop_the_clock(folder: Path) -> None:
 
 def write(out: Path, only: str = "") -> None:
     """Write all results below a folder."""
+    tree = os.environ.get("PYTHONPATH", "").split(os.pathsep)[0]
+    if not Path(cw.__file__).is_relative_to(tree or "/"):
+        sys.exit(f"clearwood comes from {cw.__file__}, not from {tree}")
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -474,18 +477,20 @@ def against(revision: str) -> int:
     """Compare this tree with a commit, by this script for both."""
     root = Path(__file__).parents[1]
     with tempfile.TemporaryDirectory() as place:
-        old = Path(place) / "old"
+        old, library = Path(place) / "old", Path(place) / "library"
         git = ["git", "-C", str(root), "worktree"]
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
         subprocess.run([*git, "add", "--detach", str(old), revision], check=True)
         try:
-            for side, tree in (("before", old), ("after", root)):
-                subprocess.run(
-                    [sys.executable, __file__, str(Path(place) / side)],
-                    env=os.environ | {"PYTHONPATH": str(tree / "src")},
-                    check=True,
-                )
+            subprocess.run([*pip, "--target", str(library), str(old)], check=True)
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)
+        for side, tree in (("before", library), ("after", root / "src")):
+            subprocess.run(
+                [sys.executable, __file__, str(Path(place) / side)],
+                env=os.environ | {"PYTHONPATH": str(tree)},
+                check=True,
+            )
         kept = root / "build" / "same"
         shutil.rmtree(kept, ignore_errors=True)
         for side in ("before", "after"):

@@ -41,6 +41,20 @@ def test_golden_likelihoods(name):
         assert found == pytest.approx(pattern["log_likelihood"], rel=1e-12, abs=1e-14)
 
 
+def test_a_leaf_of_two_columns_far_above_the_product_of_its_bounds():
+    # exp(1600) times as dense as the leaves of one column: more than a double holds.
+    joint = MultivariateGaussian((0, 1), np.full(2, 40.0), np.eye(2))
+    apart = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
+    root = Sum(np.full(2, 0.5), (joint, apart))
+    compiled = compile_circuit(Circuit(root, made.space([None, None])))
+    row = np.full((1, 2), 40.0)
+    expected = joint.log_density(row)[0] + np.log(0.5)
+    assert compiled.log_likelihood(row)[0] == pytest.approx(expected, rel=1e-12)
+    likelihood, flows, statistics = compiled.expected(row, np.ones(1))
+    assert likelihood == pytest.approx(expected, rel=1e-12)
+    assert all(np.isfinite(part).all() for part in [flows, *statistics])
+
+
 def test_a_row_has_the_same_density_in_any_batch():
     rng = np.random.default_rng(0)
     columns, levels = range(40), 5

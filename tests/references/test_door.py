@@ -6,6 +6,7 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
+    ExtraTreesRegressor,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -139,6 +140,47 @@ def test_noise_of_a_predictor_is_its_error_on_rows_left_out():
     # Not of training rows, which an overfitted model leaves no error in.
     forest = HistGradientBoostingRegressor(min_samples_leaf=1, random_state=0)
     assert cw.reference(forest, X, y).noise_variance(X)[0, 0] > y.var() / 4
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(), ExtraTreesRegressor(5, random_state=0), None]
+)
+def test_noise_of_refits_is_what_the_others_leave(model):
+    X, y = values()
+    settings = {"n_draws": 5, "random_state": 0} if model is None else {}
+    reference = cw.reference(model, X, y, **settings)
+    told = cw.reference(model, X, y, noise_variance=0.5, **settings)
+    fold = np.arange(len(y)) % 3
+    excess = np.empty(len(y))
+    for part in range(3):
+        test = fold == part
+        fit = told.refit(X[~test], y[~test])
+        mean, variance, _ = fit.mean_and_variance(X[test])
+        excess[test] = (y[test] - mean) ** 2 - variance
+    assert (excess != 0).any()
+    for part, fit in enumerate(reference.refits(X, y, fold)):
+        left = max(excess[fold != part].mean(), 0.0)
+        np.testing.assert_allclose(fit.noise, left)
+        alone = told.refit(X[fold != part], y[fold != part])
+        assert (fit.draws(X) == alone.draws(X)).all()
+    assert [fit.noise for fit in told.refits(X, y, fold)] == [0.5] * 3
+    assert len(list(reference.refits(X, y, fold))) == 3
+
+
+def test_models_are_refitted_once_for_each_part():
+    X, y = values()
+
+    class Counted(LinearRegression):
+        fits = 0
+
+        def fit(self, *given):
+            Counted.fits += 1
+            return super().fit(*given)
+
+    reference = cw.reference(Counted(), X, y)
+    Counted.fits = 0
+    cw.ProjectedTreeRegressor(reference, random_state=0).fit(X, y)
+    assert Counted.fits == 5
 
 
 def test_noise_may_be_told():

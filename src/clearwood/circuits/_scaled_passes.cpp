@@ -201,8 +201,11 @@ public:
                     continue;
                 }
                 Lanes below = value_[child];
-                double weight = weight_[e];
-                for (Index r = 0; r < LANES; ++r) below[r] *= weight * ratio[r];
+                // Of rows without a flow, values may be infinite.
+                for (Index r = 0; r < LANES; ++r) {
+                    double share = weight_[e] * ratio[r];
+                    below[r] = share > 0.0 ? share * below[r] : 0.0;
+                }
                 flow_[child] = below;
                 expected.edges(e) += total(below);
             }

@@ -35,7 +35,6 @@ from clearwood.projection.doubts import remedy, share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
-from clearwood.references import Reference
 from clearwood.rules import RuleList, Training
 from clearwood.rules.counting.survey import counted
 from clearwood.search import Grid
@@ -292,16 +291,21 @@ class ProjectedRules(BaseEstimator):
         generator: np.random.Generator,
     ) -> Iterator[tuple[np.ndarray, SizePath, np.ndarray]]:
         """Of every fold its rows, the sizes found on all others, and their gaps."""
-        is_class = self.reference_.classes is not None
-        fold = folds_of(len(training), N_FOLDS, generator, labels if is_class else None)
+        classes = self.reference_.classes
+        by_class = None if classes is None else labels
+        fold = folds_of(len(training), N_FOLDS, generator, by_class)
+        refits = None
+        if labels is not None and self._asks_labels(labels):
+            y = labels if classes is None else np.asarray(classes)[labels]
+            refits = self.reference_.refits(X, y, fold)
         folds = progress(range(N_FOLDS), N_FOLDS, "held-out parts", self.verbose)
         for number in folds:
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             fitted, other = answers.take(rows), answers.take(test)
             weight, grid = training.weight[rows], training.grid.take(rows)
             truth = None
-            if labels is not None and self._asks_labels(labels):
-                refitted = self._refitted(X, labels, rows)
+            if labels is not None and refits is not None:
+                refitted = next(refits)
                 fitted = ask(refitted, take_rows(X, rows))
                 # As the lines below, so that both are judged alike.
                 other = ask(refitted, take_rows(X, test))
@@ -333,12 +337,6 @@ class ProjectedRules(BaseEstimator):
         pairs = zip(leaves, there)
         likely = [expected_log_likelihood(lines, target, at) for lines, at in pairs]
         return (own - np.array(likely)).mean(axis=1)
-
-    def _refitted(self, X: Any, labels: np.ndarray, rows: np.ndarray) -> Reference:
-        y = labels[rows]
-        if self.reference_.classes is not None:
-            y = np.asarray(self.reference_.classes)[y]
-        return self.reference_.refit(take_rows(X, rows), y)
 
     def _choose_size(self) -> int:
         """The size that was asked for, or is chosen."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -57,6 +58,8 @@ class Reference:
         In regression, the variance of the noise, where it is the same for all rows.
     rows : array-like, frame or None
         The rows it was made with, where known: what was handed in, not a copy.
+    learns_noise : bool, default=False
+        Whether fits to parts of the rows tell the noise: what these leave elsewhere.
     can_refit : bool
         Whether it is known how to fit it to other rows; else :meth:`refit` raises.
 
@@ -85,6 +88,7 @@ class Reference:
     features: FeatureSpace | None = None
     noise: Any = 0.0
     rows: Any = None
+    learns_noise: bool = False
 
     @property
     def can_refit(self) -> bool:
@@ -214,6 +218,33 @@ class Reference:
         found = self._fit_again(X, y) if self.classes is None else _in_all(self, X, y)
         found.rows = X
         return found
+
+    def refits(self, X: Any, y: np.ndarray, fold: np.ndarray) -> Iterator[Reference]:
+        """The same kind of reference, fitted without each part of the rows in turn.
+
+        Noise that is learned by such fits is learned by these, and not by fits within
+        each: that of one is what all others leave in the parts that they lack. So the
+        targets of a part are no errors in the noise under which they are judged.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        fold : ndarray of int of shape (n_samples,)
+            The part that each row is in: 0, 1, ...
+        """
+        parts = [np.flatnonzero(fold == part) for part in range(fold.max() + 1)]
+        again = _with_noise(self, 0.0) if self.learns_noise else self
+        others = (np.flatnonzero(fold != part) for part in range(len(parts)))
+        fits: Iterable[Reference] = (
+            again.refit(take_rows(X, rows), y[rows]) for rows in others
+        )
+        if self.learns_noise:
+            fits = list(fits)
+            excess = [_excess(fit, X, y, part) for fit, part in zip(fits, parts)]
+            for fit, part, own in zip(fits, parts, excess):
+                fit.noise = max((sum(excess) - own) / (len(y) - len(part)), 0.0)
+        yield from fits
 
     def _fit_again(self, X: Any, y: Any) -> Reference:
         """What :meth:`refit` calls; of labels, two or more classes of any number."""
@@ -395,10 +426,22 @@ def out_of_fold_noise(
     """
     from sklearn.model_selection import KFold
 
-    excess = 0.0
     folds = KFold(min(5, len(y)), shuffle=True, random_state=seed)
-    for train, test in folds.split(y):
-        fitted = fit(take_rows(X, train), y[train])
-        mean, variance, _ = fitted.mean_and_variance(take_rows(X, test))
-        excess += float(np.sum((y[test] - mean) ** 2 - variance))
+    excess = sum(
+        _excess(fit(take_rows(X, train), y[train]), X, y, test)
+        for train, test in folds.split(y)
+    )
     return max(excess / len(y), 0.0)
+
+
+def _excess(fitted: Reference, X: Any, y: np.ndarray, test: np.ndarray) -> float:
+    """Squared error in some rows, less the variance of the draws there, added up."""
+    mean, variance, _ = fitted.mean_and_variance(take_rows(X, test))
+    return float(np.sum((y[test] - mean) ** 2 - variance))
+
+
+def _with_noise(reference: Any, variance: float) -> Any:
+    """A reference that tells those fitted again how large the noise is."""
+    told = copy(reference)
+    told.settings = {**reference.settings, "noise_variance": variance}
+    return told

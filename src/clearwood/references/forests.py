@@ -127,7 +127,8 @@ class BayesianBootstrapForest(Reference):
             values = _scaled(target, self._target)
         generators = spawn_generators(seed, n_draws)
         self._trees = [self._grow(rows, values, weight, g) for g in generators]
-        if noise_variance is None and task == "regression":
+        self.learns_noise = noise_variance is None and task == "regression"
+        if self.learns_noise:
             few = {**self.settings, "noise_variance": 0.0}
             few["n_draws"] = min(n_draws, TREES_FOR_NOISE)
             fit = partial(BayesianBootstrapForest, **few)
@@ -249,8 +250,9 @@ class ForestReference(ModelReference):
         self.task = "classification" if is_classifier(model) else "regression"
         if self.task == "classification":
             self.classes = np.asarray(model.classes_)
-        elif noise_variance is None and y is not None:
-            noise_variance = self._noise_of(X, y)
+        elif noise_variance is None:
+            self.learns_noise = not model.bootstrap
+            noise_variance = None if y is None else self._noise_of(X, y)
         self.noise = noise_variance or 0.0
 
     def _noise_of(self, X: Any, y: Any) -> float:
@@ -283,6 +285,7 @@ class ForestReference(ModelReference):
 
 
 def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:
-    if is_classifier(trees[0]):
-        return np.stack([tree.predict_proba(rows) for tree in trees])
-    return np.stack([tree.predict(rows) for tree in trees])
+    ask = "predict_proba" if is_classifier(trees[0]) else "predict"
+    # What one tree can read, all can: the cells are checked once, in their precision.
+    cells, asked = rows.astype(np.float32), range(len(trees))
+    return np.stack([getattr(trees[i], ask)(cells, check_input=i == 0) for i in asked])

@@ -69,15 +69,13 @@ class PredictorReference(ModelReference):
                     f"{type(model).__name__} says classes without probabilities; fit "
                     "it inside sklearn.calibration.CalibratedClassifierCV."
                 )
-        elif self._may_learn_noise(noise_variance, y):
+        elif self.task == "regression" and noise_variance is None:
+            self.learns_noise = hasattr(model, "get_params")
+        if self.learns_noise and y is not None:
             target = check_target(y, count_rows(X), numeric=True)
             fit = PredictorReference(model, noise_variance=0.0).refit
             noise_variance = out_of_fold_noise(fit, X, target, seed=0)
         self.noise = noise_variance or 0.0
-
-    def _may_learn_noise(self, noise_variance: float | None, y: Any) -> bool:
-        asked = self.task == "regression" and noise_variance is None
-        return asked and y is not None and hasattr(self.model, "get_params")
 
     def draws(self, X: Any) -> np.ndarray:
         """What the model predicts; see :meth:`Reference.draws`."""
