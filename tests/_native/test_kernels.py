@@ -30,10 +30,10 @@ def test_arguments_are_few(name):
         assert len(re.findall(r"\barg\d+:", signature)) <= MOST_ARGUMENTS
 
 
-def cut(label=np.int32, weight=np.float64, change=np.uint8, of=lambda array: array):
+def cut(label=np.int32, weight=np.float64, of=lambda array: array):
     """Two rows of each class, ``of`` made of each array."""
-    arrays = [0, 0, 1, 1], [1, 2, 1, 3], [2, 2, 2, 0]
-    types = label, weight, change
+    arrays = [0, 0, 1, 1], [1, 2, 1, 3], [1, 1, 1, 0]
+    types = label, weight, bool
     at, counts = best_cut(
         *(of(np.array(a, dtype)) for a, dtype in zip(arrays, types)), 0, 4, 2
     )

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from sklearn.datasets import load_iris, load_wine
 from tests.discretize import naive
 
+from clearwood._kernels import discretize as kernels
 from clearwood.discretize import bin_positions, halving_cut, mdlp_decisions
 from clearwood.discretize.cuts import between
 
@@ -108,6 +109,19 @@ def test_noise_is_seldom_cut_and_many_classes_do_not_overflow():
     values = np.repeat(np.arange(1000.0), 8)
     first = mdlp_decisions(values, values.astype(int), np.ones(8000), 1000)[0]
     assert np.isfinite(first.threshold)
+
+
+def test_rows_stand_in_the_order_of_their_values():
+    extreme = [-np.inf, -1e300, -1.0, -5e-324, -0.0, 0.0, 5e-324, 1.0, 1e300, np.inf]
+    rng = np.random.default_rng(0)
+    values = rng.permutation(np.concatenate([extreme, rng.normal(size=500), [np.nan]]))
+    weight, label = np.ones(len(values)), np.zeros(len(values), np.int64)
+    label[values > 0.0] = 1
+    in_order, *runs = kernels.runs(values, label, weight, 2)
+    np.testing.assert_array_equal(in_order, np.sort(values)[:-1])
+    first, label_of, weight_of, boundary = (run.tolist() for run in runs)
+    assert first == [0, int((values <= 0.0).sum())] and label_of == [0, 1]
+    assert weight_of == [first[1], 510 - first[1]] and boundary == [True, False]
 
 
 def test_cuts_stand_between_their_values_however_near_or_far():

@@ -73,18 +73,21 @@ def mdlp_decisions(
     12.0 0.5 False
     8.0 12.5 False
     """
-    order = _order(values, weight)
-    values, weight = values[order], weight[order]
-    label = label[order].astype(np.int32)
-    change = _changes(values, label)
+    label = label.astype(np.int64, copy=False)
+    values, first, *runs = _kernels.runs(values, label, weight, n_classes)
+    first = np.append(first, len(values))
     decisions = []
-    todo = [(0, len(values))]
+    todo = [(0, len(first) - 1)]
     while todo:
         start, stop = todo.pop()
-        at, counts = _kernels.best_cut(label, weight, change, start, stop, n_classes)
-        if at < 0:
-            continue
-        cut = between(values[at - 1], values[at])
+        at, counts = _kernels.best_cut(*runs, start, stop, n_classes)
+        place = first[at]
+        if at < 0:  # one class, or one value
+            own = values[first[start] : first[stop]]
+            place = first[stop] - np.count_nonzero(own > own[:1])
+            if place == first[stop]:
+                continue
+        cut = between(*values[place - 1 : place + 1])
         decision = Decision(float(counts.sum()), cut, *_gain_and_threshold(counts))
         decisions.append(decision)
         if decision.accepted:
@@ -154,19 +157,6 @@ def _order(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Positions of the rows that count, in the order of their values."""
     rows = np.flatnonzero(~np.isnan(values) & (weight > 0))
     return rows[np.argsort(values[rows])]
-
-
-def _changes(values: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """What changes from each row to the next, as the kernel wants it."""
-    change = np.zeros(len(values), dtype=np.uint8)
-    if len(values) < 2:
-        return change
-    starts = np.flatnonzero(np.r_[True, values[1:] > values[:-1]])
-    low, high = (f.reduceat(label, starts) for f in (np.minimum, np.maximum))
-    pure = (low == high)[1:] & (low == high)[:-1] & (low[1:] == low[:-1])
-    kinds = np.where(pure, _kernels.WITHIN_CLASS, _kernels.BOUNDARY)
-    change[starts[1:] - 1] = kinds
-    return change
 
 
 def between(low: float, high: float) -> float:
