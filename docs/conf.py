@@ -51,7 +51,9 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 # Pages without others beside them have nothing to show in a sidebar.
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {
+    page: [] for page in ("index", "changelog", "faq", "glossary", "papers")
+}
 
 # Members are listed by our own class template, not a second time by numpydoc.
 numpydoc_show_class_members = False

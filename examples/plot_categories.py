@@ -42,7 +42,7 @@ print(rules.rules_.evaluate(X[test], y[test], teacher=booster))
 
 # %%
 # Line by line, on new rows.
-table = cw.RulesDisplay.from_estimator(rules, X[test], y[test]).plot()
+rules.rules_.described_on(X[test], y[test], teacher=booster)
 
 # %%
 # Do booster and rules look at the same columns?

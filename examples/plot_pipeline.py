@@ -56,7 +56,6 @@ print((ensemble.predict(X) == pipeline.predict(X)).all())
 # Rules in years, in money, and in words.
 rules = cw.RuleListClassifier(pipeline, max_rules=6, random_state=0)
 print(rules.fit(X, y).rules_)
-table = cw.RulesDisplay.from_estimator(rules, X, y).plot()
 
 # %%
 # A network behind the same steps has no trees, so it is asked. Rules look for cuts of

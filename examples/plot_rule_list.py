@@ -33,11 +33,10 @@ print(rules.rules_)
 print(rules.rules_.evaluate(X_test, y_test, teacher=forest))
 
 # %%
-# The rules as a table. All shares are those of the wines that neither the forest nor
-# the rules have seen. The filled bar is what a rule decides, the outline what
-# satisfies it; the dot is the agreement with the forest, the diamond the share of
-# wines that are what the rule says.
-table = cw.RulesDisplay.from_estimator(rules, X_test, y_test).plot()
+# What the rules are worth on wines that neither the forest nor the rules have seen:
+# how many each decides, how often the forest agrees, and how many of them are what
+# the rule says.
+rules.rules_.described_on(X_test, y_test, teacher=forest)
 
 # %%
 # How much a longer list would bring. The marked length is the one that was chosen:

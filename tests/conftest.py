@@ -14,8 +14,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The same examples in every run and no time limit: a slow machine must not
 # look like a broken property.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.load_profile("ci")
+settings.register_profile("all", derandomize=True, deadline=None)
+settings.register_profile("some", settings.get_profile("all"), max_examples=50)
+
+
+def pytest_configure(config):
+    """With ``--all`` look at twice as many examples of a property."""
+    settings.load_profile("all" if config.option.all else "some")
 
 
 def find_shared_data(name: str) -> Path:

@@ -243,9 +243,6 @@ GRAPHS = [
 NETWORKS = [Case(cw.SPNClassifier, {}, frozenset(), 0.85, 1e-6)]
 """Those that are densities of features and class."""
 
-SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
-"""They read steps in their order, texts too, so that what holds for rows does not."""
-
 TRANSFORMERS = [cw.MDLPDiscretizer, cw.BinaryBinner, cw.SPNImputer]
 """Those that predict nothing; scikit-learn checks them, and tests of their own."""
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "codec columns exceptions families plotting",  # and all private rooms: see floor_of
+    "charts codec columns exceptions families",  # and all private rooms: see floor_of
     "conjugate datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",

@@ -1,4 +1,7 @@
-"""No file takes far more memory than it is large, unless that is allowed."""
+"""No file takes far more memory than it is large, unless that is allowed.
+
+And predicting takes none that grows with the rows, beside the answers.
+"""
 
 import gzip
 import hashlib
@@ -182,3 +185,33 @@ def test_files_that_people_have_pass_and_more_is_allowed_by_name(tmp_path):
     saved = tmp_path / "rules.json"
     cw.save(cw.RuleList((), cw.Rule((), 3.5), cw.FeatureSpace.numeric(2)), saved)
     assert cw.load(saved, max_memory=10**6).n_rules == 1
+
+
+def predicting_models():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = (X[:, 0] + X[:, 1] > rng.normal(size=400)).astype(int)
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y)
+    rules = {"max_rules": 4, "random_state": 0}
+    return {
+        "list": cw.RuleListClassifier(forest, **rules).fit(X, y).predict,
+        "sum": cw.AdditiveRulesClassifier(forest, **rules).fit(X, y).predict_proba,
+        "meta-tree": cw.MetaTreeClassifier(random_state=0).fit(X, y).predict_proba,
+        "labels": cw.MetaTreeClassifier(random_state=0).fit(X, y).predict,
+        "values": cw.MetaTreeRegressor(random_state=0).fit(X, y).predict,
+    }
+
+
+def test_more_rows_take_no_more_memory_beside_their_answers():
+    def beside(predict, n_rows):
+        X = np.tile(np.linspace(-2, 2, 6000).reshape(1000, 6), (n_rows // 1000, 1))
+        tracemalloc.start()
+        try:
+            answers = predict(X)
+            return tracemalloc.get_traced_memory()[1] - answers.nbytes
+        finally:
+            tracemalloc.stop()
+
+    for name, predict in predicting_models().items():
+        predict(np.zeros((2, 6)))
+        assert beside(predict, 900_000) <= 1.1 * beside(predict, 300_000), name

@@ -99,7 +99,7 @@ def finished(ax, title):
 
 def colour_legend(figure):
     """One legend for all panels."""
-    from clearwood.plotting.style import MARKERS, colour
+    from clearwood.charts.style import MARKERS, colour
 
     ax = figure.axes[0]
     dots = [
@@ -110,7 +110,7 @@ def colour_legend(figure):
 
 
 def draw_data(ax, case, title):
-    from clearwood.plotting.style import MARKERS, colour
+    from clearwood.charts.style import MARKERS, colour
 
     for k in (0, 1):
         own = case.X[case.y == k]
@@ -129,7 +129,7 @@ def fill(ax, said):
     """The ground in the classes' colours."""
     from matplotlib.colors import ListedColormap
 
-    from clearwood.plotting.style import colour
+    from clearwood.charts.style import colour
 
     colours = ListedColormap([colour(0), colour(1)])
     ax.imshow(

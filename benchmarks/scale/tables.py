@@ -1,6 +1,10 @@
 """What do tables larger than memory cost, in seconds and in memory?
 
 Usage: python -m benchmarks.scale.tables [--quick] [--fresh] [--folder FOLDER]
+       python -m benchmarks.scale.tables [--quick] [--fresh] --memory
+
+With ``--memory`` no file is read: it measures what `predict` takes beside a table in
+memory and the answers, and writes a page of its own (`scale_memory`).
 
 Made-up rows of 28 columns are written to a Parquet file (2.4 GB at ten million rows);
 ``--folder`` says where. Every case runs in a fresh process, for its memory.
@@ -24,11 +28,15 @@ COUNTED = ("describe", "meta-tree")
 """What is done to every form of a table: it goes through all rows."""
 ENGINES = ("parquet", "array", "dask")
 MOST_IN_MEMORY = 1_000_000
+PREDICTING = ("list", "sum", "meta-tree", "labels of a meta-tree")
+FORMS = ("array", "frame")
 
 
 def main():
     texts = {"folder": "where the Parquet files are written"}
-    options = arguments(__doc__, texts)
+    options = arguments(__doc__, texts, memory="of predict alone")
+    if options.memory:
+        return memory_of_predict(options)
     study = Study("scale_tables", ["verb", "engine", "rows"], options)
     sizes = SIZES[: 2 if options.quick else None]
     with tempfile.TemporaryDirectory() as temporary:
@@ -117,6 +125,64 @@ def measure(verb, engine, path):
         "before_mb": before,
         "counted": gave,
     }
+
+
+def memory_of_predict(options):
+    """Measure what predicting takes beside the table and the answers."""
+    study = Study("scale_memory", ["model", "form", "rows"], options)
+    study.command += " --memory"
+    sizes = SIZES[: 2 if options.quick else None]
+    keys = [(m, form, n) for m in PREDICTING for form in FORMS for n in sizes]
+    study.run(
+        {key: lambda key=key: [in_fresh_process(beside, *key)] for key in keys},
+        warm=lambda: None,
+    )
+    header = ["model", "table", "rows", "table, MB", "answers, MB", "beside, MB"]
+    rows = [
+        [model, form, f"{int(n):,}", *(f"{float(size):,.1f}" for size in sizes)]
+        for model, form, n, *sizes in map(dict.values, study.rows())
+    ]
+    study.write_markdown(
+        "Memory that predicting takes beside the table and the answers",
+        f"Rows of {N_COLUMNS} columns in memory, models of 8 lines or of a tree for "
+        "5,000 rows. Beside: the peak of the process while it predicts, less what it "
+        "held before and less the answers.",
+        markdown_table(header, rows),
+    )
+
+
+def beside(name, form, n_rows):
+    """Megabytes of a table, of what is said of it, and of what that took besides."""
+    import clearwood as cw
+
+    rows = some_rows(5_000, seed=0)
+    X, y = rows.drop(columns="y"), rows["y"]
+    names, X = list(X), X if form == "frame" else X.to_numpy()
+    if "meta-tree" in name:
+        model = cw.MetaTreeClassifier(random_state=0).fit(X, y)
+    else:
+        make = {"list": cw.RuleListClassifier, "sum": cw.AdditiveRulesClassifier}[name]
+        model = make(max_rules=8, random_state=0).fit(X[:1000], y[:1000])
+    says = model.predict_proba if name == "meta-tree" else model.predict
+    table = np.tile(np.asarray(X), (n_rows // len(X), 1))
+    if form == "frame":
+        table = pd.DataFrame(table, columns=names, copy=False)
+    says(table[:5_000])
+    before = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
+    answers = says(table)
+    return {
+        "table_mb": n_rows * N_COLUMNS * 8 / 1e6,
+        "answers_mb": answers.nbytes / 1e6,
+        "beside_mb": memory("VmHWM") - before - answers.nbytes / 1e6,
+    }
+
+
+def memory(kind):
+    """Memory of this process in MB: now (VmRSS), or the peak since it was reset."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith(kind))
+    return int(line.split()[1]) * 1024 / 1e6
 
 
 def models_and_rules():

@@ -36,7 +36,6 @@ _HOME = {
     "RuleScores": "clearwood.rules",
     "RuleSet": "clearwood.rules",
     "RuleSum": "clearwood.rules",
-    "RulesDisplay": "clearwood.rules.displays",
     "Stability": "clearwood.comparison.stability",
     "Tree": "clearwood.rules",
     "TreeDisplay": "clearwood.rules.drawn.display",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearwood._numeric import Blocks
+from clearwood._numeric import Blocks, blocks, said_by_blocks, written_in_place
 from clearwood._numeric.blocks import GROUP_BLOCKS
 
 
@@ -61,3 +61,19 @@ def test_take_finds_rows_across_blocks():
 def test_nothing_to_sum():
     with pytest.raises(ValueError, match="No blocks"):
         Blocks([]).map_sum(totals, 0.0)
+
+
+@pytest.mark.parametrize("n_rows", [0, 6, 7, 20, 21])
+@pytest.mark.parametrize("said", ["numbers", "shares", "words"])
+def test_what_is_said_by_blocks_is_said_of_all(n_rows, said, monkeypatch):
+    monkeypatch.setattr(blocks, "SAID_ROWS", 7)
+    x = np.arange(n_rows)
+    answers = {"numbers": x, "shares": np.c_[x, -x] / 3, "words": x.astype("U5")}[said]
+    found = said_by_blocks(answers.__getitem__, n_rows)
+    assert found.dtype == answers.dtype
+    np.testing.assert_array_equal(found, answers)
+
+
+def test_parts_of_another_type_are_refused_and_never_cut_short():
+    with pytest.raises(TypeError, match="rule 'no'"):
+        written_in_place(iter([np.array(["a"]), np.array(["long"])]), 2)

@@ -14,7 +14,9 @@ from clearwood.circuits.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
+    Gaussian,
     Histogram,
+    MultivariateGaussian,
 )
 from clearwood.columns.feature_space import FeatureSpace
 
@@ -37,6 +39,20 @@ def test_golden_likelihoods(name):
         asked[pattern["missing"]] = np.nan
         found = compiled.log_likelihood(asked[None])[0]
         assert found == pytest.approx(pattern["log_likelihood"], rel=1e-12, abs=1e-14)
+
+
+def test_a_leaf_of_two_columns_far_above_the_product_of_its_bounds():
+    # exp(1600) times as dense as the leaves of one column: more than a double holds.
+    joint = MultivariateGaussian((0, 1), np.full(2, 40.0), np.eye(2))
+    apart = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
+    root = Sum(np.full(2, 0.5), (joint, apart))
+    compiled = compile_circuit(Circuit(root, made.space([None, None])))
+    row = np.full((1, 2), 40.0)
+    expected = joint.log_density(row)[0] + np.log(0.5)
+    assert compiled.log_likelihood(row)[0] == pytest.approx(expected, rel=1e-12)
+    likelihood, flows, statistics = compiled.expected(row, np.ones(1))
+    assert likelihood == pytest.approx(expected, rel=1e-12)
+    assert all(np.isfinite(part).all() for part in [flows, *statistics])
 
 
 def test_a_row_has_the_same_density_in_any_batch():
@@ -82,6 +98,18 @@ def test_rows_that_no_double_holds_the_probability_of(n_columns):
     np.testing.assert_allclose(edges, share.sum(axis=0), rtol=1e-9)
     ones = share.T @ (values == 1)
     np.testing.assert_allclose(levels[1::2], ones.ravel(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [30.0, 60.0])  # in probabilities, and in logs
+def test_rows_that_only_a_leaf_of_several_columns_expects(apart):
+    """Its density is too large for a double, relative to those of normal leaves."""
+    joint = MultivariateGaussian((0, 1), np.full(2, apart), np.eye(2))
+    normals = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
+    circuit = Circuit(
+        Sum(np.array([0.5, 0.5]), (normals, joint)), made.space([None] * 2)
+    )
+    found = compile_circuit(circuit).log_likelihood(np.full((1, 2), apart))
+    assert found[0] == pytest.approx(-np.log(4 * np.pi), rel=1e-9)
 
 
 def test_golden_states():

@@ -1,6 +1,7 @@
 """EM on all parameters: the golden sweeps, and what no sweep may do."""
 
 import warnings
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from clearwood.circuits.distributions import (
     Histogram,
     MultivariateGaussian,
 )
-from clearwood.circuits.expectation import em_sweeps, refine
+from clearwood.circuits.expectation import em_sweeps, long_sweeps, refine
 from clearwood.exceptions import InterruptedFitWarning
 
 FACTS = made.GOLDEN["em_weights"]["discrete"]
@@ -194,6 +195,59 @@ def test_validation_rows_stop_the_fit(rows):
     reached = compile_circuit(found).log_likelihood(valid).mean()
     assert reached == pytest.approx(scores[best], rel=1e-6)
     assert reached > compile_circuit(far).log_likelihood(valid).mean()
+
+
+def two_close_kinds():
+    """Kinds of rows that overlap: EM takes a hundred sweeps to tell them apart."""
+    kinds = tuple(
+        Product((Gaussian(0, mean, 1.0), Categorical(1, np.array([0.5, p, 0.5 - p]))))
+        for mean, p in [(-0.2, 0.2), (0.2, 0.3)]
+    )
+    circuit = Circuit(Sum(np.array([0.3, 0.7]), kinds), made.space([None, 3]))
+    rng = np.random.default_rng(0)
+    kind = rng.random(2000) < 0.5
+    level = np.where(rng.random(2000) < 0.6, kind, 2)
+    return circuit, np.column_stack([rng.normal(1.6 * kind), level])
+
+
+def test_beyond_goes_on_in_logs():
+    circuit, values = two_close_kinds()
+    start = compile_circuit(circuit)
+    (_, _), (once, _) = islice(em_sweeps(start, in_memory(values), 0.1, np.ones(2)), 2)
+    far = once.beyond(start, 3.0, np.ones(2))
+
+    def carried(of):
+        before, after = of(start), of(once)
+        raised = after * (after / before) ** 2
+        return raised / raised.sum()
+
+    np.testing.assert_allclose(
+        np.exp(far.log_weight[-2:]), carried(lambda c: np.exp(c.log_weight[-2:]))
+    )
+    for leaf in (slice(0, 3), slice(3, 6)):
+        found = far.leaves.levels.probabilities[leaf]
+        expected = carried(lambda c, leaf=leaf: c.leaves.levels.probabilities[leaf])
+        np.testing.assert_allclose(found, expected)
+    before, after, found = (c.leaves.normals for c in (start, once, far))
+    np.testing.assert_allclose(found.mean, 3 * after.mean - 2 * before.mean)
+    np.testing.assert_allclose(
+        found.variance, after.variance * (after.variance / before.variance) ** 2
+    )
+    same = once.beyond(start, 1.0, np.ones(2)).as_circuit()
+    np.testing.assert_allclose(parameters(same), parameters(once.as_circuit()))
+
+
+def test_long_sweeps_arrive_earlier():
+    circuit, values = two_close_kinds()
+    start, expects = compile_circuit(circuit), in_memory(values)
+    settings = 0.1, np.ones(2)
+    plain = islice(em_sweeps(start, expects, *settings), 100)
+    scores = np.array([log / len(values) for _, log in plain])
+    steps = islice(long_sweeps(start, expects, values, *settings, 1e-3), 100)
+    far = np.array([score for _, score in steps])
+    near = scores[-1] - 1e-3
+    assert (far >= near).argmax() < 0.75 * (scores >= near).argmax()
+    assert far[-1] > near
 
 
 def test_rows_that_are_impossible_have_no_say():

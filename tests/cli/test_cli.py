@@ -342,7 +342,7 @@ def test_force_overwrites(table, tmp_path):
         ("dose,state\n1,ill\n2,well\n", []),
         ("dose,state\n1,ill\n2,3,4,5\n", []),
         ("dose,state\n,ill\n,well\n", ["['dose']"]),
-        ("dose,state\ninf,ill\n1,well\n", ["['dose']"]),
+        ("dose,state\ninf,ill\n1,well\n", ["'dose'", "row 1 "]),
     ],
 )
 def test_bad_tables_are_refused(text, facts, tmp_path):
@@ -664,9 +664,15 @@ def test_cells_that_a_spreadsheet_would_run_are_quoted_where_that_is_asked(
 def test_ctrl_c_that_other_code_drops_ends_all_the_same(
     table, tmp_path, monkeypatch, python_listens, place, becomes
 ):
+    from clearwood.cli import command as command_of_all
     from clearwood.cli.verbs import simplify as verb
 
-    whole = getattr(verb, place)
+    where, name = {
+        "check_outputs": (command_of_all, "check_outputs"),
+        "judge": (verb, "judge"),
+        "write_rules": (command_of_all, "_write"),
+    }[place]
+    whole = getattr(where, name)
 
     def deaf(*args, **options):
         try:
@@ -676,7 +682,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
                 raise becomes from None
         return whole(*args, **options)
 
-    monkeypatch.setattr(verb, place, deaf)
+    monkeypatch.setattr(where, name, deaf)
     result = simplify(table, "--out", tmp_path / "rules.json")
     assert result.exit_code == 130
     same_text(result.stderr.splitlines()[-1])

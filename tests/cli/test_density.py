@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from tests.wording import same_lines, same_text
 from clearwood import load
 from clearwood.circuits.queries.draws import sample
 from clearwood.cli import main
-from clearwood.cli.verbs import density
 
 
 def run(*arguments):
@@ -99,7 +99,7 @@ def test_what_is_given_must_be_in_the_table(path, given, code):
 
 
 def test_unknown_levels_are_refused_before_the_fit(path, monkeypatch):
-    monkeypatch.setattr(density, "_fit", None)
+    monkeypatch.setattr("clearwood.circuits.estimators.MiniSPN", None)
     result = run(path, "--drop", "id", "--given", "smoker=often", "--debug")
     assert result.exit_code == 1
     same_text(str(result.exception))
@@ -160,7 +160,10 @@ def test_a_network_that_helps_nothing_is_said_to(monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     values = sample(clinic(), 200, rng)
     path = tmp_path / "rows.csv"
-    monkeypatch.setattr(density, "_fit", lambda X, options: stand_in(clinic()))
+    learnt = SimpleNamespace(fit=lambda X: stand_in(clinic()))
+    monkeypatch.setattr(
+        "clearwood.circuits.estimators.MiniSPN", lambda **settings: learnt
+    )
     said = []
     for rows in (values, rng.permuted(values, axis=0)):
         table(rows).to_csv(path)

@@ -251,7 +251,9 @@ def test_a_rule_list_of_a_model_file(xgboost_file, table, tmp_path):
     same_lines(wrong.stderr)
 
 
-@pytest.mark.parametrize("verb", ["simplify", "compare"])
+@pytest.mark.parametrize(
+    "verb", ["simplify", pytest.param("compare", marks=pytest.mark.dear)]
+)
 def test_classes_in_the_wrong_order_are_spoken_of(xgboost_file, table, tmp_path, verb):
     frame = pd.read_csv(table)
     frame["ill"] = np.where(frame["ill"] == 1, "yes", "no")

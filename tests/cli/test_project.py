@@ -1,5 +1,5 @@
-import importlib.util
 import json
+import sys
 import types
 
 import numpy as np
@@ -9,9 +9,8 @@ from click.testing import CliRunner
 from tests.wording import same_lines, same_text
 
 import clearwood as cw
-from clearwood.cli import main
+from clearwood.cli import command, main
 from clearwood.cli.train import hold_out
-from clearwood.cli.verbs import project
 from clearwood.rules import RuleSet
 
 
@@ -66,7 +65,7 @@ def test_progress_is_shown_on_a_terminal_unless_it_is_to_be_quiet(
             return super().fit(X, y)
 
     stream = types.SimpleNamespace(isatty=lambda: terminal)
-    monkeypatch.setattr(project, "sys", types.SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(command, "sys", types.SimpleNamespace(stderr=stream))
     monkeypatch.setattr(cw, "ProjectedLinearRegression", Noted)
     result = run(
         table, "--target", "cost", "--drop", "state,hue,age", "--reference", "ridge",
@@ -159,13 +158,8 @@ def test_a_number_too_large_is_told_by_its_column(frame, tmp_path):
 
 
 def test_without_the_extra_there_is_a_remedy(table, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        "find_spec",
-        lambda name, *more: None if name == "stochtree" else find(name, *more),
-    )
-    result = run(table, "--target", "state", "--reference", "bart")
+    monkeypatch.setitem(sys.modules, "stochtree", None)
+    result = run(table, "--target", "state", "--drop", "age", "--reference", "bart")
     assert result.exit_code == 1
     same_text(result.stderr)
 

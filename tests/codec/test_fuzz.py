@@ -13,7 +13,7 @@ from tests.codec.saved import CASES, FILES, answers
 import clearwood as cw
 from clearwood.exceptions import ClearwoodError, ModelFormatError
 
-N_MUTANTS = 40
+N_MUTANTS = 24
 
 VALUES = (
     None, 7, -1, 0, 0.5, "x", "", "a\nb", "\ud800", [], {}, [1, 2, 3], [None],

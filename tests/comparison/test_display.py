@@ -6,9 +6,9 @@ import pytest
 from tests.reporting.frontiers import NAN, frontier, point, small_frontier
 from tests.wording import refuses
 
+from clearwood.charts.scale import Scale, log_ticks, scale_of
 from clearwood.comparison.display import FrontierDisplay
 from clearwood.exceptions import InputError
-from clearwood.plotting.scale import Scale, log_ticks, scale_of
 
 matplotlib.use("agg")
 

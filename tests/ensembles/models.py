@@ -176,6 +176,27 @@ def random_tree(rng, features, width, max_depth):
     return nodes
 
 
+def symmetric_tree(rng, features, depth):
+    """All rows of a level are asked the same, as in CatBoost."""
+    n_inner, n = 2**depth - 1, 2 ** (depth + 1) - 1
+    level = np.log2(np.arange(1, n + 1)).astype(int)
+    of_level = rng.integers(features.n_features, size=depth + 1)
+    cuts = rng.integers(-2, 3, size=depth + 1) / 2
+    missing_left, unseen_left = rng.random((2, depth + 1)) < 0.5
+    sets = {d: rng.random(len(c)) < 0.5 for d, c in enumerate(features.categories) if c}
+    feature = np.where(np.arange(n) < n_inner, of_level[level], -1)
+    return TreeNodes(
+        feature=feature,
+        cut=cuts[level],
+        left=2 * np.arange(n) + 1,
+        right=2 * np.arange(n) + 2,
+        missing_left=missing_left[level],
+        unseen_left=unseen_left[level],
+        value=rng.normal(size=(n, 1)),
+        categories_left={i: sets[d] for i, d in enumerate(feature) if d in sets},
+    )
+
+
 def random_rows(rng, n_rows):
     """Encoded rows for ``random_ensemble``: on and off cuts, missing, unseen."""
     X = rng.integers(-3, 4, size=(n_rows, 3)) / 2 + rng.choice(

@@ -99,7 +99,7 @@ def test_more_borders_or_categories_than_catboost_takes(key, most):
 @pytest.mark.parametrize(
     "leaf", ["0,", pytest.param("0.25,", marks=pytest.mark.dear), "\n             0,"]
 )
-@pytest.mark.parametrize(("depth", "n_trees"), [(16, 3), (16, 14), (8, 3000)])
+@pytest.mark.parametrize(("depth", "n_trees"), [(16, 3), (16, 14), (8, 1000)])
 def test_symmetric_trees_stay_within_ten_times_their_file(depth, n_trees, leaf):
     column = {"feature_index": 0, "flat_feature_index": 0, "borders": [0.5]}
     split = {"split_index": 0, "split_type": "FloatFeature", "float_feature_index": 0}

@@ -95,6 +95,62 @@ def test_sums_bit_for_bit_and_depth(seed, width, dtype):
     assert ensemble.n_leaves == ensemble.n_splits + ensemble.n_trees
 
 
+@given(seed=seeds, width=st.integers(1, 2), n_cuts=st.sampled_from([5, 400]))
+@settings(max_examples=10, deadline=None)
+def test_trees_that_compare_ranks_add_up_to_the_same_bits(seed, width, n_cuts):
+    rng = np.random.default_rng(seed)
+    ensemble = models.random_ensemble(rng, 80, width, max_depth=6)
+    if n_cuts > 5:
+        ensemble = replace(
+            ensemble, cut=ensemble.cut + rng.normal(size=ensemble.n_nodes)
+        )
+    ensemble = replace(ensemble, sum_dtype=str(rng.choice(["float32", "float64"])))
+    asked, trees, _ = ensemble._ranked
+    # Up to 255 cuts of a feature the ranks are bytes.
+    assert np.unique(ensemble.cut[ensemble.feature == 0]).size == asked.offsets[1]
+    assert trees.rank.dtype == ("uint8" if n_cuts == 5 else "uint16")
+    # More than one block, and values on the cuts.
+    rows = models.random_rows(rng, 700)
+    rows[::3, 0] = rng.choice(asked.cuts, rows[::3, 0].size)
+    for table in (rows, np.asfortranarray(rows)):
+        assert_array_equal(ensemble.raw_scores_encoded(table), summed(ensemble, rows))
+    few = rows[: ensemble.n_nodes // ensemble.n_trees - 1]
+    assert_array_equal(ensemble.raw_scores_encoded(few), summed(ensemble, few))
+
+
+def summed(ensemble, rows):
+    """By the leaves, which have slow twins of their own."""
+    raw = np.tile(ensemble.base_score.astype(ensemble.sum_dtype), (len(rows), 1))
+    for leaves in ensemble.find_leaves(rows):
+        raw += ensemble.value.astype(raw.dtype)[leaves]
+    return raw.astype(float)
+
+
+@given(seed=seeds)
+@settings(max_examples=10, deadline=None)
+def test_symmetric_trees_add_up_to_the_same_bits(seed):
+    rng = np.random.default_rng(seed)
+    ensemble = models.random_ensemble(rng, 30)
+    # Of 17 levels the answers are no small number any more.
+    depths = [0, 1, *rng.integers(0, 8, size=20), 16, 17]
+    trees = [models.symmetric_tree(rng, ensemble.features, d) for d in depths]
+    trees.insert(3, models.random_tree(rng, ensemble.features, 1, max_depth=5))
+    ensemble = replace(ensemble, **join_trees(trees))
+    rows = models.random_rows(rng, 600)
+    found = ensemble._ranked[1].symmetric.tolist()
+    assert found[:3] + found[4:] == [True] * (len(depths) - 1) + [False]
+    assert_array_equal(ensemble._sum(rows, ensemble._ranked), summed(ensemble, rows))
+
+
+def test_ranks_are_not_made_where_they_cost_more_than_they_save():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 20))
+    tree = read_ensemble(DecisionTreeRegressor().fit(X, X.sum(axis=1)))
+    rows = np.repeat(X, 3, axis=0)
+    assert tree._ranked is None
+    assert_array_equal(tree.predict(rows), tree.value[tree.leaves(rows)[:, 0], 0])
+
+
 @given(seed=seeds)
 @settings(max_examples=30, deadline=None)
 def test_splits_answer_every_question_of_the_trees(seed):
@@ -162,7 +218,10 @@ def test_feature_names():
 def test_pickle_keeps_predictions():
     rng = np.random.default_rng(0)
     ensemble = models.random_ensemble(rng)
-    copy = pickle.loads(pickle.dumps(ensemble))
+    before = pickle.dumps(ensemble)
+    ensemble.raw_scores_encoded(np.zeros((200, 3)))
+    assert pickle.dumps(ensemble) == before, "what was prepared is not kept"
+    copy = pickle.loads(before)
     rows = np.where(np.arange(3) == 1, np.nan, rng.normal(size=(20, 3)))
     assert_array_equal(copy.predict(rows), ensemble.predict(rows))
 

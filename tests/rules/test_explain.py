@@ -291,7 +291,7 @@ def naive_changes(rule_set, row, fixed, n_features):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(problems())
 def test_changes_are_real_and_none_is_overlooked(problem):
     rule_set, row, fixed = problem
@@ -320,7 +320,7 @@ def test_changes_are_real_and_none_is_overlooked(problem):
     assert not found
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(problems())
 def test_the_values_in_words_all_do(problem):
     """Up to the far end that the words name, and not beyond it."""

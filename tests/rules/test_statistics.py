@@ -12,7 +12,6 @@ from tests.wording import refuses, same_lines, same_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleList, RuleSet
-from clearwood.rules.displays.rule_lines import lines_of
 from clearwood.rules.rule import interval_text, statistics_text
 from clearwood.rules.statistics import mean_interval, share_interval
 
@@ -138,8 +137,8 @@ def test_rows_are_counted_and_weighed():
     assert (rules.n_rows, rules.total_weight) == (3, 13.0)
     same_text(str(rules))
     same_lines(rules._repr_html_())
-    shares = [(line.caught, line.matching) for line in lines_of(rules)]
-    assert shares == [(2 / 3, 2 / 3), (1 / 3, 2 / 3), (0.0, 0.0)]
+    rows = [(rule.rows_caught, rule.rows) for rule in rules]
+    assert rows == [(2, 2), (1, 2), (0, 0)]
 
 
 def test_a_million_rows_are_told_to_the_row():

@@ -168,6 +168,22 @@ def best_split(problem, rows, d, least):
     return min(losses)
 
 
+def best_sides(problem, rows, left, right, least):
+    """Least cost of rows that go to two sides, by a question, as cheaply as they may.
+
+    ``left`` and ``right`` are what each row costs there.
+    """
+    costs, place = np.stack([left, right]), {i: j for j, i in enumerate(rows)}
+    losses = [np.inf]
+    for d in range(len(problem.grid.start)):
+        for goes_left in every_split(problem.grid, d):
+            both = sides(problem, rows, d, goes_left, least)
+            if both:
+                held = [[place[i] for i in side] for side in both]
+                losses.append(sum(costs[:, own].sum(axis=1).min() for own in held))
+    return min(losses)
+
+
 def best_of_two_levels(problem, rows, least):
     """Least loss after a question and one more on each side."""
 

@@ -103,7 +103,7 @@ def test_depth_bounds_the_way_to_a_leaf():
     assert costs[2][6] < costs[1][6]
 
 
-def parity(n_rows=4000):
+def parity(n_rows=1500):
     """XOR of three of five features, which no two splits see."""
     X = np.random.default_rng(0).integers(0, 8, (n_rows, 5)).astype(np.uint8)
     y = ((X[:, :3] > 3).sum(axis=1) % 2).astype(int)

@@ -13,8 +13,12 @@ from clearwood._kernels.search_trees import (
     N_EXTRA,
     add_rows,
     best_splits,
+    cost_of_tree,
+    costs_of_rows,
     histogram,
     leaf_loss,
+    leaves_of_rows,
+    spread_cuts,
 )
 from clearwood.datasets import make_synthetic1
 from clearwood.search import (
@@ -28,7 +32,7 @@ from clearwood.search import (
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import some_rows
-from clearwood.search.trees.flat import FlatTree, cost_in_place
+from clearwood.search.trees.flat import FlatTree
 from clearwood.search.trees.grow import (
     expansions,
     grow_trees,
@@ -42,7 +46,7 @@ from clearwood.search.trees.nodes import (
     MOST_BINS_AHEAD,
     SQUARED_ERROR,
     TreeProblem,
-    _row_costs,
+    _moves,
     as_list,
     at,
     inner_nodes,
@@ -52,7 +56,6 @@ from clearwood.search.trees.nodes import (
     root_of,
 )
 from clearwood.search.trees.splits import (
-    _spread_cuts,
     best_subtrees,
     first_split,
     first_splits,
@@ -219,7 +222,7 @@ def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing):
     grid = numeric_grid(codes[:, None].astype(np.uint8), 200)
     loss = SquaredLoss.of(codes * 1.0, np.ones(1000))
     root = root_of(make_tree_problem(grid, loss, np.ones(1000)))
-    masks = np.array(_spread_cuts(root, 0, 8))
+    _, masks = spread_cuts(grid, root.rows, np.array([0]), 8)
     n_cuts = 4 if missing else 8
     assert len(masks) == 8 and len(np.unique(masks[:, :-1], axis=0)) == n_cuts
     rows = np.bincount(codes, minlength=201)[:-1]
@@ -338,7 +341,48 @@ def test_as_arrays_a_tree_costs_what_its_leaves_lose_and_their_literals(kind):
             + 0.002 * naive.literals(problem.grid, leaf.box, problem.seen)
             for leaf in node.leaves()
         )
-        assert cost_in_place(node, FlatTree.of(node)[0]) == pytest.approx(cost)
+        assert cost_of_tree(problem, node.place, FlatTree.of(node)) == pytest.approx(
+            cost
+        )
+
+
+@pytest.mark.parametrize("kind", ["class", "values", "rates"])
+def test_splits_that_are_tried_cost_what_trees_with_them_cost(kind):
+    problem = random_problem(np.random.default_rng(0), kind, n_rows=150, literal=0.002)
+    for _, node in inner_nodes(grow_trees(problem, 8)[-1]):
+        leaf = node.leaf()
+        for cost, d, mask in leaf.promising:
+            assert cost == pytest.approx(leaf.split(d, mask).cost)
+        for cost, d, mask in _moves(node):
+            tree = node.split(d, mask, node.children)
+            assert cost == (pytest.approx(tree.cost) if tree.is_sound else np.inf)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "values", "rates"])
+def test_the_first_split_that_is_tried_sends_rows_where_they_cost_least(kind):
+    problem = random_problem(np.random.default_rng(1), kind, n_rows=100)
+    tree = grow(root_of(problem), 8, next_split)
+    nodes = [node for _, node in inner_nodes(tree) if node.n_leaves > 2]
+    assert len(nodes) > 1
+    for node in nodes:
+        left, right = (cost_below(child, node.rows) for child in node.children)
+        _, d, mask = _moves(node)[0]
+        goes_left = mask[problem.grid.columns[d][node.rows]]
+        costs = np.stack([left, right])
+        sent = sum(costs[:, side].sum(axis=1).min() for side in (goes_left, ~goes_left))
+        best = naive.best_sides(problem, node.rows, left, right, LEAST_ROWS)
+        assert sent == pytest.approx(best)
+        # The side to which more of them belong is the one they go to.
+        assert left[goes_left].sum() <= right[goes_left].sum()
+
+
+def cost_below(tree, rows):
+    """What each row would cost in the leaf of a tree that it comes to."""
+    nodes = [tree]
+    for node in nodes:
+        nodes.extend(node.children)
+    at = leaves_of_rows(tree.problem.grid, rows, FlatTree.of(tree), 0)
+    return costs_of_rows(tree.problem, rows, np.array([n.sums for n in nodes]), at)
 
 
 @pytest.mark.parametrize("kind", ["class", "values", "draws", "variances", "shares"])
@@ -348,7 +392,7 @@ def test_rows_cost_least_in_their_own_leaf(kind):
     assert len(leaves) > 2
     more = []
     for k, leaf in enumerate(leaves):
-        costs = [_row_costs(other, leaf.rows).sum() for other in leaves]
+        costs = [cost_below(other, leaf.rows).sum() for other in leaves]
         assert costs[k] == pytest.approx(min(costs))
         more.append((costs[k] - own_loss(leaf)) / leaf.sums[-N_EXTRA])
     # There they cost what the leaf loses, but for what all rows cost alike.

@@ -113,11 +113,11 @@ class Array : public View<T, N> {
 public:
     // Zeros, as numpy.zeros.
     explicit Array(std::array<Index, N> shape) : Array(shape, T{}) {}
-    Array(std::array<Index, N> shape, T value)
-        : View<T, N>(nullptr, shape), memory_(new T[std::max<Index>(this->size(), 1)]) {
-        static_cast<View<T, N>&>(*this) = View<T, N>(memory_.get(), shape);
+    Array(std::array<Index, N> shape, T value) : Array(shape, nullptr) {
         this->fill(value);
     }
+    // Memory that is written before it is read, as numpy.empty.
+    static Array empty(std::array<Index, N> shape) { return Array(shape, nullptr); }
     explicit Array(Index size) requires(N == 1) : Array(std::array<Index, 1>{size}) {}
     Array(Index size, T value) requires(N == 1) : Array(std::array<Index, 1>{size}, value) {}
 
@@ -127,6 +127,11 @@ public:
     T* release() { return memory_.release(); }
 
 private:
+    Array(std::array<Index, N> shape, std::nullptr_t)
+        : View<T, N>(nullptr, shape), memory_(new T[std::max<Index>(this->size(), 1)]) {
+        static_cast<View<T, N>&>(*this) = View<T, N>(memory_.get(), shape);
+    }
+
     std::unique_ptr<T[]> memory_;
 };
 
@@ -137,7 +142,7 @@ using Matrix = Array<T, 2>;
 
 template <typename T, int N>
 Array<std::remove_const_t<T>, N> copy_of(const View<T, N>& view) {
-    Array<std::remove_const_t<T>, N> result(view.shape());
+    auto result = Array<std::remove_const_t<T>, N>::empty(view.shape());
     std::copy(view.begin(), view.end(), result.begin());
     return result;
 }

@@ -1,7 +1,13 @@
 """Numerical ground floor: sums in order, means, bisection, seeds, blocks."""
 
 from clearwood._numeric.bisection import bisect, bisect_whole
-from clearwood._numeric.blocks import BLOCK_ROWS, Block, Blocks
+from clearwood._numeric.blocks import (
+    BLOCK_ROWS,
+    Block,
+    Blocks,
+    said_by_blocks,
+    written_in_place,
+)
 from clearwood._numeric.category_order import category_ranks
 from clearwood._numeric.logspace import clipped_log, xlogx
 from clearwood._numeric.pooling import pool_values
@@ -27,7 +33,9 @@ __all__ = [
     "pool_values",
     "product",
     "rounded",
+    "said_by_blocks",
     "spawn_generators",
     "weighted_mean_and_error",
+    "written_in_place",
     "xlogx",
 ]

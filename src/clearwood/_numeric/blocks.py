@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,12 +11,41 @@ import numpy as np
 BLOCK_ROWS = 16_384
 """Rows per block; part of what determines a result to the last bit."""
 
+SAID_ROWS = 65_536
+"""Rows that something is said of at a time; no part of what is said."""
+
 GROUP_BLOCKS = 16
 """Blocks that are added up first; what they give is then added group by group.
 
 Part of what determines a result, too. On a cluster a group is what a worker adds up by
 itself: of few rows there are enough groups for all, of very many few numbers travel.
 """
+
+
+def written_in_place(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
+    """What is said of blocks of rows, one after the other, as one array.
+
+    No part is kept, so that many rows take little more than what is said of them.
+    """
+    first = next(parts)
+    if len(first) == n_rows:
+        return first
+    whole = np.empty((n_rows, *first.shape[1:]), first.dtype)
+    start = 0
+    for part in chain([first], parts):
+        rows = slice(start, start + len(part))
+        np.copyto(whole[rows], part, casting="no")
+        start = rows.stop
+    return whole
+
+
+def said_by_blocks(says: Callable[[slice], np.ndarray], n_rows: int) -> np.ndarray:
+    """What is said of each row by itself, :data:`SAID_ROWS` at a time."""
+    starts = range(0, max(n_rows, 1), SAID_ROWS)
+    # No generator, which would swallow an interrupt while it is closed.
+    blocks = map(lambda start: slice(start, start + SAID_ROWS), starts)  # noqa: C417
+    return written_in_place(map(says, blocks), n_rows)
+
 
 Block = TypeVar("Block", bound=tuple[Any, ...])
 Other = TypeVar("Other", bound=tuple[Any, ...])

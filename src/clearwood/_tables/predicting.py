@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._numeric import written_in_place
 from clearwood._tables.opening import is_dask, open_rows
 from clearwood._tables.rows import RowBlocks, RowsOfTable, join_rows
 
@@ -38,7 +39,10 @@ def predicted(
     if is_dask(X):
         return _later(says, _with_columns(X, columns), np.dtype(kind), classes)
     rows = rows if columns is None else rows.only(columns)
-    return np.concatenate(list(rows.results(_said, says)))
+    said = rows.results(_said, says)
+    if rows.known_rows is None:
+        return np.concatenate(list(said))
+    return written_in_place(said, rows.known_rows)
 
 
 def rewritten(

@@ -63,9 +63,12 @@ class RowBlocks(Blocks[RowsOfTable]):
     ----------
     columns : list of str or None
         Their names; None where columns go by position.
+    known_rows : int or None
+        Their number, where nobody needs to count them.
     """
 
     columns: list[str] | None
+    known_rows: int | None = None
 
     def __init__(self, columns: list[str] | None) -> None:
         self.columns = columns
@@ -187,18 +190,18 @@ class RowStream(RowBlocks):
         n_rows: int | None = None,
     ) -> None:
         super().__init__(columns)
-        self._parts, self._n_rows = parts, n_rows
+        self._parts, self.known_rows = parts, n_rows
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        if self._n_rows is not None:
-            return self._n_rows
+        if self.known_rows is not None:
+            return self.known_rows
         return sum(part.n_rows for _, part in self._parts(self.columns))
 
     def only(self, columns: Sequence[str]) -> RowStream:
         """The same rows with some columns."""
-        return RowStream(list(columns), self._parts, self._n_rows)
+        return RowStream(list(columns), self._parts, self.known_rows)
 
     def __iter__(self) -> Iterator[RowsOfTable]:
         return (block for _, block in self._placed())

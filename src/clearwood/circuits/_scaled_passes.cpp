@@ -36,10 +36,15 @@ Lanes lanes_of(double value) {
     return lanes;
 }
 
-double total(Lanes lanes) {
-    for (Index half = LANES / 2; half > 0; half /= 2)
-        for (Index r = 0; r < half; ++r) lanes[r] += lanes[r + half];
-    return lanes[0];
+template <std::size_t N>
+double total(const std::array<double, N>& lanes) {
+    if constexpr (N == 1) {
+        return lanes[0];
+    } else {
+        std::array<double, N / 2> half;
+        for (std::size_t r = 0; r < N / 2; ++r) half[r] = lanes[r] + lanes[r + N / 2];
+        return total(half);
+    }
 }
 
 // Leaves of other kinds: the node that each belongs to, the variables that it is of,
@@ -127,6 +132,10 @@ public:
           value_(n_nodes_), flow_(n_nodes_) {
         for (double log : edges.log_weight) weight_.push_back(std::exp(log));
         for (Index j : leaves.normals.variable) columns_[j].is_normal = true;
+        for (double variance : leaves.normals.variance) {
+            log_top_.push_back(-0.5 * std::log(2.0 * std::numbers::pi * variance));
+            factor_.push_back(-0.5 / variance);
+        }
         look_at_levels();
         for (Index node = 0; node < n_nodes_; ++node) {
             make_groups(of_levels_(node));
@@ -167,7 +176,8 @@ public:
         }
         const Lanes& root = value_.back();
         for (Index r = 0; r < LANES; ++r) {
-            bool clear = fits_ && root[r] >= LEAST * std::exp(excess[r]);
+            bool clear = fits_ && root[r] >= LEAST * std::exp(excess[r]) &&
+                         root[r] < infinity;
             log[r] = clear ? log[r] + std::log(root[r]) : not_a_number;
         }
         return log;
@@ -191,8 +201,11 @@ public:
                     continue;
                 }
                 Lanes below = value_[child];
-                double weight = weight_[e];
-                for (Index r = 0; r < LANES; ++r) below[r] *= weight * ratio[r];
+                // Of rows without a flow, values may be infinite.
+                for (Index r = 0; r < LANES; ++r) {
+                    double share = weight_[e] * ratio[r];
+                    below[r] = share > 0.0 ? share * below[r] : 0.0;
+                }
                 flow_[child] = below;
                 expected.edges(e) += total(below);
             }
@@ -242,6 +255,8 @@ private:
     std::map<std::vector<Index>, Index> key_of_;
     std::vector<double> table_;      // of all groups
     std::vector<double> cell_;       // what has come to each entry
+    std::vector<double> log_top_, factor_;  // of normal leaves: log density at the mean,
+                                            // and what squares of distances count
     std::vector<Lanes> log_normal_;  // log densities of normal leaves
     std::vector<Lanes> value_, flow_;
 
@@ -348,15 +363,16 @@ private:
         }
         for (Index i = 0; i < normals.node.size(); ++i) {
             Column& column = columns_[normals.variable(i)];
-            double variance = normals.variance(i), factor = -0.5 / variance;
-            double log_top = -0.5 * std::log(2.0 * std::numbers::pi * variance);
-            Lanes& log = log_normal_[i];
+            const Lanes x = column.number;  // copies, which nothing else can change
+            Lanes log, bound = column.log_bound;
+            double mean = normals.mean(i), log_top = log_top_[i], factor = factor_[i];
             for (Index r = 0; r < LANES; ++r) {
-                double gap = column.number[r] - normals.mean(i);
-                log[r] = log_top + factor * gap * gap;
-                log[r] = std::isnan(gap) ? 0.0 : log[r];
-                column.log_bound[r] = std::max(column.log_bound[r], log[r]);
+                double gap = x[r] - mean, own = log_top + factor * gap * gap;
+                log[r] = std::isnan(gap) ? 0.0 : own;
+                bound[r] = std::max(bound[r], log[r]);
             }
+            log_normal_[i] = log;
+            column.log_bound = bound;
         }
         for (Index i = 0; i < leaves_.others.size(); ++i) {
             Lanes log = of_bounds(i, start);
@@ -391,10 +407,11 @@ private:
     }
 
     void add_moments(Index i, const Lanes& flow, View<double, 2> moments) const {
-        const Lanes& x = columns_[leaves_.normals.variable(i)].number;
+        const Lanes x = columns_[leaves_.normals.variable(i)].number;
+        double mean = leaves_.normals.mean(i);
         Lanes weight, sums, squares;
         for (Index r = 0; r < LANES; ++r) {
-            double gap = x[r] - leaves_.normals.mean(i);
+            double gap = x[r] - mean;
             weight[r] = std::isnan(gap) ? 0.0 : flow[r];
             gap = std::isnan(gap) ? 0.0 : gap;
             sums[r] = weight[r] * gap;

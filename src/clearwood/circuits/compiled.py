@@ -24,7 +24,7 @@ from clearwood.circuits.circuit import (
     fold,
     with_children,
 )
-from clearwood.circuits.distributions import shares
+from clearwood.circuits.distributions import carried, shares
 from clearwood.circuits.leaf_arrays import Edges, LeafArrays, compile_leaves
 
 ROWS = 1024
@@ -135,15 +135,32 @@ class Compiled:
         spread : ndarray of shape (n_columns,)
             Variances of these rows.
         """
+        return replace(
+            self,
+            log_weight=self._log_shares(edges + alpha),
+            leaves=self.leaves.estimated(leaves, alpha, spread),
+        )
+
+    def beyond(self, earlier: Compiled, length: float, spread: np.ndarray) -> Compiled:
+        """Parameters ``length`` times as far from earlier ones as these.
+
+        Of weights, levels and variances by their logs. Leaves of several columns and
+        histograms are as here.
+        """
+        raised = carried(np.exp(self.log_weight), np.exp(earlier.log_weight), length)
+        return replace(
+            self,
+            log_weight=self._log_shares(raised),
+            leaves=self.leaves.beyond(earlier.leaves, length, spread),
+        )
+
+    def _log_shares(self, counts: np.ndarray) -> np.ndarray:
+        """Log weights of sums by counts of edges; as they are where there are none."""
         log_weight = self.log_weight.copy()
         for node in np.flatnonzero(self.sums):
             own = slice(self.first[node], self.first[node + 1])
-            log_weight[own] = _log(shares(edges[own] + alpha, np.exp(log_weight[own])))
-        return replace(
-            self,
-            log_weight=log_weight,
-            leaves=self.leaves.estimated(leaves, alpha, spread),
-        )
+            log_weight[own] = _log(shares(counts[own], np.exp(log_weight[own])))
+        return log_weight
 
     def as_circuit(self) -> Circuit:
         """The tree again, with the parameters as they are now."""

@@ -461,6 +461,20 @@ def shares(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), otherwise)
 
 
+def carried(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
+    """Numbers ``length`` times as far from old ones as new ones are, in logs.
+
+    Numbers are not negative; where the old one was 0, it is the new one.
+
+    Examples
+    --------
+    >>> carried(np.array([2.0, 0.5, 3.0]), np.array([1.0, 1.0, 0.0]), 3.0).tolist()
+    [8.0, 0.125, 3.0]
+    """
+    ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0.0)
+    return new * ratio ** (length - 1.0)
+
+
 Leaf = (
     Bernoulli | Categorical | Gaussian | Histogram | MultivariateGaussian | ChowLiuTree
 )

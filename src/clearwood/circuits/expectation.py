@@ -17,6 +17,12 @@ from clearwood.exceptions import InterruptedFitWarning
 Expected = tuple[float, np.ndarray, list[np.ndarray]]
 """Log-likelihood, counts of edges, and statistics of leaves."""
 
+MUCH = 10.0
+"""Times the least gain that counts: EM that gains less is close to its end."""
+
+LONGER, LONGEST = 1.5, 8.0
+"""By how much a sweep goes further than the last one; in steps of EM, at most."""
+
 
 def refine(
     circuit: Circuit,
@@ -70,14 +76,14 @@ def refine(
     """
     weight = np.ones(len(values)) if weight is None else weight
     spread = variances(values) if spread is None else spread
-
-    def score(compiled: Compiled, likelihood: float) -> float:
-        if valid is not None and len(valid):
-            return float(compiled.log_likelihood(valid).mean())
-        return float(likelihood / weight.sum())
-
+    start = compile_circuit(circuit)
     expects = partial(_expected, values, weight)
-    return climb(circuit, expects, score, alpha, spread, sweeps, tolerance)
+    if valid is not None and len(valid):
+        steps = long_sweeps(start, expects, valid, alpha, spread, tolerance)
+    else:
+        plain = em_sweeps(start, expects, alpha, spread)
+        steps = ((found, float(log / weight.sum())) for found, log in plain)
+    return climb(start, steps, sweeps, tolerance)
 
 
 def _expected(values: np.ndarray, weight: np.ndarray, compiled: Compiled) -> Expected:
@@ -85,35 +91,27 @@ def _expected(values: np.ndarray, weight: np.ndarray, compiled: Compiled) -> Exp
 
 
 def climb(
-    circuit: Circuit,
-    expects: Callable[[Compiled], Expected],
-    score: Callable[[Compiled, float], float],
-    alpha: float,
-    spread: np.ndarray,
+    start: Compiled,
+    steps: Iterator[tuple[Compiled, float]],
     sweeps: int = 50,
     tolerance: float = 1e-6,
     keeps_last: bool = False,
 ) -> Circuit:
-    """EM for as long as a score rises, wherever the rows are.
+    """Take steps for as long as their score rises.
 
     Parameters
     ----------
-    circuit : Circuit
-    expects : callable
-        The E-step, see :meth:`Compiled.expected`.
-    score : callable
-        Of parameters, and of the log-likelihood that ``expects`` gives.
-    alpha, spread, sweeps, tolerance
+    start : Compiled
+    steps : iterator of (Compiled, float)
+        Parameters and their scores, those of ``start`` first.
+    sweeps, tolerance
         As in :func:`refine`.
     keeps_last : bool
         Whether the sweep that brings too little to go on is kept for what it brings.
     """
-    start = best = compile_circuit(circuit)
-    best_score = -np.inf
+    best, best_score = start, -np.inf
     try:
-        steps = em_sweeps(start, expects, alpha, spread)
-        for compiled, likelihood in islice(steps, sweeps + 1):
-            found = score(compiled, likelihood)
+        for compiled, found in islice(steps, sweeps + 1):
             # Where a row is impossible, its log-likelihood says nothing of the others.
             if best_score > -np.inf and not found > best_score + tolerance:
                 best = compiled if keeps_last and found > best_score else best
@@ -147,6 +145,43 @@ def em_sweeps(
         likelihood, edges, leaves = expects(compiled)
         yield compiled, likelihood
         compiled = compiled.estimated(edges, leaves, alpha, spread)
+
+
+def long_sweeps(
+    compiled: Compiled,
+    expects: Callable[[Compiled], Expected],
+    valid: np.ndarray,
+    alpha: float,
+    spread: np.ndarray,
+    tolerance: float,
+) -> Iterator[tuple[Compiled, float]]:
+    """Parameters and the mean log-likelihood of rows to choose by, sweep by sweep.
+
+    Close to its end EM goes on in one direction, by little. There each sweep goes
+    further than the last one, counted in steps of EM, for as long as these rows become
+    likelier so by more than ``tolerance``; else it is the step of EM.
+
+    References
+    ----------
+    Salakhutdinov and Roweis, "Adaptive overrelaxed bound optimization methods", ICML
+    2003.
+    """
+
+    def score(compiled: Compiled) -> float:
+        return float(compiled.log_likelihood(valid).mean())
+
+    found, length = score(compiled), 1.0
+    while True:
+        yield compiled, found
+        _, edges, leaves = expects(compiled)
+        plain = compiled.estimated(edges, leaves, alpha, spread)
+        far = plain.beyond(compiled, length, spread) if length > 1.0 else plain
+        least, much = found + tolerance, found + MUCH * tolerance
+        compiled, found = far, score(far)
+        if length > 1.0 and not found > least:
+            compiled, found, length = plain, score(plain), 1.0
+        elif found < much:
+            length = min(LONGER * length, LONGEST)
 
 
 def variances(values: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from clearwood.circuits.distributions import (
     Histogram,
     Leaf,
     MultivariateGaussian,
+    carried,
     levels_of,
 )
 
@@ -75,6 +76,13 @@ class LevelLeaves:
         shares = np.where(total > 0.0, shares, self.probabilities)
         return replace(self, probabilities=shares)
 
+    def beyond(
+        self, earlier: LevelLeaves, length: float, spread: np.ndarray
+    ) -> LevelLeaves:
+        """See :class:`LeafArrays`."""
+        raised = carried(self.probabilities, earlier.probabilities, length)
+        return self.estimated(raised, 0.0, spread)
+
     def as_leaves(self) -> Iterable[Leaf]:
         """The leaves with their probabilities as they are now."""
         for leaf, p in zip(self.leaves, np.split(self.probabilities, self.first[1:-1])):
@@ -113,6 +121,17 @@ class NormalLeaves:
             self,
             mean=self.mean + shift,
             variance=np.where(any_row, variance, self.variance),
+        )
+
+    def beyond(
+        self, earlier: NormalLeaves, length: float, spread: np.ndarray
+    ) -> NormalLeaves:
+        """See :class:`LeafArrays`."""
+        variance = carried(self.variance, earlier.variance, length)
+        return replace(
+            self,
+            mean=earlier.mean + length * (self.mean - earlier.mean),
+            variance=np.maximum(variance, LEAST_SHARE * spread[self.variable]),
         )
 
     def as_leaves(self) -> Iterable[Leaf]:
@@ -212,6 +231,16 @@ class LeafArrays:
                 leaf.estimated(own, alpha, spread)
                 for leaf, own in zip(self.others, statistics[2:])
             ),
+        )
+
+    def beyond(
+        self, earlier: LeafArrays, length: float, spread: np.ndarray
+    ) -> LeafArrays:
+        """See :meth:`Compiled.beyond`; those of other kinds stay."""
+        return replace(
+            self,
+            levels=self.levels.beyond(earlier.levels, length, spread),
+            normals=self.normals.beyond(earlier.normals, length, spread),
         )
 
     def as_leaves(self) -> list[Leaf]:

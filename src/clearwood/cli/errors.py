@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import signal
 import sys
 import threading
@@ -21,41 +20,24 @@ _ctrl_c: list[int] = []
 """Each Ctrl-C that the running command has not heeded; see :func:`_noting_ctrl_c`."""
 
 
-def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--debug``, without which an error is one line, and ``--max-memory``."""
-
-    @functools.wraps(command)
-    def reported(
-        *args: Any, debug: bool, max_memory: int | None, **options: Any
-    ) -> None:
-        from clearwood._memory import memory_allowed
-
-        allowed = None if max_memory is None else max_memory * 10**6
-        try:
-            with _noting_ctrl_c(), memory_allowed(allowed):
-                command(*args, **options)
-        except KeyboardInterrupt:
-            click.echo("clearwood: interrupted", err=True)
-            sys.exit(INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+@contextmanager
+def plain_errors(debug: bool) -> Iterator[None]:
+    """End with one line where something goes wrong; ``debug`` lets a traceback come."""
+    try:
+        with _noting_ctrl_c():
+            yield
+    except KeyboardInterrupt:
+        click.echo("clearwood: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+        raise
+    except Exception as error:
+        # The outermost line of the program: whatever comes here would
+        # otherwise reach the user as a traceback.
+        if debug:
             raise
-        except Exception as error:
-            # The outermost line of the program: whatever comes here would
-            # otherwise reach the user as a traceback.
-            if debug:
-                raise
-            click.echo(f"clearwood: error: {one_line(error)}", err=True)
-            sys.exit(FAILED)
-
-    limit = click.option(
-        "--max-memory",
-        metavar="MB",
-        type=click.IntRange(min=1),
-        help="Memory that the content of one file may take; by default ten times its "
-        "size and 67 MB (a table: 1,074 MB). Allow more for files that you trust.",
-    )
-    text = "Show the whole traceback of an error."
-    return click.option("--debug", is_flag=True, help=text)(limit(reported))
+        click.echo(f"clearwood: error: {one_line(error)}", err=True)
+        sys.exit(FAILED)
 
 
 def one_line(error: Exception) -> str:
@@ -141,37 +123,3 @@ def _noting_ctrl_c() -> Iterator[None]:
 def _end_if_ctrl_c_came() -> None:
     if _ctrl_c:
         raise KeyboardInterrupt from None
-
-
-def show(text: Any) -> None:
-    """Print a result for people, without what a terminal would obey."""
-    from clearwood._words.labels import visible
-
-    click.echo(visible(str(text)))
-
-
-def speaker(quiet: bool) -> Callable[[str], None]:
-    """A function that says a line on stderr, or nothing when ``quiet``."""
-
-    def say(text: str) -> None:
-        if not quiet:
-            click.echo(f"clearwood: {safe_text(text)}", err=True)
-
-    return say
-
-
-def check_outputs(outputs: list[str | None], inputs: list[str], force: bool) -> None:
-    """Refuse, before the work, outputs that cannot be written or are inputs."""
-    from pathlib import Path
-
-    from clearwood.codec.files import check_writable
-    from clearwood.exceptions import InputError
-
-    paths = [check_writable(path, overwrite=force) for path in outputs if path]
-    written = [path.resolve() for path in paths]
-    read = {Path(path).resolve() for path in inputs}
-    if len(set(written)) < len(written) or read & set(written):
-        raise InputError(
-            "The files that are read and those that are written must be different "
-            "files; choose another path."
-        )

@@ -9,146 +9,78 @@ import click
 
 from clearwood.cli import options as known
 from clearwood.cli.errors import plain_warnings
+from clearwood.exceptions import InputError
 
 MODEL_FILES = (".json", ".ubj", ".ubjson", ".cbm", ".model", ".bin", ".pkl", ".joblib")
 """How files end that are no tables."""
-
-
-def check_files(verb: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse what does not go together; where no model is named, name one to train."""
-    is_model = files[0].lower().endswith(MODEL_FILES)
-    if len(files) != (1 if options["train"] else 2) and (len(files) > 1 or is_model):
-        raise click.UsageError(
-            f"Give either a model file and a table, as in 'clearwood {verb} "
-            "model.json data.csv', or one table; --train "
-            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
-        )
-    if len(files) == 1 and not options["train"]:
-        options["train"] = known.DEFAULT_MODEL
-    for name in ("drop", "categories"):
-        if options[name] and not options["train"]:
-            raise click.UsageError(
-                f"--{name} is for --train; a model finds its own columns."
-            )
-    if options["classes"] and options["train"]:
-        raise click.UsageError("--classes names the classes of a model file.")
-
-
-def form_of(options: dict[str, Any]) -> Any:
-    """How CSV is written, as far as that is said."""
-    from clearwood.cli.tables.csv_file import CsvForm
-    from clearwood.exceptions import InputError
-
-    sep = {"tab": "\t", "\\t": "\t"}.get(options.get("sep") or "", options.get("sep"))
-    if sep is not None and len(sep) != 1:
-        raise InputError(f"--sep must be one character or tab, found {sep!r}.")
-    return CsvForm(sep, options.get("encoding"))
-
-
-class NewRows(NamedTuple):
-    """Rows that rules are asked about, their target and the model, where known."""
-
-    X: Any
-    y: Any
-    model: Any
-
-
-def read_saved(path: str) -> tuple[Any, Any]:
-    """What a file holds that ``--out`` or ``save`` wrote, and the rules in it."""
-    from clearwood.persistence import load
-    from clearwood.rules.rule_set import rules_of
-
-    result = load(path)
-    return result, rules_of(result, path)
-
-
-def read_rows(rules: Any, data: str, options: dict[str, Any]) -> Any:
-    """The rows of a file of which rules are asked something."""
-    from clearwood.cli.tables.reading import read_table_of
-
-    return read_table_of(
-        rules.features,
-        data,
-        asked=rules.asked,
-        missing=options["na"],
-        form=form_of(options),
-    )
-
 
 PLAIN = (str, int, float, bool, type(None))
 """What JSON can hold."""
 
 
-def names_of_rows(frame: Any, own: str, taken: Collection[str]) -> list[Any]:
-    """What a column holds that names the rows, and that the result has not already."""
-    from clearwood.exceptions import InputError
-
-    if own not in frame.columns or own in taken:
-        raise InputError(
-            f"--id names {own!r}, which the table does not have, or the result has "
-            f"already; the table has {list(frame.columns)}."
-        )
-    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
-    return [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]
+# Tables to learn from
 
 
-def read_new_rows(rules: Any, data: str, options: dict[str, Any], say: Any) -> NewRows:
-    """Rows on which rules are judged: by the target that is in the table, by a model.
+def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
+    """The columns of a table that are not dropped, with what is said of them.
 
-    The target is the column that is named, or else the one that the rules are about,
-    where the table has it.
+    ``labels`` are columns of categories besides those that are asked for.
     """
-    from clearwood.cli.tables.reading import read_table_of
-    from clearwood.cli.tables.target import truth_of
+    from clearwood.cli.tables.reading import read_table
 
-    model = None
-    if options["model"] is not None:
-        model = read_model_of(rules, options["model"], options["classes"], say)
-    elif options["classes"]:
-        raise click.UsageError("--classes names the classes of a --model file.")
-    target = options["target"] or rules.target
-    frame = read_table_of(
-        (model or rules).features,
-        data,
-        asked=None if model else rules.asked,
-        missing=options["na"],
-        target=target,
-        task=rules.task,
-        form=form_of(options),
+    frame = read_table(
+        asked.data,
+        drop=asked.drop,
+        categories=[*asked.categories, *labels],
+        missing=asked.na,
+        form=form_of(asked),
     )
-    if options["target"] is None and target not in frame:
-        return NewRows(frame, None, model)
-    return NewRows(
-        frame.drop(columns=target, errors="ignore"),
-        truth_of(rules, frame, target),
-        model,
-    )
+    return with_said(frame, asked.columns)
 
 
-def read_model_of(rules: Any, path: str, classes: str | None, say: Any) -> Any:
-    """The ensemble of a file, with its classes as the rules call them."""
-    from clearwood.ensembles import read_ensemble
-    from clearwood.exceptions import InputError
+def read_labelled(asked: Any, reader: str | None = None) -> Any:
+    """A table to train on, as the ensemble that is named reads it, and its target.
 
-    model = read_ensemble(path)
-    if model.task != rules.task:
-        raise InputError(
-            f"{path} is for {model.task}, and the rules are for {rules.task}; name the "
-            "model that they speak for."
+    Returns
+    -------
+    Labelled
+    """
+    from clearwood.cli.tables.target import split_target
+    from clearwood.cli.train import READS_TEXT, prepare
+
+    with plain_warnings(asked.say):
+        frame = read_frame(asked)
+    table = split_target(frame, asked.target, asked.task)
+    if asked.task == "auto":
+        other = {"classification": "regression", "regression": "classification"}
+        asked.say(
+            f"{table.task}, because of the target: {table.reason} "
+            f"(otherwise: --task {other[table.task]})"
         )
-    own = [] if model.classes is None else list(model.classes)
-    theirs = list(rules.classes)
-    if classes is not None:
-        written = {str(label): label for label in theirs}
-        return model.with_classes([written.get(x, x) for x in known.names(classes)])
-    if set(own) == set(theirs) or len(own) != len(theirs):
-        return model
-    say(
-        f"note: the classes of {path} are taken for those of the rules, in this order: "
-        f"{', '.join(f'{a} for {b}' for a, b in zip(own, theirs))} (otherwise: "
-        "--classes)"
-    )
-    return model.with_classes(theirs)
+    # It reads text, as categories, and missing values.
+    return table._replace(X=prepare(table.X, reader or READS_TEXT))
+
+
+def split_rows(table: Any, asked: Any) -> Any:
+    """Rows to learn from, and those that are held out.
+
+    Returns
+    -------
+    Split
+    """
+    from clearwood.cli.train import hold_out
+
+    return hold_out(table.X, table.y, table.task, asked.test_size, asked.seed)
+
+
+def form_of(asked: Any) -> Any:
+    """How CSV is written, as far as that is said."""
+    from clearwood.cli.tables.csv_file import CsvForm
+
+    sep = {"tab": "\t", "\\t": "\t"}.get(asked.sep, asked.sep)
+    if sep is not None and len(sep) != 1:
+        raise InputError(f"--sep must be one character or tab, found {sep!r}.")
+    return CsvForm(sep, asked.encoding)
 
 
 def with_said(frame: Any, path: str | None) -> Any:
@@ -164,44 +96,33 @@ def with_said(frame: Any, path: str | None) -> Any:
     return frame
 
 
-def read_training_table(
-    data: str, reader: str, options: dict[str, Any], say: Any
-) -> Any:
-    """A table to train on, as the ensemble that is named reads it, and its target.
+# Models to explain
 
-    Returns
-    -------
-    Labelled
-    """
-    from clearwood.cli.tables.reading import read_table
-    from clearwood.cli.tables.target import split_target
-    from clearwood.cli.train import prepare
 
-    with plain_warnings(say):
-        frame = read_table(
-            data,
-            drop=known.names(options["drop"]),
-            categories=known.names(options["categories"]),
-            missing=options["na"],
-            form=form_of(options),
+def check_files(asked: Any) -> None:
+    """Refuse what does not go together; where no model is named, name one to train."""
+    files = asked.files
+    is_model = files[0].lower().endswith(MODEL_FILES)
+    if len(files) != (1 if asked.train else 2) and (len(files) > 1 or is_model):
+        verb = click.get_current_context().info_name
+        raise click.UsageError(
+            f"Give either a model file and a table, as in 'clearwood {verb} "
+            "model.json data.csv', or one table; --train "
+            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
         )
-    frame = with_said(frame, options["columns"])
-    table = split_target(frame, options["target"], options["task"])
-    if options["task"] == "auto":
-        other = {"classification": "regression", "regression": "classification"}
-        say(
-            f"{table.task}, because of the target: {table.reason} "
-            f"(otherwise: --task {other[table.task]})"
-        )
-    return table._replace(X=prepare(table.X, reader))
+    if len(files) == 1 and not asked.train:
+        asked.train = known.DEFAULT_MODEL
+    asked.data, asked.large = files[-1], None
+    trained = "--train; a model finds its own columns"
+    known.only_for(trained, asked.train, "drop categories")
+    if asked.classes and asked.train:
+        raise click.UsageError("--classes names the classes of a model file.")
 
 
-def read_model_and_table(
-    path: str, data: str, options: dict[str, Any], say: Any, sample: Any = None
-) -> tuple[Any, Any]:
+def read_model_and_table(asked: Any) -> tuple[Any, Any]:
     """The ensemble of a file, and the table as the ensemble reads it.
 
-    ``sample`` are rows of the table that stand for it, where it is too large.
+    Of a large file it is the rows that stand for it.
 
     Returns
     -------
@@ -211,44 +132,141 @@ def read_model_and_table(
     from clearwood.cli.tables.reading import read_table_of
     from clearwood.cli.tables.target import split_target
     from clearwood.ensembles import read_ensemble
-    from clearwood.exceptions import InputError
 
+    path = asked.files[0]
     ensemble = read_ensemble(path)
-    if options["task"] not in ("auto", ensemble.task):
-        raise InputError(f"{path} is for {ensemble.task}, not for {options['task']}.")
+    if asked.task not in ("auto", ensemble.task):
+        raise InputError(f"{path} is for {ensemble.task}, not for {asked.task}.")
     for note in ensemble.notes:
-        say(f"note: {note}")
-    target = options["target"]
-    with plain_warnings(say):
+        asked.say(f"note: {note}")
+    with plain_warnings(asked.say):
         frame = (
-            sample
-            if sample is not None
+            asked.large.sample.X
+            if asked.large
             else read_table_of(
                 ensemble.features,
-                data,
-                missing=options["na"],
-                target=target,
+                asked.data,
+                missing=asked.na,
+                target=asked.target,
                 task=ensemble.task,
-                form=form_of(options),
+                form=form_of(asked),
             )
         )
-    frame = with_said(frame, options["columns"])
-    table = split_target(frame, target, ensemble.task)
-    if options["classes"]:
+    frame = with_said(frame, asked.columns)
+    table = split_target(frame, asked.target, ensemble.task)
+    if asked.classes:
         # As the table writes them: 1 where its labels are numbers, "1" where texts.
-        written = {str(label): label for label in set(table.y.tolist())}
-        labels = known.names(options["classes"])
-        ensemble = ensemble.with_classes([written.get(x, x) for x in labels])
+        ensemble = _with_classes(ensemble, asked.classes, set(table.y.tolist()))
     return ensemble, table
 
 
-def json_text(found: Any, indent: int | None = 2) -> str:
-    """Plain data as JSON for people and programs, and nothing that a terminal obeys."""
-    import json
+def _with_classes(ensemble: Any, names: list[str], labels: Collection[Any]) -> Any:
+    """An ensemble whose classes are called as they are elsewhere."""
+    written = {str(label): label for label in labels}
+    return ensemble.with_classes([written.get(name, name) for name in names])
 
-    from clearwood._words.labels import CONTROL
 
-    text = json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
-    lines = text.split("\n")
-    escape = "\\u{:04x}".format
-    return "\n".join(CONTROL.sub(lambda c: escape(ord(c[0])), line) for line in lines)
+# Rules from a file, and rows that are new to them
+
+
+class NewRows(NamedTuple):
+    """Rows that rules are asked about, their target and the model, where known."""
+
+    X: Any = None
+    y: Any = None
+    model: Any = None
+
+
+def read_saved(path: str) -> tuple[Any, Any]:
+    """What a file holds that ``--out`` or ``save`` wrote, and the rules in it."""
+    from clearwood.persistence import load
+    from clearwood.rules.rule_set import rules_of
+
+    result = load(path)
+    return result, rules_of(result, path)
+
+
+def read_rows(rules: Any, asked: Any) -> Any:
+    """The rows of a file of which rules are asked something."""
+    from clearwood.cli.tables.reading import read_table_of
+
+    return read_table_of(
+        rules.features,
+        asked.data,
+        asked=rules.asked,
+        missing=asked.na,
+        form=form_of(asked),
+    )
+
+
+def read_new_rows(rules: Any, asked: Any) -> NewRows:
+    """Rows on which rules are judged: by the target that is in the table, by a model.
+
+    The target is the column that is named, or else the one that the rules are about,
+    where the table has it.
+    """
+    from clearwood.cli.tables.reading import read_table_of
+    from clearwood.cli.tables.target import truth_of
+
+    if asked.classes and asked.model is None:
+        raise click.UsageError("--classes names the classes of a --model file.")
+    model = None if asked.model is None else _read_model_of(rules, asked)
+    target = asked.target or rules.target
+    frame = read_table_of(
+        (model or rules).features,
+        asked.data,
+        asked=None if model else rules.asked,
+        missing=asked.na,
+        target=target,
+        task=rules.task,
+        form=form_of(asked),
+    )
+    if asked.target is None and target not in frame:
+        return NewRows(frame, None, model)
+    X = frame.drop(columns=target, errors="ignore")
+    return NewRows(X, truth_of(rules, frame, target), model)
+
+
+def _read_model_of(rules: Any, asked: Any) -> Any:
+    """The ensemble of a file, with its classes as the rules call them."""
+    from clearwood.ensembles import read_ensemble
+
+    path = asked.model
+    model = read_ensemble(path)
+    if model.task != rules.task:
+        raise InputError(
+            f"{path} is for {model.task}, and the rules are for {rules.task}; name the "
+            "model that they speak for."
+        )
+    own = [] if model.classes is None else list(model.classes)
+    theirs = list(rules.classes)
+    if asked.classes:
+        return _with_classes(model, asked.classes, theirs)
+    if set(own) == set(theirs) or len(own) != len(theirs):
+        return model
+    asked.say(
+        f"note: the classes of {path} are taken for those of the rules, in this order: "
+        f"{', '.join(f'{a} for {b}' for a, b in zip(own, theirs))} (otherwise: "
+        "--classes)"
+    )
+    return model.with_classes(theirs)
+
+
+def numbered_row(frame: Any, asked: Any) -> Any:
+    """The row that ``--row`` numbers, from 1."""
+    if asked.row > len(frame):
+        raise InputError(
+            f"--row is {asked.row}, but {asked.data} has {len(frame)} row(s)."
+        )
+    return frame.iloc[[asked.row - 1]]
+
+
+def names_of_rows(frame: Any, own: str, taken: Collection[str]) -> list[Any]:
+    """What a column holds that names the rows, and that the result has not already."""
+    if own not in frame.columns or own in taken:
+        raise InputError(
+            f"--id names {own!r}, which the table does not have, or the result has "
+            f"already; the table has {list(frame.columns)}."
+        )
+    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
+    return [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]

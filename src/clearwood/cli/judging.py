@@ -32,9 +32,7 @@ class JudgedRules(NamedTuple):
     all_rows: Any = None
 
 
-def judge(
-    rules: Any, X: Any, y: Any, model: Any, options: dict[str, Any]
-) -> JudgedRules:
+def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
     """Judge rules, and their model, where there are labels and a model."""
     from clearwood.rules.decisions import decisions
     from clearwood.rules.scores import prediction_error
@@ -44,7 +42,7 @@ def judge(
     if y is not None:
         decided = decisions(
             rules, X, y, teacher=model,
-            positive=options["positive"], threshold=options["threshold"],
+            positive=asked.positive, threshold=asked.threshold,
         )  # fmt: skip
         error = math.nan if said is None else prediction_error(y, said, rules.task)
     return JudgedRules(
@@ -118,3 +116,15 @@ def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
 def _counted(told: Any, name: str) -> str:
     n = getattr(told, f"n_{name}s")
     return f"{n:,} {name}{'s' * (n != 1)}"
+
+
+def score_text(scores: dict[str, float]) -> str:
+    """How near a model comes to what was observed, in words."""
+    from clearwood._words.numbers import percent_text, short_text
+
+    if "error" in scores:
+        return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
+    text = f"root mean squared error {short_text(scores['rmse'], 4)}"
+    if "coverage" in scores:
+        text += f", 90 % intervals hold {percent_text(scores['coverage'])}"
+    return text

@@ -45,13 +45,13 @@ class LargeFile(NamedTuple):
         return counted(rules, teacher, RowsOfTable(X), rows, self.n_rows)
 
 
-def open_large(path: str, options: dict[str, Any], say: Any) -> LargeFile | None:
+def open_large(asked: Any) -> LargeFile | None:
     """A Parquet file of more rows than are searched; None where all of them are."""
     from clearwood.cli.tables.csv_file import is_parquet
 
-    scheduler = options.get("scheduler")
+    path, scheduler = asked.data, getattr(asked, "scheduler", None)
     # Options that are not for Parquet are refused where it is read at once.
-    if not is_parquet(path) or options["na"]:
+    if not is_parquet(path) or asked.na:
         if scheduler is not None:
             raise InputError("--scheduler is for a Parquet file, and without --na.")
         return None
@@ -61,13 +61,13 @@ def open_large(path: str, options: dict[str, Any], say: Any) -> LargeFile | None
     table = open_rows(path)
     if scheduler is not None:
         # Asked for, and so it must be there, also for a file that does not need it.
-        connect(scheduler, say)
+        connect(scheduler, asked.say)
     if table.n_rows <= SAMPLE_ROWS:
         return None
-    say(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
+    asked.say(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
     sample = read_by(None, table).sample(SAMPLE_ROWS)
     rows = path if scheduler is None else _read_by_workers(path)
-    return LargeFile(rows, options["target"], table.n_rows, sample)
+    return LargeFile(rows, asked.target, table.n_rows, sample)
 
 
 def _read_by_workers(path: str) -> Any:

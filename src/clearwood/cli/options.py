@@ -1,8 +1,13 @@
-"""Options that more than one verb has, each written once."""
+"""Options that more than one verb has, each written once, and how one is written."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
 import click
+from click.core import ParameterSource
 
 # Written out, because the module that knows them loads scikit-learn.
 MODELS = (
@@ -17,126 +22,164 @@ DEFAULT_MODEL = "hist-gradient-boosting"
 
 PEERS = ("imodels:RuleFit", "imodels:FIGS", "imodels:GreedyRuleList", "te2rules")
 
-files = click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="[MODEL] DATA",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-)
-target = click.option("--target", required=True, help="Column to predict.")
-truth = click.option(
-    "--target",
-    help="Column of DATA that holds what is true; by default the one that the rules "
-    "are about, where DATA has it.",
-)
-model = click.option(
-    "--model",
-    type=click.Path(exists=True, dir_okay=False),
-    help="File of the model that the rules speak for.",
-)
-train = click.option(
-    "--train",
-    type=click.Choice(MODELS),
-    help="Ensemble to train and explain, where no MODEL is given; without it "
-    f"{DEFAULT_MODEL}.",
-)
-classes = click.option(
-    "--classes",
-    help="Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes",
-)
-max_rules = click.option(
-    "--max-rules",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Most rules, the last ('otherwise') included.",
-)
-drop = click.option(
-    "--drop", help="Columns to leave out before training: --drop id,name"
-)
-columns = click.option(
-    "--columns",
-    metavar="FILE",
-    help="What people call the columns: a CSV with the columns column, name, unit and "
-    'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
-)
-positive = click.option(
-    "--positive", help="The class that is looked for; by default the second."
-)
-threshold = click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Call a row positive from this probability on; by default, what rules say.",
-)
-saved = click.argument("rules", type=click.Path(exists=True, dir_okay=False))
-data = click.argument(
-    "data", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
-)
-own = click.option(
-    "--id", "own", metavar="COLUMN", help="A column to carry to the result."
-)
-na = click.option(
-    "--na",
-    multiple=True,
-    metavar="CELL",
-    help="Cells of a CSV file that are missing, besides empty ones; may be repeated: "
-    "--na NA --na -999. In columns of numbers NA, NaN, null, None and the like are "
-    "missing anyway; in columns of text they are values.",
-)
-sep = click.option(
-    "--sep",
-    metavar="CHARACTER",
-    help="What stands between the cells of a CSV file; by default it is found (of "
-    "comma, semicolon, tab and bar).",
-)
-encoding = click.option(
-    "--encoding", help="How a CSV file is written, if not in UTF-8: --encoding cp1252"
-)
-categories = click.option(
-    "--categories",
-    help="Columns of categories, also where they hold numbers: --categories zip,code",
-)
-task = click.option(
-    "--task",
-    type=click.Choice(["auto", "classification", "regression"]),
-    default="auto",
-    show_default=True,
-    help="auto: classes for text, true/false and few whole numbers.",
-)
-test_size = click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="Share of the rows kept out of the fit, for the scores.",
-)
-out = click.option(
-    "--out", type=click.Path(), help="Write the rules to this JSON file."
-)
-report = click.option(
-    "--report", type=click.Path(), help="Write an HTML page about them."
-)
-seed = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Seed of all that is random.",
-)
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON instead of text."
-)
-force = click.option("--force", is_flag=True, help="Overwrite files that exist.")
-quiet = click.option("--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+TEXT = click.STRING
+FROM_0, FROM_1, FROM_2 = (click.IntRange(min=least) for least in range(3))
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+NEW_FILE = click.Path()
+FILE = click.Path(exists=True, dir_okay=False)
+FILE_OR_PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
-def names(text: str | None) -> list[str]:
+def option(
+    names: str, kind: click.ParamType, help: str, default: Any = None, **more: Any
+) -> click.Option:
+    """An option: its names, what it takes, what it is for, and the default it shows."""
+    if default is not None:
+        more |= {"default": default, "show_default": True}
+    return click.Option(names.split(), type=kind, help=help, **more)
+
+
+def choice(names: str, values: str | Sequence[str], help: str) -> click.Option:
+    """An option that is one of some words; by default the first."""
+    values = values.split() if isinstance(values, str) else values
+    return option(names, click.Choice(values), help, values[0])
+
+
+def flag(names: str, help: str) -> click.Option:
+    """An option that is there or not."""
+    return click.Option(names.split(), is_flag=True, help=help)
+
+
+def listing(names: str, help: str) -> click.Option:
+    """An option of names between commas; an empty list where it is not given."""
+    return option(names, TEXT, help, callback=lambda *given: parted(given[-1]))
+
+
+def parted(text: str | None) -> list[str]:
     """What stands between commas.
 
     Examples
     --------
-    >>> names("age, sex"), names(None)
+    >>> parted("age, sex"), parted(None)
     (['age', 'sex'], [])
     """
     return [name.strip() for name in text.split(",")] if text else []
+
+
+def auto_or_number(_: click.Context, param: click.Parameter, text: str) -> str | int:
+    """Read ``auto|NUMBER``."""
+    if text == "auto":
+        return text
+    if not re.fullmatch("[1-9][0-9]*", text):
+        raise click.UsageError(f"{param.opts[0]} must be auto or a number from 1.")
+    return int(text)
+
+
+def only_for(what: str, holds: Any, names: str, why: str = "") -> None:
+    """Refuse options that are given though what they are for does not hold."""
+    given = click.get_current_context().get_parameter_source
+    for name in names.split():
+        if not holds and given(name) is not ParameterSource.DEFAULT:
+            written = name.replace("_", "-")
+            raise click.UsageError(f"--{written} is for {what}{why}.")
+
+
+# Files that are read
+
+files = click.Argument(
+    ["files"], nargs=-1, required=True, metavar="[MODEL] DATA", type=FILE_OR_PIPE
+)
+data = click.Argument(["data"], type=FILE_OR_PIPE)
+saved = click.Argument(["rules"], type=FILE)
+model = option("--model", FILE, "File of the model that the rules speak for.")
+
+# Columns and cells
+
+target = option("--target", TEXT, "Column to predict.", required=True)
+truth = option(
+    "--target",
+    TEXT,
+    "Column of DATA that holds what is true; by default the one that the rules are "
+    "about, where DATA has it.",
+)
+drop = listing("--drop", "Columns to leave out before training: --drop id,name")
+categories = listing(
+    "--categories",
+    "Columns of categories, also where they hold numbers: --categories zip,code",
+)
+columns = option(
+    "--columns",
+    TEXT,
+    "What people call the columns: a CSV with the columns column, name, unit and "
+    'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
+    metavar="FILE",
+)
+own = option("--id own", TEXT, "A column to carry to the result.", metavar="COLUMN")
+na = option(
+    "--na",
+    TEXT,
+    "Cells of a CSV file that are missing, besides empty ones; may be repeated: "
+    "--na NA --na -999. In columns of numbers NA, NaN, null, None and the like are "
+    "missing anyway; in columns of text they are values.",
+    multiple=True,
+    metavar="CELL",
+)
+sep = option(
+    "--sep",
+    TEXT,
+    "What stands between the cells of a CSV file; by default it is found (of comma, "
+    "semicolon, tab and bar).",
+    metavar="CHARACTER",
+)
+encoding = option(
+    "--encoding",
+    TEXT,
+    "How a CSV file is written, if not in UTF-8: --encoding cp1252",
+)
+CELLS = (na, sep, encoding)
+TABLE = (drop, categories, columns, *CELLS)
+
+# Models and rules
+
+train = option(
+    "--train",
+    click.Choice(MODELS),
+    "Ensemble to train and explain, where no MODEL is given; without it "
+    f"{DEFAULT_MODEL}.",
+)
+classes = listing(
+    "--classes", "Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes"
+)
+task = choice(
+    "--task",
+    "auto classification regression",
+    "auto: classes for text, true/false and few whole numbers.",
+)
+max_rules = option(
+    "--max-rules", FROM_1, "Most rules, the last ('otherwise') included.", 10
+)
+forbid = listing("--forbid", "Columns that no rule may ask: --forbid sex,age")
+positive = option(
+    "--positive", TEXT, "The class that is looked for; by default the second."
+)
+threshold = option(
+    "--threshold",
+    SHARE,
+    "Call a row positive from this probability on; by default, what rules say.",
+)
+test_size = option(
+    "--test-size",
+    SHARE,
+    "Share of the rows kept out of the fit, for the scores.",
+    0.25,
+)
+seed = option("--seed", click.IntRange(0, 2**32 - 1), "Seed of all that is random.", 0)
+
+# What comes out
+
+out = option("--out", NEW_FILE, "Write the rules to this JSON file.")
+report = option("--report", NEW_FILE, "Write an HTML page about them.")
+as_json = flag("--json as_json", "Print JSON instead of text.")
+force = flag("--force", "Overwrite files that exist.")
+quiet = flag("--quiet", "Say nothing on stderr but errors.")
+PRINTED = (as_json, force, quiet)

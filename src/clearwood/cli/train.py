@@ -40,9 +40,20 @@ class Split(NamedTuple):
     y: np.ndarray
     X_test: pd.DataFrame
     y_test: np.ndarray
+    task: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows there are of both, as summaries tell it."""
+        return {"training": len(self.y), "held_out": len(self.y_test)}
+
+    @property
+    def held_out(self) -> dict[str, Any]:
+        """The rows held out, as pages take them."""
+        return {"X": self.X_test, "y": self.y_test}
 
 
-def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame:
+def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     """Make every column one that the ensemble reads, or say which it cannot read.
 
     Parameters
@@ -50,8 +61,6 @@ def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame
     X : DataFrame
     name : str
         Key of ``MODELS``.
-    option : str
-        Where it was named, for messages.
 
     Returns
     -------
@@ -73,9 +82,9 @@ def prepare(X: pd.DataFrame, name: str, option: str = "--train") -> pd.DataFrame
     if gaps and name == "gradient-boosting":
         raise InputError(
             f"Column(s) {gaps} have missing values, which {name} cannot read; use "
-            f"{option} {READS_TEXT} or random-forest, or fill them in."
+            f"--train {READS_TEXT} or random-forest, or fill them in."
         )
-    _refuse_infinite(X)
+    check_finite(X)
     return X.astype(dict.fromkeys(text, "category")) if name == READS_TEXT else X
 
 
@@ -87,14 +96,15 @@ def is_text(column: pd.Series) -> bool:
     return not (types.is_numeric_dtype(column) or is_time or is_flag)
 
 
-def _refuse_infinite(X: pd.DataFrame) -> None:
-    numbers = X.select_dtypes("number")
-    infinite = [c for c in numbers if np.isinf(numbers[c].astype(float)).any()]
-    if infinite:
-        raise InputError(
-            f"Column(s) {infinite} hold infinite values; replace them by finite "
-            "numbers or leave the cells empty."
-        )
+def check_finite(X: pd.DataFrame) -> None:
+    """While rows still go by the numbers that they have in the file."""
+    for name, column in X.select_dtypes("number").items():
+        infinite = np.isinf(column.to_numpy(np.float64, na_value=np.nan))
+        if infinite.any():
+            raise InputError(
+                f"Column {name!r} holds infinity in row {infinite.argmax() + 1} "
+                "(counted from 1); correct the cell, or leave it empty."
+            )
 
 
 def hold_out(
@@ -120,7 +130,7 @@ def hold_out(
             "The rows left to learn from are all of one class; give more rows of the "
             "others or hold out fewer (--test-size)."
         )
-    return Split(X, y, X_test, y_test)
+    return Split(X, y, X_test, y_test, task)
 
 
 def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
@@ -131,9 +141,9 @@ def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
     return model
 
 
-def train(name: str, split: Split, task: str, seed: int, jobs: int | None) -> Any:
+def train(name: str, split: Split, seed: int, jobs: int | None) -> Any:
     """Train an ensemble with scikit-learn's default settings, and read it."""
-    model = make_model(name, task, seed, jobs)
+    model = make_model(name, split.task, seed, jobs)
     try:
         return fit_to_table(model, split.X, split.y)
     except ValueError as error:

@@ -61,6 +61,12 @@ def unmasked(values: Any) -> Any:
     return cells
 
 
+def are_numbers(values: Any) -> bool:
+    """Whether a table is an array of numbers."""
+    is_array = isinstance(values, np.ndarray) and values.ndim == 2
+    return is_array and values.dtype.kind in "fiub"
+
+
 def are_flags(cells: Iterable[Any]) -> bool:
     """Whether all cells that are not missing are booleans, and there are some."""
     kinds = {type(cell) for cell in cells if not is_missing(cell)}

@@ -279,9 +279,9 @@ class FeatureSpace:
         if isinstance(X, EncodedTable):
             return self._from_encoded(X)
         X = cells.unmasked(X)
-        if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2:
+        if cells.are_numbers(X):
             self.check_width(X.shape[1])
-            if not self._reads_specially():
+            if not self.reads_specially():
                 return cells.as_float64(X, self.float32)
             columns = list(X.T)
         else:
@@ -326,7 +326,7 @@ class FeatureSpace:
             raise TypeError("The rows were encoded for other features.")
         return rows.view(np.ndarray)
 
-    def _reads_specially(self) -> bool:
+    def reads_specially(self) -> bool:
         """Whether any column is more than its values."""
         numeric = all(labels is None for labels in self.categories)
         timed = any(info.is_time for info in self.info)
@@ -395,7 +395,7 @@ class FeatureSpace:
         return [
             cells.checked(column, self.names[d])
             if d in read
-            else np.full(len(table), np.nan)
+            else np.broadcast_to(np.nan, len(table))
             for d, column in enumerate(table.T)
         ]
 
@@ -406,7 +406,7 @@ class FeatureSpace:
         columns = []
         for d, (name, lookup) in enumerate(zip(names, self.lookup)):
             if name is None or d not in read:
-                columns.append(np.full(X.shape[0], np.nan))
+                columns.append(np.broadcast_to(np.nan, X.shape[0]))
                 continue
             column = frame[name]
             if self.info[d].is_time:

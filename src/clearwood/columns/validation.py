@@ -153,7 +153,8 @@ def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:
 
     As numbers they are the same to a tree, as categories they are not.
     """
-    if getattr(X, "dtype", None) not in (None, np.dtype(object)):
+    # `in` would not do: float64 is equal to None.
+    if getattr(X, "dtype", None) is not None and X.dtype.kind != "O":
         return table
     large = np.isfinite(table) & (np.abs(table) >= EXACT)
     if not large.any():

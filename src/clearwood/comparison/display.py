@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
-from clearwood.exceptions import InputError
-from clearwood.plotting.scale import (
+from clearwood.charts.scale import (
     LOG_RATIO,
     Scale,
     linear_scale,
     log_ticks,
     scale_of,
 )
-from clearwood.plotting.style import (
+from clearwood.charts.style import (
     MARKERS,
     QUIET,
     colour,
     plain,
     text_width,
 )
+from clearwood.exceptions import InputError
 
 if TYPE_CHECKING:
     from clearwood.comparison.frontier import Frontier, FrontierPoint

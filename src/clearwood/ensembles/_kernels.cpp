@@ -1,4 +1,6 @@
 // The hot loops of this room: which leaves rows reach, and what they add up to.
+#include <numeric>
+
 #include "../_native/array.hpp"
 
 using namespace clearwood;
@@ -91,6 +93,142 @@ void add_leaves(View<const std::int32_t, 2> leaves, View<const T, 2> value,
                 raw(i, output[t] + j) += value(leaves(t, i), j);
 }
 
+// What cells of rows are replaced with, see ranks.py: of each feature the cuts, and one
+// node for each question after a set of categories.
+struct Ranking {
+    View<const std::int32_t, 1> feature;
+    View<const std::int64_t, 1> offsets;
+    View<const double, 1> cuts;
+    View<const std::int32_t, 1> set_nodes;
+
+    auto fields() { return std::tie(feature, offsets, cuts, set_nodes); }
+};
+
+// Trees that compare ranks; a right child stands after its sibling, and a leaf is its
+// own child.
+template <typename Rank>
+struct RankedTrees {
+    View<const std::uint16_t, 1> column;
+    View<const Rank, 1> rank;
+    View<const std::int32_t, 1> child, roots, levels;
+    View<const bool, 1> symmetric;
+
+    auto fields() { return std::tie(column, rank, child, roots, levels, symmetric); }
+};
+
+constexpr Index BLOCK = 512;
+using Reached = std::array<std::int32_t, BLOCK>;
+
+// Replace cells by how many cuts of their feature are smaller.
+//
+// A missing value has all cuts below it in column 2j of feature j, so that it goes right
+// everywhere, and none in column 2j + 1. After them a column for each question after a
+// set: 0 goes left, 1 right.
+//
+// cells : (n_columns, BLOCK)
+template <typename Rank>
+void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& asked,
+                View<Rank, 2> cells) {
+    Index n_rows = X.size(0), n_numeric = asked.feature.size();
+    std::array<double, BLOCK> x;
+    Reached below;
+    for (Index j = 0; j < n_numeric; ++j) {
+        View<const double, 1> cuts =
+            asked.cuts.part(asked.offsets[j], asked.offsets[j + 1]);
+        for (Index i = 0; i < n_rows; ++i) x[i] = X(i, asked.feature[j]);
+        below.fill(0);
+        // All rows together: nothing in these loops has to be guessed.
+        Index n_left = cuts.size();
+        for (; n_left > 1; n_left -= n_left / 2)
+            for (Index i = 0; i < n_rows; ++i)
+                below[i] += (cuts[below[i] + n_left / 2 - 1] < x[i]) * (n_left / 2);
+        for (Index i = 0; i < n_rows; ++i) {
+            Index rank = below[i] + (cuts[below[i]] < x[i]);
+            cells(2 * j, i) = x[i] != x[i] ? cuts.size() : rank;
+            cells(2 * j + 1, i) = rank;
+        }
+    }
+    for (Index s = 0; s < asked.set_nodes.size(); ++s) {
+        Index node = asked.set_nodes[s], d = nodes.feature[node];
+        for (Index i = 0; i < n_rows; ++i)
+            cells(2 * n_numeric + s, i) = !goes_left(X(i, d), node, nodes);
+    }
+}
+
+// The leaves of a tree that asks all rows of a level the same: the answers are the bits
+// of a number.
+template <typename Rank>
+void down_symmetric(View<const Rank, 2> cells, Index n_rows,
+                    const RankedTrees<Rank>& trees, Index t, Reached& reached) {
+    constexpr Index AT_ONCE = 32;  // stay in registers from level to level
+    for (Index first = 0; first < n_rows; first += AT_ONCE) {
+        std::array<std::uint16_t, AT_ONCE> answers{};
+        Index node = trees.roots[t];
+        for (; trees.child[node] != node; node = trees.child[node]) {
+            const Rank* ranks = &cells(trees.column[node], first);
+            Rank rank = trees.rank[node];
+            for (Index i = 0; i < AT_ONCE; ++i)
+                answers[i] = 2 * answers[i] + (ranks[i] > rank);
+        }
+        for (Index i = 0; i < AT_ONCE; ++i) reached[first + i] = node + answers[i];
+    }
+}
+
+// The leaves of any other tree, as find_leaves finds them.
+template <typename Rank>
+void down(View<const Rank, 2> cells, Index n_rows, const RankedTrees<Rank>& trees, Index t,
+          Reached& reached) {
+    auto next = [&](Index node, Index i) {
+        return trees.child[node] + (cells(trees.column[node], i) > trees.rank[node]);
+    };
+    reached.fill(trees.roots[t]);
+    for (Index level = 0; level < trees.levels[t]; ++level)
+        for (Index i = 0; i < n_rows; ++i) reached[i] = next(reached[i], i);
+    if (trees.levels[t] > 0 || trees.child[trees.roots[t]] == trees.roots[t]) return;
+    std::array<std::int32_t, BLOCK> on_way;
+    std::iota(on_way.begin(), on_way.end(), 0);
+    while (n_rows > 0) {
+        Index n_left = 0;
+        for (Index j = 0; j < n_rows; ++j) {
+            Index i = on_way[j];
+            Index node = reached[i] = next(reached[i], i);
+            on_way[n_left] = i;
+            n_left += trees.child[node] != node;
+        }
+        n_rows = n_left;
+    }
+}
+
+// Add what one tree after the other says to the raw scores, in place.
+//
+// value : leaf values in the order of the trees' nodes, in the type of raw
+// output : first output that each tree adds to
+// raw : (n_rows, n_outputs)
+template <typename Rank, typename T>
+void add_scores(View<const double, 2> X, const Nodes& nodes, const Ranking& asked,
+                const RankedTrees<Rank>& trees, View<const T, 2> value,
+                View<const std::int32_t, 1> output, View<T, 2> raw) {
+    Index n_columns = 2 * asked.feature.size() + asked.set_nodes.size();
+    Matrix<Rank> cells({std::max<Index>(n_columns, 1), BLOCK});
+    Reached reached;
+    for (Index first = 0; first < X.size(0); first += BLOCK) {
+        Index n_rows = std::min(BLOCK, X.size(0) - first);
+        rank_cells<Rank>(X.part(first, first + n_rows), nodes, asked, cells);
+        for (Index t = 0; t < trees.roots.size(); ++t) {
+            if (trees.symmetric[t])
+                down_symmetric<Rank>(cells, n_rows, trees, t, reached);
+            else
+                down<Rank>(cells, n_rows, trees, t, reached);
+            for (Index j = 0; j < value.size(1); ++j) {
+                T* score = &raw(first, output[t] + j);
+                const T* said = &value(0, j);
+                for (Index i = 0; i < n_rows; ++i)
+                    score[i * raw.size(1)] += said[reached[i] * value.size(1)];
+            }
+        }
+    }
+}
+
 // Depth of every node below its root; children come after their parents.
 Vector<std::int32_t> node_depths(View<const std::int32_t, 1> feature,
                                  View<const std::int32_t, 1> left,
@@ -100,6 +238,24 @@ Vector<std::int32_t> node_depths(View<const std::int32_t, 1> feature,
         if (feature[node] >= 0)
             depths[left[node]] = depths[right[node]] = depths[node] + 1;
     return depths;
+}
+
+// Nodes in the order in which every tree is read level by level.
+Vector<std::int32_t> level_by_level(View<const std::int32_t, 1> left,
+                                    View<const std::int32_t, 1> right,
+                                    View<const std::int32_t, 1> roots) {
+    Vector<std::int32_t> order(left.size());
+    Index n_found = 0, n_read = 0;
+    for (std::int32_t root : roots) {
+        order[n_found++] = root;
+        for (; n_read < n_found; ++n_read) {
+            Index node = order[n_read];
+            if (left[node] < 0) continue;
+            order[n_found++] = left[node];
+            order[n_found++] = right[node];
+        }
+    }
+    return order;
 }
 
 // Logarithm of one float32 number as the C library computes it, in float32.
@@ -114,6 +270,11 @@ void add_ensembles(nb::module_& module) {
     add_kernel(module, "find_leaves", &find_leaves);
     add_kernel(module, "add_leaves", &add_leaves<float>);
     add_kernel(module, "add_leaves", &add_leaves<double>);
+    add_kernel(module, "add_scores", &add_scores<std::uint8_t, float>);
+    add_kernel(module, "add_scores", &add_scores<std::uint8_t, double>);
+    add_kernel(module, "add_scores", &add_scores<std::uint16_t, float>);
+    add_kernel(module, "add_scores", &add_scores<std::uint16_t, double>);
     add_kernel(module, "node_depths", &node_depths);
+    add_kernel(module, "level_by_level", &level_by_level);
     add_kernel(module, "log_float32", &log_float32);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
@@ -85,6 +85,10 @@ class FlatTrees:
     allows_infinite: bool
     input_dtype: Literal["float32", "float64"]
     source: str
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was prepared for scoring is prepared anew."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # What they are
 

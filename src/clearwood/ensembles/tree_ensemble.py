@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from clearwood.codec.documents import refuse_damaged
 from clearwood.columns.sparse_tables import blocks_of, is_sparse
 from clearwood.ensembles.flat_trees import FlatTrees
 from clearwood.ensembles.links import LINKS, REGRESSION_LINKS, Link, response
+from clearwood.ensembles.ranks import RankedTrees, Ranking, ranked
 from clearwood.ensembles.soundness import ARRAYS, check_trees, exact_array
 from clearwood.ensembles.statistics import statistic_of
 from clearwood.exceptions import InputError
@@ -25,6 +26,11 @@ BLOCK_LEAVES = 2**20
 
 With fewer rows at a time, large trees would be fetched from memory too often.
 """
+BLOCK_ROWS = 2**15
+"""Rows scored at a time by their ranks, where no leaves are kept."""
+
+Ranked = tuple[Ranking, RankedTrees, np.ndarray]
+"""What the trees ask, the trees that compare ranks, and the summands of their nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -336,23 +342,33 @@ class TreeEnsemble(FlatTrees):
 
     def raw_scores_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`raw_scores`, for rows that :meth:`encode` made."""
-        combine = self._sum if self.aggregation == "sum" else self._weighted_median
-        raw = np.empty((len(encoded), self.n_outputs))
+        combine: Callable[[np.ndarray], np.ndarray] = self._sum
         n_rows = max(1, BLOCK_LEAVES // max(1, self.n_trees))
+        if self.aggregation == "weighted_median":
+            combine = self._weighted_median
+        # Fewer rows than a tree has nodes are scored sooner than ranks are prepared.
+        elif len(encoded) * self.n_trees >= self.n_nodes and self._ranked is not None:
+            combine, n_rows = partial(self._sum, ranked=self._ranked), BLOCK_ROWS
+        raw = np.empty((len(encoded), self.n_outputs))
         for start in range(0, len(encoded), n_rows):
             rows = slice(start, start + n_rows)
-            raw[rows] = combine(self.find_leaves(encoded[rows]))
+            raw[rows] = combine(encoded[rows])
         return raw
 
     def _response(self, raw: np.ndarray) -> np.ndarray:
         # Exact: scores that were added in float32 are float32 numbers.
         return response(raw.astype(self.sum_dtype), self.link, self.link_scale)
 
-    def _sum(self, leaves: np.ndarray) -> np.ndarray:
+    def _sum(self, encoded: np.ndarray, ranked: Ranked | None = None) -> np.ndarray:
         # One tree after the other, as the libraries add: the same rounding.
         base, value = self._summands
-        raw = np.tile(base, (leaves.shape[1], 1))
-        _kernels.add_leaves(leaves, value, self.output, raw)
+        raw = np.tile(base, (len(encoded), 1))
+        if ranked is None:
+            leaves = self.find_leaves(encoded)
+            _kernels.add_leaves(leaves, value, self.output, raw)
+        else:
+            nodes, _ = self._ways_down
+            _kernels.add_scores(encoded, nodes, *ranked, self.output, raw)
         return raw / self.divisor * self.scale + self.offset.astype(raw.dtype)
 
     @cached_property
@@ -364,8 +380,16 @@ class TreeEnsemble(FlatTrees):
                 self.value.astype(self.sum_dtype, copy=False),
             )
 
-    def _weighted_median(self, leaves: np.ndarray) -> np.ndarray:
-        predicted = self.value[leaves, 0].T
+    @cached_property
+    def _ranked(self) -> Ranked | None:
+        found = ranked(self, self._ways_down[1]) if self.n_trees else None
+        if found is None:
+            return None
+        asked, trees, order = found
+        return asked, trees, self._summands[1][order]
+
+    def _weighted_median(self, encoded: np.ndarray) -> np.ndarray:
+        predicted = self.value[self.find_leaves(encoded), 0].T
         order = np.argsort(predicted, axis=1)
         weight = np.cumsum(self.tree_weight[order], axis=1)
         middle = np.argmax(weight >= 0.5 * weight[:, -1:], axis=1)[:, None]

@@ -316,6 +316,9 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
     def _probabilities(self, X: Any) -> np.ndarray:
         raise NotImplementedError
 
+    def _labels(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, averaged over all prunings of every tree.
@@ -346,8 +349,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         ndarray of shape (n_samples,)
             Of Dask a collection, which is not computed yet.
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        return self._labels(X)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """Log probability of known labels; minus its mean is the log loss.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from numbers import Integral, Real
 from typing import Any
@@ -15,6 +15,7 @@ from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric import as_generator
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
+from clearwood.columns.some_rows import said_of_rows
 from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
@@ -54,7 +55,6 @@ from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
 from clearwood.metatree.posterior.structure import (
     Structure,
-    told_of_both,
     told_of_more,
     with_names,
 )
@@ -234,8 +234,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _add(self, parts: Iterable[Taught], anew: bool) -> None:
         tree = self.meta_tree_.without_rows() if anew else copy(self.meta_tree_)
-        for own, rows, features in parts:
-            tree.add(own, rows, structure=told_of_both(tree.structure, features))
+        for part in parts:
+            tree.add(part)
         self.meta_tree_ = tree
 
     @staticmethod
@@ -295,6 +295,18 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     def _predictive(self, X: Any) -> Predictive:
         rows = self._rows(self._check_queries(X))
         return self.meta_tree_.predictive(rows.codes, rows.x)
+
+    def _said(self, X: Any, says: Callable[[CodedRows], np.ndarray]) -> np.ndarray:
+        """What is said of each row, some rows at a time."""
+        X, tree = self._check_queries(X), self.meta_tree_
+        if tree.model.reads_features:
+            return says(self._rows(X))
+        return said_of_rows(
+            tree.structure.coder.features,
+            X,
+            lambda encoded: says(rows_for(tree.structure, tree.model, encoded)),
+            tree.structure.asked,
+        )
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         yield slice(None), self._predictive(X)
@@ -424,7 +436,13 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
     _tree_class = DecisionTreeClassifier
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        rows = self._rows(self._check_queries(X))
+        return self._said(X, self._shares)
+
+    def _labels(self, X: Any) -> np.ndarray:
+        classes = self.classes_
+        return self._said(X, lambda rows: classes[self._shares(rows).argmax(axis=1)])
+
+    def _shares(self, rows: CodedRows) -> np.ndarray:
         return self.meta_tree_.probabilities(rows.codes)
 
 
@@ -447,4 +465,5 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):
     _tree_class = DecisionTreeRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        return self._predictive(X).mean()
+        tree = self.meta_tree_
+        return self._said(X, lambda rows: tree.predictive(rows.codes, rows.x).mean())

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import StrOptions
-from clearwood._numeric import as_generator, product
+from clearwood._numeric import as_generator, product, said_by_blocks
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.schema import features_of
 from clearwood.columns.warned_once import users_level
@@ -149,12 +149,9 @@ class _MetaForest(LearnsByStatistics):
         if self.weights == "evidence":
             weight = tree_weights([posterior.log_q[0] for posterior in posteriors])
             _warn_of_collapse(weight)
+        forest.tree_weight = weight
         # In one step: an interrupt leaves the old or the new.
-        self.__dict__.update(
-            _forest=forest,
-            log_evidence_=np.array([p.log_evidence for p in posteriors]),
-            tree_weights_=weight,
-        )
+        self._forest = forest
 
     def merge(self, other: Any) -> Any:
         """Add what another estimator has learned from other rows.
@@ -180,7 +177,8 @@ class _MetaForest(LearnsByStatistics):
     def _baked_answers(self, X: Any) -> np.ndarray:
         """Class probabilities or means, from the columns that the forest asks."""
         X, baked = self._check_queries(X), self.bake()
-        return baked.answers_encoded(baked.encode(X, whole=False))
+        rows = baked.encode(X, whole=False)
+        return said_by_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
 
     @property
     def meta_trees_(self) -> list[MetaTree]:
@@ -191,6 +189,16 @@ class _MetaForest(LearnsByStatistics):
     def ensemble_(self) -> TreeEnsemble:
         """The forest whose trees are averaged over their prunings."""
         return self._fitted_forest().ensemble
+
+    @property
+    def tree_weights_(self) -> np.ndarray:
+        """Weight of every tree in predictions."""
+        return self._fitted_forest().tree_weight
+
+    @property
+    def log_evidence_(self) -> np.ndarray:
+        """Log probability, by every tree, of all targets learned, given their rows."""
+        return np.array([p.log_evidence for p in self._fitted_forest().posteriors()])
 
     @property
     def feature_used_(self) -> np.ndarray:
@@ -350,6 +358,9 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
 
     def _probabilities(self, X: Any) -> np.ndarray:
         return self._baked_answers(X)
+
+    def _labels(self, X: Any) -> np.ndarray:
+        return self.classes_[self._baked_answers(X).argmax(axis=1)]
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.numbers import probability_text, short_text
+from clearwood.charts.style import COLOURS, QUIET, plain, wrapped
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET, plain, wrapped
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.reading.section import have_one_variance

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from clearwood._html.chart import round_ticks
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
+from clearwood.charts.scale import Scale, log_ticks
+from clearwood.charts.style import COLOURS
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
-from clearwood.plotting.scale import Scale, log_ticks
-from clearwood.plotting.style import COLOURS
 
 REACH, CORNERS = 28.0, 16
 """How far from a point a click may be, and corners of its ground where it is alone."""

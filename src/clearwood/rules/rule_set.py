@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from clearwood._tables import is_read_in_blocks
 from clearwood._words.labels import check_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
+from clearwood.columns.some_rows import said_of_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
 from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
@@ -226,8 +228,14 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X)
-        rules, encoded = self.read(X)
-        return rules.predict_encoded(encoded)
+        return self._said(X, type(self).predict_encoded)
+
+    def _said(self, X: Any, says: Callable[[Self, np.ndarray], np.ndarray]) -> Any:
+        """What is said of each row, some rows at a time."""
+        if is_sparse(X):
+            rules, encoded = self.read(X)
+            return says(rules, encoded)
+        return said_of_rows(self.features, X, partial(says, self), self.asked)
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -254,8 +262,7 @@ class RuleSet(Editable, Exportable, ABC):
             from clearwood.rules.counting.survey import said_of
 
             return said_of(self, X, shares=True)
-        rules, encoded = self.read(X)
-        return rules.probabilities_encoded(encoded)
+        return self._said(X, type(self).probabilities_encoded)
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
 // Box search: which rows are in a box, and the best box along one feature.
 #include "_kernels.hpp"
 
+#include <cstring>
+
 namespace clearwood::search {
 
 namespace {
@@ -9,7 +11,7 @@ namespace {
 constexpr Index MOST_ROUNDS = 100;
 
 bool all(View<const bool, 1> flags) {
-    return std::find(flags.begin(), flags.end(), false) == flags.end();
+    return !std::memchr(flags.data(), 0, std::size_t(flags.size()));
 }
 
 // Where the bins that are allowed, or not, begin and end; -1 if others lie between.
@@ -192,32 +194,14 @@ void best_categories(View<const double, 1> total, View<const bool, 1> allowed,
 void best_interval(View<const double, 1> total, View<const bool, 1> seen,
                    View<const bool, 1> allowed, double bound_cost,
                    View<bool, 1> better, bool may_start, bool may_end) {
-    Index last = total.size() - 1, first_seen = last, last_seen = -1;
-    double numeric = 0.0;
-    for (Index b = 0; b < last; ++b) {
-        if (seen[b]) {
-            first_seen = std::min(first_seen, b);
-            last_seen = b;
-        }
-        numeric += total[b];
-    }
-    // Everything; all values, but not the missing ones; missing values only.
-    double best = numeric + total[last];
-    Index low = 0, high = last - 1;
-    bool missing = true;
-    if (seen[last] && numeric + bound_cost < best) {
-        best = numeric + bound_cost;
-        missing = false;
-    }
-    if (seen[last] && total[last] + bound_cost < best) {
-        best = total[last] + bound_cost;
-        low = last;
-        missing = true;
-    }
+    Index last = total.size() - 1, first_seen = 0, last_seen = last - 1;
+    while (first_seen < last && !seen[first_seen]) ++first_seen;
+    while (last_seen >= 0 && !seen[last_seen]) --last_seen;
     bool with_missing = total[last] < 0.0 || (total[last] == 0.0 && allowed[last]);
     double gained = with_missing ? total[last] : 0.0;
-    double upto = 0.0, least = infinity;
-    Index least_low = 0;
+    double best = infinity, upto = 0.0, least = infinity;
+    Index low = 0, high = last - 1, least_low = 0;
+    bool missing = with_missing;
     for (Index b = 0; b <= last_seen; ++b) {
         if (may_start && b > first_seen && bound_cost - upto < least) {
             least = bound_cost - upto;
@@ -240,10 +224,27 @@ void best_interval(View<const double, 1> total, View<const bool, 1> seen,
             best = cost + gained;
             low = first;
             high = b;
-            missing = with_missing;
         }
     }
     if (high == last_seen) high = last - 1;
+    // Everything; all values, but not the missing ones; missing values only.
+    double simplest = upto + total[last];
+    Index from = 0;
+    bool holds_missing = true;
+    if (seen[last] && upto + bound_cost < simplest) {
+        simplest = upto + bound_cost;
+        holds_missing = false;
+    }
+    if (seen[last] && total[last] + bound_cost < simplest) {
+        simplest = total[last] + bound_cost;
+        from = last;
+        holds_missing = true;
+    }
+    if (simplest <= best) {
+        low = from;
+        high = last - 1;
+        missing = holds_missing;
+    }
     for (Index b = 0; b < last; ++b) better[b] = low <= b && b <= high;
     better[last] = missing;
 }
@@ -283,8 +284,9 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
     auto cost = problem.cost, counts = problem.counts;
     Index n_features = grid.n_features(), n_rows = grid.n_rows();
     auto outside = count_outside<Bin>(grid, box);
-    Vector<std::uint32_t> inside_rows(n_rows), near_rows(n_rows);
-    Vector<double> inside_cost(n_rows);
+    auto inside_rows = Vector<std::uint32_t>::empty({n_rows});
+    auto near_rows = Vector<std::uint32_t>::empty({n_rows});
+    auto inside_cost = Vector<double>::empty({n_rows});
     Index n_inside, n_near;
     auto list_rows = [&] {
         std::tie(n_inside, n_near) = list_near<Bin>(outside, inside_rows, near_rows);

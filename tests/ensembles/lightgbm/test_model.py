@@ -72,7 +72,7 @@ def assert_near(found, expected):
 
 def test_the_kinds_show_what_they_are_for():
     splits = {
-        kind: [read_ensemble(make(kind, seed).model).splits() for seed in range(6)]
+        kind: [read_ensemble(make(kind, seed).model).splits() for seed in range(3)]
         for kind in KINDS
     }
     for kind in KINDS:

@@ -234,7 +234,7 @@ def test_few_rows_change_only_nodes_on_their_ways(name):
             assert np.isfinite(tree.log_evidence)
         assert tree._are_few(np.zeros(5))
         tree.update(*rows.part(slice(start, start + 5)))
-        fresh = compute_posterior(LARGE, MODELS[name], tree.g, tree._own)
+        fresh = compute_posterior(LARGE, MODELS[name], tree.g, tree._state.own)
         for part in ("own", "total", "known", "log_marginal", "log_q", "log_odds"):
             found, expected = getattr(tree.current(), part), getattr(fresh, part)
             assert np.array_equal(found, expected)

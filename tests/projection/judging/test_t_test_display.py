@@ -4,7 +4,7 @@ import pytest
 from tests.wording import same_text
 
 from clearwood import DifferenceDisplay, compare_methods
-from clearwood.plotting.style import COLOURS
+from clearwood.charts.style import COLOURS
 
 matplotlib.use("agg")
 

@@ -47,32 +47,3 @@ def scores_sum(n_classes):
     rules = tuple(rule((Interval(0, low=k / 10),), 10.0 * k) for k in range(1, 5))
     space = FeatureSpace.numeric(2)
     return RuleSum(rules, rule((), 100.0), space, classes)
-
-
-def awkward_list(n_rules, n_classes=10):
-    """Long and strange names, many conditions."""
-    rng = np.random.default_rng(0)
-    names = [LONG, UNBROKEN, "price in $", "$x^$_", "Größe µ", "a", "b", "c"]
-    classes = tuple(
-        f"${k}$ a label of many words" if k % 3 == 0 else f"k{k}"
-        for k in range(n_classes)
-    )
-
-    def rule(n_conditions):
-        asked = np.sort(rng.permutation(len(names))[:n_conditions]).tolist()
-        conditions = tuple(Interval(f, low=round(rng.normal(), 3)) for f in asked)
-        rows = float(rng.integers(2, 300))
-        return Rule(
-            conditions,
-            classes[int(rng.integers(n_classes))],
-            (1.0, *[0.0] * (n_classes - 1)),
-            support=rows,
-            caught=float(rng.integers(1, rows)),
-            agreement=float(rng.uniform()),
-            precision=float(rng.uniform()),
-            agreement_caught=float(rng.uniform()),
-        )
-
-    rules = tuple(rule(1 + k % len(names)) for k in range(n_rules - 1))
-    space = FeatureSpace.numeric(len(names), names)
-    return RuleList(rules, rule(0), space, classes, target="kind of $thing$: " + LONG)

@@ -48,7 +48,7 @@ def interval(low, high):
     return RuleList((rule,), Rule((), 0.0), FeatureSpace(("id",), (None,)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.data())
 def test_bounds_beyond_all_whole_numbers(data):
     ends = st.sampled_from(NUMBERS).map(float) | st.sampled_from([-np.inf, np.inf])

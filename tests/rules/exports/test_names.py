@@ -20,7 +20,6 @@ from clearwood.columns.info import ColumnInfo
 from clearwood.exceptions import InputError
 from clearwood.reporting import report
 from clearwood.rules import CategorySet, Interval, Rule, RuleSet
-from clearwood.rules.displays.rule_table import RulesDisplay
 from clearwood.rules.drawn.display import TreeDisplay
 from clearwood.rules.exports.dialects import DIALECT_NAMES, DIALECTS
 from clearwood.rules.serialise import KIND_OF
@@ -181,15 +180,13 @@ def test_pages_and_pictures_show_names_as_text(name, tmp_path):
     assert tags_of(pages[0]) == tags_of(pages[1])
     assert not CONTROL.search(pages[0].replace("\n", "").replace("\t", ""))
     rules, _ = made("first", f"$x^$ {name}")
-    for kind in (RulesDisplay, TreeDisplay):
-        display = kind.from_estimator(rules)
-        figure = display.plot().figure_
-        figure.canvas.draw()
-        for text in figure.findobj(mpl.text.Text):
-            content = text.get_text()
-            assert not CONTROL.search(content.replace("\n", ""))
-            assert text._preprocess_math(content)[1] is not True
-        plt.close(figure)
+    figure = TreeDisplay.from_estimator(rules).plot().figure_
+    figure.canvas.draw()
+    for text in figure.findobj(mpl.text.Text):
+        content = text.get_text()
+        assert not CONTROL.search(content.replace("\n", ""))
+        assert text._preprocess_math(content)[1] is not True
+    plt.close(figure)
 
 
 @pytest.mark.parametrize("place", ["name", "unit", "description"])

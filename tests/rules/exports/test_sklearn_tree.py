@@ -27,7 +27,7 @@ def frame(rules, rows):
 
 # scikit-learn adds all values up when it looks for infinite ones.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.data())
 def test_it_says_what_the_rules_say_of_float32(data):
     rules = data.draw(samples.rule_sets(numeric=True, sums=False))

@@ -30,7 +30,7 @@ def asked(rule_set, rows, dialect="standard", *, probabilities=False):
 
 
 @pytest.mark.filterwarnings("ignore::clearwood.exceptions.UnknownCategoriesWarning")
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.data())
 def test_sqlite_reads_the_standard(data):
     rules = data.draw(samples.rule_sets())

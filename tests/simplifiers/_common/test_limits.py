@@ -60,7 +60,7 @@ def saying_classes(rules):
     return replace(rules, rules=tuple(lines), otherwise=otherwise)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([{"a": 1}, {"a": -1, "b": 1}, {"a": 1, "b": 1, "c": -1}]),

@@ -11,8 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit, Node
-from clearwood.circuits.compiled import Compiled, compile_circuit
-from clearwood.circuits.expectation import climb, refine, variances
+from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.expectation import (
+    climb,
+    em_sweeps,
+    refine,
+    variances,
+)
 from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import (
     ALPHA,
@@ -227,17 +232,11 @@ def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -
             tolerance=LEAST_GAIN,
         )
     if table.all_rows is not None:
+        start, spread = compile_circuit(circuit), variances(table.train)
         circuit = climb(
-            circuit,
-            table.all_rows.expected,
-            _as_it_is,
-            alpha,
-            variances(table.train),
+            start,
+            em_sweeps(start, table.all_rows.expected, alpha, spread),
             tolerance=LEAST_GAIN,
             keeps_last=True,  # The first one may be it: then nothing else is of all.
         )
     return circuit.root
-
-
-def _as_it_is(_: Compiled, mean: float) -> float:
-    return mean

@@ -9,13 +9,13 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
+from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.display import circuit_of
 from clearwood.circuits.reading.profiles import label_words
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import QUIET, colour, plain, wrapped
 
 GRID, FINE = 400, np.linspace(-4.0, 4.0, 33)
 """Points of a curve, and of each of its parts in standard deviations."""

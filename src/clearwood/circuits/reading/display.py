@@ -10,14 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
-from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.outline import CircuitPart, outline
-from clearwood.circuits.reading.profiles import Facts, label_words
-from clearwood.circuits.reading.strengths import strengths
-from clearwood.columns.feature_space import FeatureSpace
-from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, wrapped
-from clearwood.plotting.table import (
+from clearwood.charts.style import COLOURS, wrapped
+from clearwood.charts.table import (
     LEADING,
     SMALL,
     Text,
@@ -27,6 +21,12 @@ from clearwood.plotting.table import (
     measures,
     opened,
 )
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.reading.outline import CircuitPart, outline
+from clearwood.circuits.reading.profiles import Facts, label_words
+from clearwood.circuits.reading.strengths import strengths
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.exceptions import InputError
 
 DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 800, 100
 """Kinds within kinds, cells, and columns, in a picture."""

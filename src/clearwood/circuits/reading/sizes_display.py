@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.charts.scale import LOG_RATIO
+from clearwood.charts.style import COLOURS, QUIET
 from clearwood.exceptions import InputError
-from clearwood.plotting.scale import LOG_RATIO
-from clearwood.plotting.style import COLOURS, QUIET
 
 
 class NetworkSizesDisplay:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.charts.style import QUIET, plain
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of, shortened
 from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import QUIET, plain
 
 LONGEST = 40
 """Letters of a name, and of what is said beside a bar."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from clearwood._words.numbers import share_text
+from clearwood.charts.style import wrapped
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import column_words
@@ -14,7 +15,6 @@ from clearwood.circuits.reading.strengths import strengths
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import wrapped
 from clearwood.rules.conditions import name_text
 
 WIDTH, STEP = 88, 3

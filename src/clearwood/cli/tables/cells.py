@@ -140,28 +140,32 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
         return read
     odd = cells.rows(cells.is_text)
     if odd.size:
-        raise InputError(
-            f"{file.path!r}: column {column.name!r} must hold numbers, but there is "
-            f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is "
-            f"wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
-            "cell is a missing one."
-        )
+        raise _must_hold("numbers", column, odd, file)
     return pd.Series(np.nan, column.index, name=column.name)
+
+
+def _must_hold(
+    what: str, column: pd.Series, odd: np.ndarray, file: CsvFile
+) -> Exception:
+    """What to say of a column with rows that hold something else."""
+    return InputError(
+        f"{file.path!r}: column {column.name!r} must hold {what}, but there is "
+        f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is wrong "
+        f"there; or say {_option('--na', column.iloc[odd[0]])} where such a cell is a "
+        "missing one."
+    )
 
 
 def _read(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
     """Numbers, or true and false, where all cells that are not missing are such."""
     values: Any = cells.numbers
-    if cells.is_number.any():
-        is_read = bool(not cells.is_text.any())
-    else:
+    if not cells.is_number.any():
         truth = [TRUTH.get(text.strip().lower()) for text in cells.texts]
         values = np.array(truth, dtype=object)
         flags = values[cells.is_text].tolist()
-        is_read = len(flags) > 0 and None not in flags
-        if not is_read:
+        if not flags or None in flags:
             return _dates(column, cells, file)
-    if not is_read:
+    elif cells.is_text.any():
         return column
     _warn_of_collapse(column, cells)
     # An empty cell is the last one.
@@ -208,14 +212,8 @@ def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
     odd = cells.rows(values & ~np.asarray(is_time, dtype=bool))
     if not odd.size and read is not column:
         return read
-    odd = odd if odd.size else cells.rows(values)
-    raise InputError(
-        f"{file.path!r}: column {column.name!r} must hold "
-        f"{'durations' if kind == 'duration' else 'dates (2019-04-01 12:30)'}, but "
-        f"there is {_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what "
-        f"is wrong there; or say {_option('--na', column.iloc[odd[0]])} where such a "
-        "cell is a missing one."
-    )
+    what = "durations" if kind == "duration" else "dates (2019-04-01 12:30)"
+    raise _must_hold(what, column, odd if odd.size else cells.rows(values), file)
 
 
 def value_by_cell(column: pd.Series) -> pd.Series:

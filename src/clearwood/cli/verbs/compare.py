@@ -8,90 +8,74 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import (
-    INTERRUPTED,
-    check_outputs,
-    common_options,
-    plain_warnings,
-    show,
-    speaker,
-)
+from clearwood.cli.command import command, json_text, show, write_out, write_page
+from clearwood.cli.errors import INTERRUPTED, plain_warnings
 from clearwood.cli.inputs import (
     check_files,
-    json_text,
+    read_labelled,
     read_model_and_table,
-    read_training_table,
+    split_rows,
 )
+from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
 
 
-@click.command(short_help="Find out how many rules are needed, by which method.")
-@shared.files
-@shared.target
-@shared.train
-@shared.classes
-@click.option(
-    "--methods",
-    default="all",
-    show_default=True,
-    help=f"all, or some of {', '.join(METHODS)}, and where they are installed "
-    f"{', '.join(shared.PEERS)}: --methods list,tree",
+@command(
+    "Find out how many rules are needed, by which method.",
+    shared.files,
+    shared.target,
+    shared.train,
+    shared.classes,
+    shared.option(
+        "--methods",
+        shared.TEXT,
+        f"all, or some of {', '.join(METHODS)}, and where they are installed "
+        f"{', '.join(shared.PEERS)}: --methods list,tree",
+        "all",
+    ),
+    shared.max_rules,
+    shared.option(
+        "--cv", shared.FROM_2, "Parts of the rows, each of which is held out once.", 5
+    ),
+    shared.option(
+        "--refits",
+        shared.FROM_0,
+        "Bootstrap samples that tell how stable the rules are; 0 for none.",
+        5,
+    ),
+    shared.choice(
+        "--scoring",
+        "log_loss error",
+        "By what rules are enough: log_loss: how near their probabilities are to the "
+        "model's; error: how often they are wrong. Of numbers the error decides.",
+    ),
+    shared.option(
+        "--time-limit",
+        click.FloatRange(min=0, min_open=True),
+        "Seconds for one method, after which it is stopped.",
+        120.0,
+    ),
+    shared.drop,
+    shared.categories,
+    shared.columns,
+    shared.na,
+    shared.test_size,
+    shared.sep,
+    shared.encoding,
+    shared.task,
+    shared.option(
+        "--best --n-rules best",
+        shared.FROM_1,
+        "Show and write the rules with least error among those of so many lines at "
+        "most. Without it: the fewest within one standard error of the best --scoring.",
+    ),
+    shared.option("--out", shared.NEW_FILE, "Write these rules to this JSON file."),
+    shared.option("--report", shared.NEW_FILE, "Write an HTML page about all."),
+    shared.seed,
+    shared.option("--jobs", click.INT, "Processes to use; the result does not change."),
+    *shared.PRINTED,
 )
-@shared.max_rules
-@click.option(
-    "--cv",
-    type=click.IntRange(min=2),
-    default=5,
-    show_default=True,
-    help="Parts of the rows, each of which is held out once.",
-)
-@click.option(
-    "--refits",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Bootstrap samples that tell how stable the rules are; 0 for none.",
-)
-@click.option(
-    "--scoring",
-    type=click.Choice(["log_loss", "error"]),
-    default="log_loss",
-    show_default=True,
-    help="By what rules are enough: log_loss: how near their probabilities are to the "
-    "model's; error: how often they are wrong. Of numbers the error decides.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="Seconds for one method, after which it is stopped.",
-)
-@shared.drop
-@shared.categories
-@shared.columns
-@shared.na
-@shared.test_size
-@shared.sep
-@shared.encoding
-@shared.task
-@click.option(
-    "--best",
-    "--n-rules",
-    "best",
-    type=click.IntRange(min=1),
-    help="Show and write the rules with least error among those of so many lines at "
-    "most. Without it: the fewest within one standard error of the best --scoring.",
-)
-@click.option("--out", type=click.Path(), help="Write these rules to this JSON file.")
-@click.option("--report", type=click.Path(), help="Write an HTML page about all.")
-@shared.seed
-@click.option("--jobs", type=int, help="Processes to use; the result does not change.")
-@shared.as_json
-@shared.force
-@shared.quiet
-@common_options
-def compare(files: tuple[str, ...], **options: Any) -> None:
+def compare(asked: Any) -> None:
     """Find out how many rules a model needs, and which method finds them.
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
@@ -102,73 +86,70 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
 
     Ctrl-C ends the work and shows what is done.
     """
-    check_files("compare", files, options)
-    if options["jobs"] == 0:
+    check_files(asked)
+    if asked.jobs == 0:
         raise click.UsageError("--jobs must not be 0; -1 means all cores.")
-    say = speaker(options["quiet"])
-    # Before anything that takes long.
-    check_outputs([options["out"], options["report"]], list(files), options["force"])
-    model, split, fit = (_unfitted if options["train"] else _read)(files, options, say)
-    with plain_warnings(say, ends=False) as caught:
-        found = _compare(model, split, options)
+    model, split, fit = (_unfitted if asked.train else _read)(asked)
+    with plain_warnings(asked.say, ends=False) as caught:
+        found = _compare(model, split, asked)
         said = fit().predict(split.X_test)
         frontier = found.described_on(split.X_test, split.y_test, teacher=said)
     # First what was found: there may be no rules so short, or for a file.
-    as_json = options["as_json"]
-    told = {"target": options["target"], **frontier.as_dict()} if as_json else None
-    show(json_text(told) if as_json else frontier)
-    with plain_warnings(say):
-        _write_page(frontier, options, say)
-    chosen = _chosen(frontier, options["best"])
-    if chosen is not None and not as_json:
+    told = {"target": asked.target, **frontier.as_dict()}
+    show(json_text(told) if asked.as_json else frontier)
+    if asked.report:
+        with plain_warnings(asked.say):
+            write_page(frontier, asked.report, asked)
+    chosen = _chosen(frontier, asked.best)
+    if chosen is not None and not asked.as_json:
         lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
         show(
             f"\nThe rules of {chosen.method} with {lines}, their numbers of "
             f"{frontier.n_described:,} rows held out from all of this:\n{chosen.text}"
         )
-    _write_rules(_chosen(found, options["best"]), options, say)
+    if asked.out:
+        if chosen is None:
+            raise InputError(
+                f"There are no rules for {asked.out}: only peers found some."
+            )
+        write_out(_chosen(found, asked.best).rules.to_json(), asked)
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
 
-def _unfitted(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
+def _unfitted(asked: Any) -> Any:
     """An ensemble to be fitted, rows for it and others, and how to fit it to all."""
-    from clearwood.cli.train import hold_out, make_model, train
+    from clearwood.cli.train import make_model, train
 
-    name, seed, jobs = options["train"], options["seed"], options["jobs"]
-    table = read_training_table(files[0], name, options, say)
-    split = hold_out(table.X, table.y, table.task, options["test_size"], seed)
-    model = make_model(name, table.task, seed, jobs)
-    return model, split, lambda: train(name, split, table.task, seed, jobs)
-
-
-def _read(files: tuple[str, ...], options: dict[str, Any], say: Any) -> Any:
-    from clearwood.cli.train import hold_out
-
-    model, table = read_model_and_table(files[0], files[1], options, say)
-    share, seed = options["test_size"], options["seed"]
-    return model, hold_out(table.X, table.y, table.task, share, seed), lambda: model
+    name, seed, jobs = asked.train, asked.seed, asked.jobs
+    split = split_rows(read_labelled(asked, name), asked)
+    model = make_model(name, split.task, seed, jobs)
+    return model, split, lambda: train(name, split, seed, jobs)
 
 
-def _compare(model: Any, split: Any, options: dict[str, Any]) -> Any:
+def _read(asked: Any) -> Any:
+    model, table = read_model_and_table(asked)
+    return model, split_rows(table, asked), lambda: model
+
+
+def _compare(model: Any, split: Any, asked: Any) -> Any:
     import pandas as pd
 
     from clearwood.comparison import compare
 
-    methods = options["methods"]
     return compare(
         model,
         split.X,
-        pd.Series(split.y, name=options["target"]),
-        methods=methods if methods == "all" else shared.names(methods),
-        max_rules=options["max_rules"],
-        cv=options["cv"],
-        n_refits=options["refits"],
-        scoring=options["scoring"],
-        time_limit=options["time_limit"],
-        n_jobs=options["jobs"],
-        random_state=options["seed"],
-        verbose=sys.stderr.isatty() and not options["quiet"],
+        pd.Series(split.y, name=asked.target),
+        methods="all" if asked.methods == "all" else shared.parted(asked.methods),
+        max_rules=asked.max_rules,
+        cv=asked.cv,
+        n_refits=asked.refits,
+        scoring=asked.scoring,
+        time_limit=asked.time_limit,
+        n_jobs=asked.jobs,
+        random_state=asked.seed,
+        verbose=asked.progress,
     )
 
 
@@ -177,23 +158,3 @@ def _chosen(frontier: Any, most: int | None) -> Any:
     if all(point.rules is None for point in frontier.points):
         return None
     return frontier.enough() if most is None else frontier.best_point(most)
-
-
-def _write_page(frontier: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood.reporting import report
-
-    if options["report"]:
-        report(frontier, options["report"], overwrite=options["force"])
-        say(f"wrote {options['report']}")
-
-
-def _write_rules(chosen: Any, options: dict[str, Any], say: Any) -> None:
-    from clearwood.codec.files import write_text
-    from clearwood.exceptions import InputError
-
-    out = options["out"]
-    if out and chosen is None:
-        raise InputError(f"There are no rules for {out}: only peers found some.")
-    if out:
-        write_text(out, chosen.rules.to_json(), overwrite=options["force"])
-        say(f"wrote {out}")

@@ -9,15 +9,8 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import (
-    check_outputs,
-    common_options,
-    plain_warnings,
-    show,
-    speaker,
-)
-from clearwood.cli.inputs import form_of, json_text, names_of_rows, with_said
-from clearwood.exceptions import InputError
+from clearwood.cli.command import Findings, command, json_text
+from clearwood.cli.inputs import names_of_rows, read_frame
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Columns, and rows held out, that are printed."""
@@ -31,43 +24,37 @@ NO_BETTER = (
 )
 
 
-@click.command(short_help="Find kinds of rows, and rows that surprise.")
-@shared.data
-@shared.own
-@shared.drop
-@shared.categories
-@shared.columns
-@shared.na
-@shared.sep
-@shared.encoding
-@click.option(
-    "--networks",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Networks whose mixture is the density: more are likelier, one is readable.",
+@command(
+    "Find kinds of rows, and rows that surprise.",
+    shared.data,
+    shared.own,
+    *shared.TABLE,
+    shared.option(
+        "--networks",
+        shared.FROM_1,
+        "Networks whose mixture is the density: more are likelier, one is readable.",
+        1,
+    ),
+    shared.option(
+        "--given",
+        shared.TEXT,
+        "Print how the other columns are distributed where this is so; may be "
+        "repeated: --given smoker=yes --given age=60",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+    ),
+    shared.test_size,
+    shared.option(
+        "--out", shared.NEW_FILE, "Write all numbers and the network to this JSON."
+    ),
+    shared.option(
+        "--save", shared.NEW_FILE, "Write the network to a file for clearwood.load."
+    ),
+    shared.report,
+    shared.seed,
+    *shared.PRINTED,
 )
-@click.option(
-    "--given",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="Print how the other columns are distributed where this is so; may be "
-    "repeated: --given smoker=yes --given age=60",
-)
-@shared.test_size
-@click.option(
-    "--out", type=click.Path(), help="Write all numbers and the network to this JSON."
-)
-@click.option(
-    "--save", type=click.Path(), help="Write the network to a file for clearwood.load."
-)
-@shared.report
-@shared.seed
-@shared.as_json
-@shared.force
-@shared.quiet
-@common_options
-def density(data: str, **options: Any) -> None:
+def density(asked: Any) -> Findings:
     """Find the kinds of rows of a table, and the rows that surprise.
 
     DATA is a table (CSV or Parquet) with text, numbers and empty cells as they come. A
@@ -75,96 +62,83 @@ def density(data: str, **options: Any) -> None:
     which groups of columns go together. It is printed in words, with how probable rows
     are that were held out, and the most surprising of these.
     """
-    from clearwood.codec.files import write_text
-    from clearwood.persistence import save
-    from clearwood.reporting import report
+    from clearwood.circuits.estimators import MiniSPN
 
-    say = speaker(options["quiet"])
-    out, page, force = options["out"], options["report"], options["force"]
-    # Before anything that takes long.
-    check_outputs([out, page, options["save"]], [data], force)
-    with plain_warnings(say):
-        X, X_test, names = _read(data, options)
-        _check_given(options["given"], X)
-        fitted = _fit(X, options)
-        summary = _summarize(fitted, X, X_test, names, options)
-        if out:
-            network = {"network": _plain(fitted)}
-            write_text(out, json_text(summary | network), overwrite=force)
-            say(f"wrote {out}")
-        if options["save"]:
-            save(fitted, options["save"], overwrite=force)
-            say(f"wrote {options['save']}")
-        if page:
-            title = f"Kinds of rows of {Path(data).name}"
-            rows = [_row_text(row, names, options["own"]) for row in X_test.index]
-            shown = X_test.set_axis(rows)
-            report(fitted, page, X=shown, overwrite=force, title=title)
-            say(f"wrote {page}")
-    if options["as_json"]:
-        show(json_text(summary))
-    else:
-        show(_text(fitted, summary, names, options["own"]))
+    X, X_test, names = _read(asked)
+    known = _known(asked.given, X)
+    fitted = MiniSPN(
+        n_networks=asked.networks,
+        random_state=asked.seed,
+        verbose=not asked.quiet,
+    ).fit(X)
+    summary = _summarize(fitted.circuit_, X, X_test, known)
+    if names:
+        summary["surprising"] = [
+            {asked.own: names[int(line["row"])], **line}
+            for line in summary["surprising"]
+        ]
+    rows = [_row_text(row, names.get(row), asked.own) for row in X_test.index]
+    return Findings(
+        summary,
+        lambda: f"{fitted.circuit_}\n\n{_text(summary, asked.own)}",
+        fitted,
+        out=lambda: json_text(summary | {"network": _plain(fitted)}),
+        page={
+            "X": X_test.set_axis(rows),
+            "title": f"Kinds of rows of {Path(asked.data).name}",
+        },
+    )
 
 
-def _read(data: str, options: dict[str, Any]) -> tuple[Any, Any, dict[int, Any]]:
+def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
     """The table, the part of it that is held out, and what rows are called."""
-    import numpy as np
+    from clearwood.cli.train import check_finite, hold_out
 
-    from clearwood.cli.tables.reading import read_table
-    from clearwood.cli.train import hold_out
-
-    frame = read_table(
-        data,
-        drop=shared.names(options["drop"]),
-        categories=shared.names(options["categories"]),
-        missing=options["na"],
-        form=form_of(options),
-    )
-    frame = with_said(frame, options["columns"])
+    frame = read_frame(asked)
     # As an editor counts them, without the header.
-    frame.index = frame.index + 1
-    names, own = {}, options["own"]
-    if own is not None:
-        names = dict(zip(frame.index, names_of_rows(frame, own, TAKEN)))
-        frame = frame.drop(columns=own)
-    _check_finite(frame)
-    nothing = np.zeros(len(frame))
-    split = hold_out(
-        frame, nothing, "regression", options["test_size"], options["seed"]
-    )
+    frame.index = range(1, len(frame) + 1)
+    names = {}
+    if asked.own is not None:
+        names = dict(zip(frame.index, names_of_rows(frame, asked.own, TAKEN)))
+        frame = frame.drop(columns=asked.own)
+    check_finite(frame)
+    split = hold_out(frame, frame.index, "regression", asked.test_size, asked.seed)
     return split.X, split.X_test, names
 
 
-def _row_text(row: int | str, names: dict[int, Any], own: str | None) -> str:
+def _row_text(row: int | str, name: Any, own: str | None) -> str:
     """The number of a row, and what it is called."""
-    return f"{row}, {own} {names[int(row)]}" if names else str(row)
+    return str(row) if own is None else f"{row}, {own} {name}"
 
 
-def _check_finite(frame: Any) -> None:
-    """While rows still go by the numbers that they have in the file."""
-    import numpy as np
-
-    for name, column in frame.select_dtypes("number").items():
-        rows = frame.index[np.isinf(column.to_numpy(np.float64, na_value=np.nan))]
-        if len(rows):
-            raise InputError(
-                f"Column {name!r} holds infinity in row {rows[0]} (counted from 1); "
-                "correct the cell, or leave it empty."
-            )
-
-
-def _check_given(given: tuple[str, ...], X: Any) -> None:
-    """Before anything that takes long."""
+def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
+    """Values by columns, as the table has them; before anything that takes long."""
     from clearwood.circuits.learning.variables import read_variables, row_of
+    from clearwood.circuits.reading.profiles import label_words
 
-    names = [_parted(text, X.columns)[0] for text in given]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise click.UsageError(f"--given: {twice!r} is given more than once.")
-    if given:
-        features = read_variables(X, ())
-        row_of(features, dict(_known(features, text) for text in given))
+    if not given:
+        return {}
+    features = read_variables(X)
+    levels = dict(zip(features.names, features.categories))
+    known: dict[str, Any] = {}
+    for text in given:
+        name, value = _parted(text, features.names)
+        if name in known:
+            raise click.UsageError(f"--given: {name!r} is given more than once.")
+        labels = levels[name]
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if labels is not None:
+            by_text = {label_words(label): label for label in labels}
+            known[name] = by_text.get(value, number if number in labels else value)
+        elif math.isfinite(number):
+            known[name] = number
+        else:
+            raise click.UsageError(f"--given {text}: {value!r} is no number.")
+    row_of(features, known)
+    return known
 
 
 def _parted(text: str, columns: Any) -> tuple[str, str]:
@@ -179,26 +153,14 @@ def _parted(text: str, columns: Any) -> tuple[str, str]:
     raise click.UsageError(f"--given {text}: no column is called {name!r}.")
 
 
-def _fit(X: Any, options: dict[str, Any]) -> Any:
-    from clearwood.circuits.estimators import MiniSPN
-
-    return MiniSPN(
-        n_networks=options["networks"],
-        random_state=options["seed"],
-        verbose=not options["quiet"],
-    ).fit(X)
-
-
 def _summarize(
-    fitted: Any, X: Any, X_test: Any, named: dict[int, Any], options: dict[str, Any]
+    circuit: Any, X: Any, X_test: Any, known: dict[str, Any]
 ) -> dict[str, Any]:
     from clearwood.circuits.reading.section import summarize_rows
     from clearwood.circuits.reading.strengths import strengths
     from clearwood.circuits.reading.words import strongest_pairs
 
-    circuit = fitted.circuit_
     names = circuit.features.names
-    pairs = strongest_pairs(strengths(circuit))
     found = summarize_rows(circuit, circuit.features.encode(X_test), X_test)
     return {
         "rows": {"training": len(X), "held_out": len(X_test)},
@@ -208,14 +170,11 @@ def _summarize(
         "no_better": found["no_better"],
         "depend": [
             {"columns": [names[j], names[k]], "strength": strength}
-            for j, k, strength in pairs
+            for j, k, strength in strongest_pairs(strengths(circuit))
         ],
         "columns": found["columns"],
-        "surprising": [
-            {options["own"]: named[int(line["row"])], **line} if named else line
-            for line in found["surprising"]
-        ],
-        "given": _given(circuit, options["given"]),
+        "surprising": found["surprising"],
+        "given": _given(circuit, known) if known else None,
     }
 
 
@@ -227,21 +186,17 @@ def _plain(fitted: Any) -> dict[str, Any]:
     return document | {name: array.tolist() for name, array in arrays.items()}
 
 
-def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
+def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     """The other columns, those that change most first."""
     from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
     from clearwood.circuits.reading.outline import marking
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
-    if not given:
-        return None
-    known = dict(_known(circuit.features, one) for one in given)
     rest = condition(circuit, row_of(circuit.features, known))
     before, after = (profile_of(own.root, own.heaps) for own in (circuit, rest))
-    features = rest.features
-    of_all = {i: before[circuit.features.names.index(name)]
-              for i, name in enumerate(features.names)}  # fmt: skip
+    features, place = rest.features, circuit.features.names.index
+    of_all = {i: before[place(name)] for i, name in enumerate(features.names)}
     return {
         "known": known,
         "changed": [
@@ -252,38 +207,16 @@ def _given(circuit: Any, given: tuple[str, ...]) -> dict[str, Any] | None:
     }
 
 
-def _known(features: Any, text: str) -> tuple[str, Any]:
-    """A column and the value that it is to have, as the table has it."""
-    from clearwood.circuits.reading.profiles import label_words
-
-    name, value = _parted(text, features.names)
-    labels = dict(zip(features.names, features.categories)).get(name)
-    by_text = {label_words(label): label for label in labels or ()}
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if labels is not None:
-        return name, by_text.get(value, number if number in labels else value)
-    if not math.isfinite(number):
-        raise click.UsageError(f"--given {text}: {value!r} is no number.")
-    return name, number
-
-
-def _text(
-    fitted: Any, summary: dict[str, Any], names: dict[int, Any], column: str | None
-) -> str:
-    from clearwood.circuits.reading.profiles import label_words
+def _text(summary: dict[str, Any], own: str | None) -> str:
     from clearwood.rules.conditions import name_text
 
-    scores = "log_density", "log_density_of_independent_columns"
-    own, independent = (summary[key] for key in scores)
-    lines = [str(fitted.circuit_), ""]
-    if own is not None:
-        n_rows = summary["rows"]["held_out"]
+    lines = []
+    mean, n_rows = summary["log_density"], summary["rows"]["held_out"]
+    if mean is not None:
+        independent = summary["log_density_of_independent_columns"]
         lines += [
             f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
-            f"log density is {own:.4g};",
+            f"log density is {mean:.4g};",
             f"if all columns were independent it would be {independent:.4g}.",
             *(NO_BETTER if summary["no_better"] else ()),
             "",
@@ -295,19 +228,27 @@ def _text(
             f"{one['expected']})"
             for one in line["because"]
         ]
-        why = "; ".join(because) or "no single entry"
-        lines.append(f"  row {_row_text(line['row'], names, column)}: {why}")
+        row = _row_text(line["row"], line.get(own), own)
+        lines.append(f"  row {row}: {'; '.join(because) or 'no single entry'}")
     if not summary["surprising"]:
         lines.append("  none")
-    given = summary["given"]
-    if given:
-        known = given["known"].items()
-        said = ", ".join(
-            f"{name_text(name)} = {label_words(value)}" for name, value in known
-        )
-        changed = given["changed"]
-        lines += ["", f"Where {said} (in brackets: among all rows):"]
-        lines += [f"  {one}" for one in changed[:MOST_GIVEN]]
-        same = given["n_others"] - min(len(changed), MOST_GIVEN)
-        lines += [f"  less in {same:,} of the others"] if same else []
-    return "\n".join(lines)
+    return "\n".join([*lines, *_given_lines(summary["given"])])
+
+
+def _given_lines(given: dict[str, Any] | None) -> list[str]:
+    from clearwood.circuits.reading.profiles import label_words
+    from clearwood.rules.conditions import name_text
+
+    if given is None:
+        return []
+    said = ", ".join(
+        f"{name_text(name)} = {label_words(value)}"
+        for name, value in given["known"].items()
+    )
+    changed = given["changed"][:MOST_GIVEN]
+    same = given["n_others"] - len(changed)
+    return [
+        f"\nWhere {said} (in brackets: among all rows):",
+        *(f"  {one}" for one in changed),
+        *([f"  less in {same:,} of the others"] if same else []),
+    ]

@@ -7,57 +7,44 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import (
-    check_outputs,
-    common_options,
-    plain_warnings,
-    show,
-    speaker,
-)
-from clearwood.cli.inputs import json_text, read_training_table
+from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.inputs import read_labelled, split_rows
+from clearwood.exceptions import InputError
 
 MOST_LINES, LEAST_EDGE = 20, 0.1
 """Features that are printed, and the least probable edge."""
 
 
-@click.command(short_help="Find the features that tell the class, and their graph.")
-@shared.data
-@shared.target
-@shared.drop
-@shared.categories
-@shared.columns
-@shared.na
-@shared.sep
-@shared.encoding
-@click.option(
-    "--sampler",
-    type=click.Choice(["auto", "exact", "collapsed", "original"]),
-    default="auto",
-    show_default=True,
-    help="auto: exact for few features, else chains.",
+@command(
+    "Find the features that tell the class, and their graph.",
+    shared.data,
+    shared.target,
+    *shared.TABLE,
+    shared.choice(
+        "--sampler",
+        "auto exact collapsed original",
+        "auto: exact for few features, else chains.",
+    ),
+    shared.option(
+        "--prior",
+        click.Choice(["thesis", "balanced"]),
+        "balanced, the default: correlated noise stays noise.",
+    ),
+    shared.option(
+        "--draws",
+        shared.FROM_1,
+        "Draws of each of the chains, if there are any; by default those of the "
+        "estimator.",
+    ),
+    shared.test_size,
+    shared.option(
+        "--out", shared.NEW_FILE, "Write probabilities and the graph to this JSON."
+    ),
+    shared.report,
+    shared.seed,
+    *shared.PRINTED,
 )
-@click.option(
-    "--prior",
-    type=click.Choice(["thesis", "balanced"]),
-    help="balanced, the default: correlated noise stays noise.",
-)
-@click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    help="Draws of each of the chains, if there are any; by default those of the "
-    "estimator.",
-)
-@shared.test_size
-@click.option(
-    "--out", type=click.Path(), help="Write probabilities and the graph to this JSON."
-)
-@shared.report
-@shared.seed
-@shared.as_json
-@shared.force
-@shared.quiet
-@common_options
-def sbfc(data: str, **options: Any) -> None:
+def sbfc(asked: Any) -> Findings:
     """Find the features that tell the class, and how they depend on each other.
 
     DATA is a table (CSV or Parquet). Every feature gets the probability that it is
@@ -65,68 +52,41 @@ def sbfc(data: str, **options: Any) -> None:
     over all graphs in which features form trees. The most probable of them, and scores
     of predictions on held-out rows, go to the standard output.
     """
-    from clearwood.codec.files import write_text
-    from clearwood.reporting import report
-
-    say = speaker(options["quiet"])
-    out, page, force = options["out"], options["report"], options["force"]
-    # Before anything that takes long.
-    check_outputs([out, page], [data], force)
-    with plain_warnings(say):
-        split = _read(data, options, say)
-        fitted = _fit(split, options)
-        summary = _summarize(fitted, split, options)
-        if out:
-            write_text(out, json_text(summary), overwrite=force)
-            say(f"wrote {out}")
-        if page:
-            report(
-                fitted, page, X=split.X_test, y=split.y_test, overwrite=force,
-                title=f"What tells {options['target']}",
-            )  # fmt: skip
-            say(f"wrote {page}")
-    show(json_text(summary) if options["as_json"] else _text(summary))
-
-
-def _read(data: str, options: dict[str, Any], say: Any) -> Any:
     from sklearn.utils.multiclass import type_of_target
 
-    from clearwood.cli.train import READS_TEXT, hold_out
-    from clearwood.exceptions import InputError
-
-    # It reads text, as categories, and missing values.
-    settings = {**options, "task": "classification"}
-    table = read_training_table(data, READS_TEXT, settings, say)
-    if type_of_target(table.y) == "continuous":
-        raise InputError(
-            f"The column {options['target']!r} holds fractions, which are no classes; "
-            "put its values into groups first."
-        )
-    return hold_out(table.X, table.y, table.task, options["test_size"], options["seed"])
-
-
-def _fit(split: Any, options: dict[str, Any]) -> Any:
     from clearwood.sbfc import SelectiveBayesianForestClassifier
 
-    asked = {"prior": options["prior"], "n_draws": options["draws"]}
-    return SelectiveBayesianForestClassifier(
-        options["sampler"],
-        random_state=options["seed"],
-        verbose=not options["quiet"],
-        **{name: value for name, value in asked.items() if value is not None},
+    asked.task = "classification"
+    table = read_labelled(asked)
+    if type_of_target(table.y) == "continuous":
+        raise InputError(
+            f"The column {asked.target!r} holds fractions, which are no classes; "
+            "put its values into groups first."
+        )
+    split = split_rows(table, asked)
+    given = {"prior": asked.prior, "n_draws": asked.draws}
+    fitted = SelectiveBayesianForestClassifier(
+        asked.sampler,
+        random_state=asked.seed,
+        verbose=not asked.quiet,
+        **{name: value for name, value in given.items() if value is not None},
     ).fit(split.X, split.y)
+    summary = _summarize(fitted, split, asked.target)
+    title = f"What tells {asked.target}"
+    return Findings(
+        summary, lambda: _text(summary), fitted, page=split.held_out | {"title": title}
+    )
 
 
-def _summarize(fitted: Any, split: Any, options: dict[str, Any]) -> dict[str, Any]:
+def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
     from clearwood.sbfc.reading.feature_graph import average_graph
     from clearwood.sbfc.reading.section import sampling_words, score_classes
 
-    scores = score_classes(fitted, split.X_test, split.y_test)
-    names = fitted.levels_.features.names
+    names, best = fitted.levels_.features.names, fitted.best_graph_
     return {
-        "target": options["target"],
-        "rows": {"training": len(split.y), "held_out": len(split.y_test)},
-        "scores": scores,
+        "target": target,
+        "rows": split.counts,
+        "scores": score_classes(fitted, split.X_test, split.y_test),
         "sampling": sampling_words(fitted),
         "log_evidence": fitted.log_evidence_,
         "signal_probability": dict(fitted.feature_ranking()),
@@ -137,8 +97,8 @@ def _summarize(fitted: Any, split: Any, options: dict[str, Any]) -> dict[str, An
         ],
         "best_graph": {
             "log_posterior": fitted.best_log_posterior_,
-            "signal": [names[j] for j in fitted.best_graph_.signal.nonzero()[0]],
-            "edges": [[names[i], names[j]] for i, j in fitted.best_graph_.edges],
+            "signal": [names[j] for j in best.signal.nonzero()[0]],
+            "edges": [[names[i], names[j]] for i, j in best.edges],
         },
     }
 
@@ -147,33 +107,29 @@ def _text(summary: dict[str, Any]) -> str:
     from clearwood._words.numbers import probability_text
     from clearwood.rules.conditions import name_text
 
-    ranking = list(summary["signal_probability"].items())
-    lines = ["Probability that a feature is signal:"]
-    lines += [
+    features = [
         f"  {probability_text(p):>6}  {name_text(name)}"
         f"{' (has a single level)' * (name in summary['single_level'])}"
-        for name, p in ranking[:MOST_LINES]
+        for name, p in summary["signal_probability"].items()
     ]
-    if len(ranking) > MOST_LINES:
-        lines.append(f"  ... {len(ranking) - MOST_LINES:,} more features (--json)")
-    lines += ["", f"That two features depend on each other (from {LEAST_EDGE:g} on):"]
-    for edge in summary["edges"][:MOST_LINES]:
-        first, second = map(name_text, edge["features"])
-        lines.append(f"  {probability_text(edge['probability']):>6}  {first}, {second}")
-    more = len(summary["edges"]) - MOST_LINES
-    if more > 0:
-        lines.append(f"  ... {more:,} more (--json)")
-    if not summary["edges"]:
-        lines.append("  none")
-    scores, n_held = summary["scores"], summary["rows"]["held_out"]
-    lines += [
-        "",
-        f"On {n_held:,} rows held out from training (class shares alone):",
-        *(
-            f"  {name:10}{scores[key]:.4g} ({scores[key + '_without']:.4g})"
-            for name, key in (("log loss", "log_loss"), ("error", "error"))
-        ),
-        "",
-        summary["sampling"],
+    pairs = [
+        f"  {probability_text(edge['probability']):>6}  "
+        f"{', '.join(map(name_text, edge['features']))}"
+        for edge in summary["edges"]
     ]
-    return "\n".join(lines)
+    scores = summary["scores"]
+    return "\n".join(
+        [
+            "Probability that a feature is signal:",
+            *first_lines(features, MOST_LINES, " features"),
+            f"\nThat two features depend on each other (from {LEAST_EDGE:g} on):",
+            *(first_lines(pairs, MOST_LINES) or ["  none"]),
+            f"\nOn {summary['rows']['held_out']:,} rows held out from training "
+            "(class shares alone):",
+            *(
+                f"  {name:10}{scores[key]:.4g} ({scores[key + '_without']:.4g})"
+                for name, key in (("log loss", "log_loss"), ("error", "error"))
+            ),
+            f"\n{summary['sampling']}",
+        ]
+    )

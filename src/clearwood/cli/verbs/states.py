@@ -8,67 +8,48 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import (
-    check_outputs,
-    common_options,
-    plain_warnings,
-    show,
-    speaker,
-)
-from clearwood.cli.inputs import form_of, json_text, with_said
+from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.inputs import read_frame
+from clearwood.exceptions import InputError
 
 MOST_LINES = 20
 """States that are printed."""
 
 
-@click.command(short_help="Find the states between which a text or series moves.")
-@shared.data
-@click.option(
-    "--states",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of states.",
+@command(
+    "Find the states between which a text or series moves.",
+    shared.data,
+    shared.option("--states", shared.FROM_1, "Number of states.", 10),
+    shared.option(
+        "--id",
+        shared.TEXT,
+        "Column of a table that says to which sequence a row belongs.",
+        metavar="COLUMN",
+    ),
+    shared.flag("--lines", "Every line of a text is a sequence."),
+    *shared.TABLE,
+    shared.choice(
+        "--algorithm",
+        "gibbs em",
+        "gibbs: means over draws, which foretell better; em: sooner.",
+    ),
+    shared.option(
+        "--draws",
+        shared.FROM_1,
+        "Draws of each of the chains; by default those of the estimator.",
+    ),
+    shared.test_size,
+    shared.option(
+        "--out", shared.NEW_FILE, "Write scores and all states to this JSON."
+    ),
+    shared.option(
+        "--save", shared.NEW_FILE, "Write the model to a file for clearwood.load."
+    ),
+    shared.report,
+    shared.seed,
+    *shared.PRINTED,
 )
-@click.option(
-    "--id",
-    "sequence",
-    metavar="COLUMN",
-    help="Column of a table that says to which sequence a row belongs.",
-)
-@click.option("--lines", is_flag=True, help="Every line of a text is a sequence.")
-@shared.drop
-@shared.categories
-@shared.columns
-@shared.na
-@shared.sep
-@shared.encoding
-@click.option(
-    "--algorithm",
-    type=click.Choice(["gibbs", "em"]),
-    default="gibbs",
-    show_default=True,
-    help="gibbs: means over draws, which foretell better; em: sooner.",
-)
-@click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    help="Draws of each of the chains; by default those of the estimator.",
-)
-@shared.test_size
-@click.option(
-    "--out", type=click.Path(), help="Write scores and all states to this JSON."
-)
-@click.option(
-    "--save", type=click.Path(), help="Write the model to a file for clearwood.load."
-)
-@shared.report
-@shared.seed
-@shared.as_json
-@shared.force
-@shared.quiet
-@common_options
-def states(data: str, **options: Any) -> None:
+def states(asked: Any) -> Findings:
     """Find the states between which a text, or a series, moves.
 
     DATA is a text (a file named .txt, whose letters are the steps) or a table (CSV or
@@ -78,88 +59,57 @@ def states(data: str, **options: Any) -> None:
     printed with how well it foretells the end of the data, which is held out, beside
     what the last steps alone let expect.
     """
-    from clearwood.codec.files import write_text
-    from clearwood.persistence import save
-    from clearwood.reporting import report
+    from clearwood.sequences import HiddenMarkovModel
     from clearwood.sequences.reading.last_steps import hold_out_last
 
-    say = speaker(options["quiet"])
-    out, page, force = options["out"], options["report"], options["force"]
-    # Before anything that takes long.
-    check_outputs([out, page, options["save"]], [data], force)
-    with plain_warnings(say):
-        X, lengths, emission = _read(data, options)
-        if len(X) < 2:
-            raise _too_short(data)
-        parts = hold_out_last(X, lengths, options["test_size"])
-        fitted = _fit(parts.X_train, parts.lengths_train, emission, options)
-        summary = _summarize(fitted, X, lengths, parts.is_held_out)
-        if out:
-            write_text(out, json_text(summary), overwrite=force)
-            say(f"wrote {out}")
-        if options["save"]:
-            save(fitted, options["save"], overwrite=force)
-            say(f"wrote {options['save']}")
-        if page:
-            title = f"States of {Path(data).name}"
-            report(
-                fitted, page, X=parts.X_test, y=parts.lengths_test, overwrite=force,
-                title=title,
-            )  # fmt: skip
-            say(f"wrote {page}")
-    show(json_text(summary) if options["as_json"] else _text(summary))
+    is_text = Path(asked.data).suffix.lower() == ".txt"
+    X, lengths, emission = (_read_text if is_text else _read_table)(asked)
+    if len(X) < 2:
+        raise InputError(
+            f"{asked.data!r} holds fewer than two steps; give a longer sequence."
+        )
+    parts = hold_out_last(X, lengths, asked.test_size)
+    fitted = HiddenMarkovModel(
+        asked.states,
+        emission=emission,
+        algorithm=asked.algorithm,
+        random_state=asked.seed,
+        verbose=not asked.quiet,
+        **({} if asked.draws is None else {"n_draws": asked.draws}),
+    ).fit(parts.X_train, parts.lengths_train)
+    summary = _summarize(fitted, X, lengths, parts.is_held_out)
+    page = {
+        "X": parts.X_test,
+        "y": parts.lengths_test,
+        "title": f"States of {Path(asked.data).name}",
+    }
+    return Findings(summary, lambda: _text(summary), fitted, page=page)
 
 
-def _too_short(data: str) -> Exception:
-    from clearwood.exceptions import InputError
-
-    return InputError(f"{data!r} holds fewer than two steps; give a longer sequence.")
-
-
-def _read(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str]:
-    """Steps, the lengths of the sequences, and what is emitted."""
-    if Path(data).suffix.lower() != ".txt":
-        if options["lines"]:
-            raise click.UsageError("--lines is for texts; of a table name the --id.")
-        return _read_table(data, options)
-    for name in ("sequence", "drop", "categories", "columns", "na", "sep"):
-        if options[name]:
-            option = "id" if name == "sequence" else name
-            raise click.UsageError(f"--{option} is for tables; {data!r} is a text.")
-    text = _read_text(data, options["encoding"]).replace("\r\n", "\n")
-    return *_parted(text, options["lines"]), "categorical"
-
-
-def _read_text(data: str, encoding: str | None) -> str:
+def _read_text(asked: Any) -> tuple[str, list[int], str]:
+    """Letters, the lengths of the sequences, and what is emitted."""
     from clearwood.cli.tables.csv_file import as_utf8
     from clearwood.codec.files import read_bytes
 
-    return as_utf8(read_bytes(data), data, encoding).decode("utf-8-sig")
-
-
-def _parted(text: str, by_line: bool) -> tuple[str, list[int]]:
-    if not by_line:
-        return text, [len(text)]
+    about = f"; {asked.data!r} is a text"
+    shared.only_for("tables", False, "id drop categories columns na sep", about)
+    data = as_utf8(read_bytes(asked.data), asked.data, asked.encoding)
+    text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    if not asked.lines:
+        return text, [len(text)], "categorical"
     parts = [line for line in text.split("\n") if line]
-    return "".join(parts), [len(line) for line in parts]
+    return "".join(parts), list(map(len, parts)), "categorical"
 
 
-def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str]:
-    from clearwood.cli.tables.reading import read_table
-    from clearwood.exceptions import InputError
-
-    # Of a sequence only its name counts, whatever it looks like.
-    own = options["sequence"]
-    if own and own in shared.names(options["drop"]):
+def _read_table(asked: Any) -> tuple[Any, list[int], str]:
+    """Rows, the lengths of the sequences, and what is emitted."""
+    own = asked.id
+    if asked.lines:
+        raise click.UsageError("--lines is for texts; of a table name the --id.")
+    if own and own in asked.drop:
         raise click.UsageError(f"--drop leaves out {own!r}, which is the --id.")
-    frame = read_table(
-        data,
-        drop=shared.names(options["drop"]),
-        categories=shared.names(options["categories"]) + ([own] if own else []),
-        missing=options["na"],
-        form=form_of(options),
-    )
-    frame = with_said(frame, options["columns"])
+    # Of a sequence only its name counts, whatever it looks like.
+    frame = read_frame(asked, labels=[own] if own else [])
     lengths = [len(frame)]
     if own:
         if frame[own].isna().any():
@@ -169,7 +119,9 @@ def _read_table(data: str, options: dict[str, Any]) -> tuple[Any, list[int], str
         frame = frame.iloc[code.argsort(kind="stable")].drop(columns=own)
         lengths = [int((code == i).sum()) for i in range(code.max() + 1)]
     if not frame.shape[1]:
-        raise InputError(f"{data!r} has no column besides {own!r}; nothing to learn.")
+        raise InputError(
+            f"{asked.data!r} has no column besides {own!r}; nothing to learn."
+        )
     emission = _emission_of(frame)
     if emission == "categorical":
         return frame.iloc[:, 0].astype(object).tolist(), lengths, emission
@@ -185,20 +137,6 @@ def _emission_of(frame: Any) -> str:
         is_flags = frame.isin([0, 1]) | frame.isna()
         return "bernoulli" if is_flags.to_numpy().all() else "gaussian"
     return "categorical" if len(is_label) == 1 else "mixed"
-
-
-def _fit(X: Any, lengths: list[int], emission: str, options: dict[str, Any]) -> Any:
-    from clearwood.sequences import HiddenMarkovModel
-
-    draws = {} if options["draws"] is None else {"n_draws": options["draws"]}
-    return HiddenMarkovModel(
-        options["states"],
-        emission=emission,
-        algorithm=options["algorithm"],
-        random_state=options["seed"],
-        verbose=not options["quiet"],
-        **draws,
-    ).fit(X, lengths)
 
 
 def _summarize(
@@ -234,28 +172,31 @@ def _summarize(
 
 
 def _text(summary: dict[str, Any]) -> str:
+    n_sequences = summary["sequences"]
+    of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
+    return "\n".join(
+        [
+            f"{len(summary['states'])} states{of}, and what each emits:",
+            *first_lines(list(map(_state_text, summary["states"])), MOST_LINES),
+            f"\nMean log-likelihood of {summary['steps']['held_out']:,} steps held "
+            "out, in nats:",
+            *(
+                f"  {name:28}{'impossible' if value is None else f'{value:.4g}'}"
+                for name, value in summary["log_likelihood"].items()
+            ),
+        ]
+    )
+
+
+def _state_text(state: dict[str, Any]) -> str:
     from clearwood._words.numbers import percent_text, share_text
 
-    n, n_sequences = summary["steps"]["held_out"], summary["sequences"]
-    of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
-    lines = [f"{len(summary['states'])} states{of}, and what each emits:"]
-    for state in summary["states"][:MOST_LINES]:
-        emits = state["emits"]
-        said = emits if isinstance(emits, list) else [
-            f"{name} {text}" for name, text in emits.items()
-        ]  # fmt: skip
-        then = ", ".join(
-            f"{j} {share_text(p)}" for j, p in list(state["then"].items())[:3]
-        )
-        lasts = f"{state['lasts']:.3g} step{'s' * (state['lasts'] >= 1.005)}"
-        share = percent_text(state["share"])
-        lines.append(
-            f"  {state['state']:>3} {share:>6}  {'; '.join(said)}\n"
-            f"              lasts {lasts}{f', then {then}' if then else ''}"
-        )
-    more = len(summary["states"]) - MOST_LINES
-    lines += [f"  ... {more:,} more (--json)"] if more > 0 else []
-    lines += ["", f"Mean log-likelihood of {n:,} steps held out, in nats:"]
-    for name, value in summary["log_likelihood"].items():
-        lines.append(f"  {name:28}{'impossible' if value is None else f'{value:.4g}'}")
-    return "\n".join(lines)
+    emits, leads = state["emits"], list(state["then"].items())[:3]
+    if isinstance(emits, dict):
+        emits = [f"{name} {text}" for name, text in emits.items()]
+    then = ", ".join(f"{j} {share_text(p)}" for j, p in leads)
+    lasts = f"{state['lasts']:.3g} step{'s' * (state['lasts'] >= 1.005)}"
+    return (
+        f"  {state['state']:>3} {percent_text(state['share']):>6}  {'; '.join(emits)}\n"
+        f"              lasts {lasts}{f', then {then}' if then else ''}"
+    )

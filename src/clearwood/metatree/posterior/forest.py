@@ -12,7 +12,7 @@ from clearwood.conjugate import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree.growing.from_ensemble import from_ensemble_tree, shape_of_tree
-from clearwood.metatree.posterior.meta_tree import BareMetaTree, MetaTree
+from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import Posterior
 from clearwood.metatree.posterior.predictive import Predictive, rows_at_a_time
 from clearwood.metatree.posterior.structure import BareTree
@@ -51,6 +51,8 @@ class MetaForest:
     """
 
     _most: np.ndarray | None = None
+    tree_weight: np.ndarray
+    """Weight of every tree in predictions."""
 
     def __init__(
         self,
@@ -73,15 +75,15 @@ class MetaForest:
         self.nodes_of = [slice(*ends) for ends in zip(borders, borders[1:])]
         self.place = np.empty(n, dtype=np.int32)
 
-        def enter(nodes: slice) -> BareMetaTree:
+        def enter(nodes: slice) -> MetaTree:
             parent, first_child, original = shape_of_tree(ensemble, nodes)
             # Where the nodes of the ensemble stand in the shape.
             self.place[nodes][original] = np.arange(len(parent), dtype=np.int32)
             feature = ensemble.feature[nodes][original]
             shape = BareTree(parent, first_child, feature, ensemble.n_features)
-            return BareMetaTree(shape, model, prior(shape))
+            return MetaTree(shape, model, prior(shape))
 
-        self.bare: list[BareMetaTree] = each(enter, self.nodes_of, n_jobs)
+        self.bare: list[MetaTree] = each(enter, self.nodes_of, n_jobs)
         self.forget()
 
     def forget(self) -> None:
@@ -102,7 +104,8 @@ class MetaForest:
     def restore(self, own: np.ndarray, g: np.ndarray) -> None:
         """Take over statistics and prior as they stood in another forest."""
         for tree, nodes in zip(self.bare, self.nodes_of):
-            tree.own, tree.g = own[nodes], g[nodes]
+            tree.g = g[nodes]
+            tree.put(own[nodes])
         self.forget()
 
     def ends(self, encoded: np.ndarray) -> np.ndarray:
@@ -186,7 +189,7 @@ class MetaForest:
         forest = copy(self)
         forest.bare = [copy(tree) for tree in self.bare]
         for tree, nodes in zip(forest.bare, self.nodes_of):
-            tree.own = own[nodes]
+            tree.put(own[nodes])
         forest.forget()
         return forest
 
@@ -194,7 +197,7 @@ class MetaForest:
 
     def posteriors(self, n_jobs: int | None = None) -> list[Posterior]:
         """The posterior of every tree given all rows so far."""
-        return each(BareMetaTree.current, self.bare, n_jobs)
+        return each(MetaTree.current, self.bare, n_jobs)
 
     @property
     def trees(self) -> list[MetaTree]:
@@ -205,7 +208,7 @@ class MetaForest:
             for t, bare in enumerate(self.bare):
                 structure = from_ensemble_tree(self.ensemble, t, bins=bins)
                 self._trees.append(MetaTree(structure, self.model, bare.g))
-                self._trees[-1].own = bare.own.copy()
+                self._trees[-1].put(bare.own.copy())
         return self._trees
 
     def mixtures(

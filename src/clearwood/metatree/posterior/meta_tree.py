@@ -48,158 +48,37 @@ class Taught(NamedTuple):
     features: FeatureSpace
 
 
-class BareMetaTree:
-    """What rows at the nodes of one tree have taught, however they came there.
+class Learned(NamedTuple):
+    """What a meta-tree knows.
 
-    Parameters
+    It is replaced in one step, so that an interrupt changes all of it or nothing.
+
+    Attributes
     ----------
     structure : Structure or BareTree
-    model : LeafModel
-    g : ndarray of shape (n_nodes,)
-        Prior of asking on, as the functions in ``prior`` give it.
+        It knows of which kinds the numbers of the rows are.
+    own : ndarray of shape (n_nodes, n_stats)
+    rows : ndarray of shape (n_nodes,) or None
+        As in :class:`Taught`.
+    most : ndarray of shape (n_nodes, n_stats) or None
+        The largest statistics that rows were taken out of.
+    posterior : Posterior or None
+    in_turn : bool
+        Whether the posterior has the rounding of rows that came in turn.
+    handed_out : bool
+        Whether somebody else may hold the arrays, so that they must not change.
     """
 
     structure: Any
-    _own: np.ndarray
-    _rows: np.ndarray | None
-    _posterior: Posterior | None
-    _in_turn: bool
-    """Whether the posterior has the rounding of rows that came in turn."""
-    _handed_out: bool
-    """Whether somebody else may hold its arrays, so that they must not change."""
-    _most: np.ndarray | None = None
-
-    def __init__(self, structure: Any, model: LeafModel, g: np.ndarray) -> None:
-        self.structure = structure
-        self.model = model
-        self.g = g
-        self.put(model.no_rows(structure.n_nodes))
-
-    @property
-    def own(self) -> np.ndarray:
-        """Statistics of the rows that end at each node, (n_nodes, n_stats)."""
-        self._handed_out = True
-        return self._own
-
-    @own.setter
-    def own(self, own: np.ndarray) -> None:
-        self.put(own)
-        self._handed_out = True
-
-    @property
-    def rows(self) -> np.ndarray | None:
-        """Numbers of the rows that end at each node; None where only weights are."""
-        self._handed_out = True
-        return self._rows
-
-    def __copy__(self) -> Any:
-        """Another that knows the same."""
-        self._handed_out = True
-        found = object.__new__(type(self))
-        found.__dict__.update(self.__dict__)
-        return found
-
-    def put(
-        self,
-        own: np.ndarray,
-        rows: np.ndarray | None = None,
-        most: np.ndarray | None = None,
-        **told: Any,
-    ) -> None:
-        """Take over statistics, numbers of rows where known, and what was the most.
-
-        ``told``: what else is to be known of the rows, in the same step.
-        """
-        # In one step, so that an interrupt leaves the old or the new.
-        most = self._most if most is None else most
-        new = {"_own": own, "_rows": rows, "_most": most, **told}
-        self.__dict__.update(new, _posterior=None, _in_turn=False, _handed_out=False)
-
-    @property
-    def weight(self) -> float:
-        """Sum of the weights of all rows learned."""
-        return float(self.model.weight_of(self._own).sum())
-
-    # Learning
-
-    def merge(self, other: BareMetaTree) -> Any:
-        """Add what another meta-tree on the same structure has learned.
-
-        Parameters
-        ----------
-        other : MetaTree
-            With the same structure, leaf model and prior.
-
-        Returns
-        -------
-        MetaTree
-            Itself.
-        """
-        self.check_mergeable(other)
-        return self.add(other.own, other.rows, **self._told_of(other))
-
-    def add(self, own: np.ndarray, rows: np.ndarray | None, **told: Any) -> Any:
-        """Add statistics of other rows, and their numbers where known.
-
-        ``told``: see :meth:`put`.
-        """
-        both = self._own.copy()
-        self.model.merge(both, own)
-        known = self._rows
-        self.put(both, None if known is None or rows is None else known + rows, **told)
-        return self
-
-    def _told_of(self, other: Any) -> dict[str, Any]:
-        """What is to be said of the rows of another too."""
-        return {}
-
-    def check_mergeable(self, other: BareMetaTree) -> None:
-        """Refuse another meta-tree that is no shard of the same model."""
-        if not self._asks_as(other):
-            raise InputError(
-                "The two meta-trees ask different questions; only shards of one "
-                "structure can be merged."
-            )
-        if self.model != other.model:
-            raise InputError(
-                f"The two meta-trees have different leaves, {self.model} and "
-                f"{other.model}; only shards of one model can be merged."
-            )
-        if not np.array_equal(self.g, other.g):
-            node = int((self.g != other.g).argmax())
-            raise InputError(
-                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
-                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
-                "such as that of the first."
-            )
-
-    def _asks_as(self, other: BareMetaTree) -> bool:
-        mine, its = self.structure, other.structure
-        return np.array_equal(mine.first_child, its.first_child)
-
-    # What it knows
-
-    def current(self) -> Posterior:
-        """The posterior; it may change with the next rows."""
-        if self._posterior is None:
-            self._posterior = compute_posterior(
-                self.structure, self.model, self.g, self._own
-            )
-        return self._posterior
-
-    def posterior(self) -> Posterior:
-        """The posterior given all rows so far; it does not change with later ones."""
-        found = self.current()
-        self._handed_out = True
-        return found
-
-    @property
-    def log_evidence(self) -> float:
-        """Log probability of all targets learned, given their rows."""
-        return self.current().log_evidence
+    own: np.ndarray
+    rows: np.ndarray | None
+    most: np.ndarray | None = None
+    posterior: Posterior | None = None
+    in_turn: bool = False
+    handed_out: bool = False
 
 
-class MetaTree(BareMetaTree):
+class MetaTree:
     """All prunings of one tree, with the exact posterior over them.
 
     What it knows of the rows is their sufficient statistics at the nodes where they
@@ -208,8 +87,8 @@ class MetaTree(BareMetaTree):
 
     Parameters
     ----------
-    structure : Structure
-        T_max.
+    structure : Structure or BareTree
+        T_max. A bare tree is one whose rows are sent down by somebody else.
     model : LeafModel
         Prior of every leaf.
     g : float or array-like, default=0.5
@@ -226,24 +105,106 @@ class MetaTree(BareMetaTree):
     array([0.233, 0.767])
     """
 
-    structure: Structure
+    def __init__(self, structure: Any, model: LeafModel, g: Any = 0.5) -> None:
+        self.model = model
+        self.g = constant_prior(structure, g)
+        n = structure.n_nodes
+        self._state = Learned(structure, model.no_rows(n), np.zeros(n, np.int64))
 
-    def __init__(self, structure: Structure, model: LeafModel, g: Any = 0.5) -> None:
-        super().__init__(structure, model, constant_prior(structure, g))
-        self._rows = np.zeros(structure.n_nodes, np.int64)
+    @property
+    def structure(self) -> Any:
+        """The tree whose prunings are averaged."""
+        return self._state.structure
+
+    @property
+    def own(self) -> np.ndarray:
+        """Statistics of the rows that end at each node, (n_nodes, n_stats)."""
+        return self._hand_out().own
+
+    @property
+    def rows(self) -> np.ndarray | None:
+        """Numbers of the rows that end at each node; None where only weights are."""
+        return self._hand_out().rows
+
+    def _hand_out(self) -> Learned:
+        self._state = self._state._replace(handed_out=True)
+        return self._state
+
+    def __copy__(self) -> MetaTree:
+        """Another that knows the same."""
+        found = object.__new__(MetaTree)
+        found.model, found.g, found._state = self.model, self.g, self._hand_out()
+        return found
 
     def without_rows(self) -> MetaTree:
         """The same tree, which has learned nothing."""
         return MetaTree(self.structure, self.model, self.g)
 
-    def _told_of(self, other: Any) -> dict[str, Any]:
-        its = other.structure.coder.features
-        return {"structure": told_of_both(self.structure, its)}
+    def put(
+        self, own: np.ndarray, rows: np.ndarray | None = None, **changes: Any
+    ) -> None:
+        """Take over statistics, and numbers of rows where known.
 
-    def _asks_as(self, other: BareMetaTree) -> bool:
-        return self.structure.same_as(other.structure)
+        ``changes``: what else changes in the :class:`Learned`.
+        """
+        state = self._state
+        known = {"structure": state.structure, "most": state.most} | changes
+        self._state = Learned(own=own, rows=rows, **known)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights of all rows learned."""
+        return float(self.model.weight_of(self._state.own).sum())
 
     # Learning
+
+    def merge(self, other: MetaTree) -> MetaTree:
+        """Add what another meta-tree on the same structure has learned.
+
+        Parameters
+        ----------
+        other : MetaTree
+            With the same structure, leaf model and prior.
+
+        Returns
+        -------
+        MetaTree
+            Itself.
+        """
+        self.check_mergeable(other)
+        return self.add(Taught(other.own, other.rows, other.structure.coder.features))
+
+    def add(self, taught: Taught) -> MetaTree:
+        """Add what other rows teach."""
+        known, own = self._state, self._state.own.copy()
+        self.model.merge(own, taught.own)
+        if known.rows is None or taught.rows is None:
+            rows = None
+        else:
+            rows = known.rows + taught.rows
+        structure = told_of_both(known.structure, taught.features)
+        self.put(own, rows, structure=structure)
+        return self
+
+    def check_mergeable(self, other: MetaTree) -> None:
+        """Refuse another meta-tree that is no shard of the same model."""
+        if not self.structure.same_as(other.structure):
+            raise InputError(
+                "The two meta-trees ask different questions; only shards of one "
+                "structure can be merged."
+            )
+        if self.model != other.model:
+            raise InputError(
+                f"The two meta-trees have different leaves, {self.model} and "
+                f"{other.model}; only shards of one model can be merged."
+            )
+        if not np.array_equal(self.g, other.g):
+            node = int((self.g != other.g).argmax())
+            raise InputError(
+                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
+                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
+                "such as that of the first."
+            )
 
     def update(self, codes: Any, y: Any, weight: Any = None, x: Any = None) -> MetaTree:
         """Learn rows.
@@ -266,29 +227,34 @@ class MetaTree(BareMetaTree):
         return self.update_at(self.structure.route(codes), y, weight, x)
 
     def update_at(
-        self, ends: np.ndarray, y: Any, weight: Any = None, x: Any = None, **told: Any
+        self,
+        ends: np.ndarray,
+        y: Any,
+        weight: Any = None,
+        x: Any = None,
+        structure: Structure | None = None,
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`.
 
-        ``told``: see :meth:`put`.
+        ``structure``: the same, which knows of which kinds their numbers are.
         """
         y, weight = self._check_rows(ends, y, weight)
-        if self._are_few(ends) and all(
-            getattr(self, name) is value for name, value in told.items()
-        ):
+        known = self._state
+        structure = known.structure if structure is None else structure
+        if self._are_few(ends) and structure is known.structure:
             return self._update_few(ends, y, weight, x)
-        own, rows = self._own.copy(), self._rows
+        own, rows = known.own.copy(), known.rows
         self.model.add_rows(own, ends, y, weight, x)
         if rows is not None:
             rows = rows + _count(ends, weight, len(rows))
-        self.put(own, rows, **told)
+        self.put(own, rows, structure=structure)
         return self
 
     def _are_few(self, ends: np.ndarray) -> bool:
         """Whether it pays, and makes no difference, to change only what rows change."""
         n_levels = self.structure.routing.depth + 1
         few = 0 < FEW * len(ends) * n_levels < self.structure.n_nodes
-        return few and not self.model.borrowed and not self._in_turn
+        return few and not self.model.borrowed and not self._state.in_turn
 
     def _update_few(
         self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
@@ -297,44 +263,39 @@ class MetaTree(BareMetaTree):
 
         To the last bit as all would be computed from all statistics anew.
         """
-        model, s, now = self.model, self.structure, self._posterior
+        model, state = self.model, self._state
+        s, now = state.structure, state.posterior
         near, at, own = _kernels.near_ways(
-            ends, s.parent, s.first_child, self._own, now.total if now else self._own
+            ends, s.parent, s.first_child, state.own, now.total if now else state.own
         )
         model.add_rows(own, at, y, weight, x)
         came = at, weight
-        if now is None:
-            self._to_change()
-            _kernels.put_own(near, came, own, self._own, self._rows)
+        state = self._to_change()
+        if state.posterior is None:
+            _kernels.put_own(near, came, own, state.own, state.rows)
             return self
         _, parent, first_child, _ = near
         total = add_below(model, own, parent)
         log_marginal = model.log_marginal_in_unit(total)
         log_stopped = evidence_of_stopped(model, total, own, first_child)
         known = own, total, log_marginal, log_stopped
-        _kernels.learn_near(near, came, known, self.g, self._to_change())
+        _kernels.learn_near(near, came, known, self.g, _arrays_of(state))
         return self
 
-    def _to_change(self) -> tuple[Any, ...] | None:
-        """Have all arrays that rows change to oneself, to change them in place.
-
-        Returns
-        -------
-        tuple of ndarray or None
-            Own statistics and total, log_marginal, log_q and log_odds of the posterior,
-            numbers of rows; None where no posterior is known.
-        """
-        own, rows, now = self._own, self._rows, self._posterior
+    def _to_change(self, in_turn: bool = False) -> Learned:
+        """Have all arrays that rows change to oneself, to change them in place."""
+        state = self._state
+        own, rows, now = state.own, state.rows, state.posterior
         # What is mapped from a file may not be writable.
-        copies = self._handed_out or not own.flags.writeable
+        copies = state.handed_out or not own.flags.writeable
         if copies:
             own, rows = own.copy(), None if rows is None else rows.copy()
         if now is not None:
             now = now.to_change(own, copies)
-        self.__dict__.update(_own=own, _rows=rows, _posterior=now, _handed_out=False)
-        if now is None:
-            return None
-        return own, now.total, now.log_marginal, now.log_q, now.log_odds, rows
+        self._state = state._replace(
+            own=own, rows=rows, posterior=now, in_turn=in_turn, handed_out=False
+        )
+        return self._state
 
     def unlearn(
         self, codes: Any, y: Any, weight: Any = None, x: Any = None
@@ -363,13 +324,13 @@ class MetaTree(BareMetaTree):
         gone = self.model.no_rows(self.structure.n_nodes)
         y, weight = self._check_rows(ends, y, weight)
         self.model.add_rows(gone, ends, y, weight, x)
-        rows = self._rows
+        state = self._state
+        rows = state.rows
         if rows is not None:
             rows = np.maximum(rows - _count(ends, weight, len(rows)), 0)
         # Rows taken out one by one leave the rounding of the largest sums behind.
-        most = self._own if self._most is None else np.maximum(self._most, self._own)
-        own = self.model.remove(self._own, gone, most)
-        self.put(own, rows, most)
+        most = state.own if state.most is None else np.maximum(state.most, state.own)
+        self.put(self.model.remove(state.own, gone, most), rows, most=most)
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
@@ -414,8 +375,7 @@ class MetaTree(BareMetaTree):
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
         kind = kind_of(model)
         self.current()
-        learned = self._to_change()
-        self._in_turn = True
+        learned = _arrays_of(self._to_change(in_turn=True))
         return _kernels.learn_in_turn(
             ends, z, s.parent, s.first_child, kind, model.prior, learned
         ) - math.log(model.unit)
@@ -442,6 +402,28 @@ class MetaTree(BareMetaTree):
             raise InputError("weight must be finite and not negative.")
         return y, weight
 
+    # What it knows
+
+    def current(self) -> Posterior:
+        """The posterior; it may change with the next rows."""
+        state = self._state
+        if state.posterior is not None:
+            return state.posterior
+        found = compute_posterior(state.structure, self.model, self.g, state.own)
+        self._state = state._replace(posterior=found)
+        return found
+
+    def posterior(self) -> Posterior:
+        """The posterior given all rows so far; it does not change with later ones."""
+        found = self.current()
+        self._hand_out()
+        return found
+
+    @property
+    def log_evidence(self) -> float:
+        """Log probability of all targets learned, given their rows."""
+        return self.current().log_evidence
+
     # Predicting
 
     def predictive(self, codes: Any, x: Any = None) -> Predictive:
@@ -465,6 +447,14 @@ class MetaTree(BareMetaTree):
         batches = rows_at_a_time(len(codes), width, self.model)
         parts = [self.predictive(codes[rows]).probabilities() for rows in batches]
         return np.concatenate(parts)
+
+
+def _arrays_of(state: Learned) -> tuple[Any, ...]:
+    """What kernels change of it: statistics, the posterior, numbers of rows."""
+    now: Any = state.posterior
+    return (
+        state.own, now.total, now.log_marginal, now.log_q, now.log_odds, state.rows
+    )  # fmt: skip
 
 
 def _count(ends: np.ndarray, weight: np.ndarray, n_nodes: int) -> np.ndarray:

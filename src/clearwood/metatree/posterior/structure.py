@@ -275,6 +275,10 @@ class BareTree(TreeShape):
     feature: np.ndarray
     n_features: int
 
+    def same_as(self, other: BareTree) -> bool:
+        """Whether two trees have the same shape."""
+        return np.array_equal(self.first_child, other.first_child)
+
 
 def with_names(structure: Structure, X: Any) -> Structure:
     """A structure whose features are called as in a table."""

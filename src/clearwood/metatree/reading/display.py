@@ -5,6 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from clearwood.charts.style import QUIET
+from clearwood.charts.table import (
+    FONT,
+    Text,
+    closed,
+    draw_rules,
+    draw_texts,
+    opened,
+)
 from clearwood.exceptions import InputError
 from clearwood.metatree.reading.annotated_tree import (
     AnnotatedTree,
@@ -18,15 +27,6 @@ from clearwood.metatree.reading.display_layout import (
     TreeLayout,
     lay_out,
     look_of_class,
-)
-from clearwood.plotting.style import QUIET
-from clearwood.plotting.table import (
-    FONT,
-    Text,
-    closed,
-    draw_rules,
-    draw_texts,
-    opened,
 )
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from clearwood._html import count_text
 from clearwood._words.numbers import probability_text
+from clearwood.charts.style import COLOURS, QUIET, colour, wrapped
+from clearwood.charts.table import Legend, Text, block, legend_of, measures
 from clearwood.metatree.reading.annotated_tree import (
     AnnotatedTree,
     TreeNode,
@@ -15,8 +17,6 @@ from clearwood.metatree.reading.annotated_tree import (
     shown_nodes,
     small_text,
 )
-from clearwood.plotting.style import COLOURS, QUIET, colour, wrapped
-from clearwood.plotting.table import Legend, Text, block, legend_of, measures
 from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plotting.style import MARKERS, colour, plain
+from clearwood.charts.style import MARKERS, colour, plain
 from clearwood.projection.judging.tree_stability import TreeStability
 
 MEASURES = {

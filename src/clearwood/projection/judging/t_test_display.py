@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.plotting.style import COLOURS, QUIET
+from clearwood.charts.style import COLOURS, QUIET
 
 if TYPE_CHECKING:
     from clearwood.projection.judging.t_tests import MethodComparison

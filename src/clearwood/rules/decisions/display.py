@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET, plain
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.style import COLOURS, QUIET
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET
 from clearwood.rules import RuleScores
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 from clearwood.rules.scores import prediction_error

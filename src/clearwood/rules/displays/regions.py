@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.charts.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.columns.warned_once import warned_once
-from clearwood.plotting.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.rules import RuleList, RuleSet, RuleSum
 from clearwood.rules.displays.region_cells import (
     Box,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clearwood._html import count_text
-from clearwood.plotting.style import COLOURS, QUIET, colour, plain
+from clearwood.charts.style import COLOURS, QUIET, colour, plain
 from clearwood.rules.drawn.layout import (
     EDGE,
     GAP,

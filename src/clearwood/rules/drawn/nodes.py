@@ -182,7 +182,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
         raise InputError(
             f"Only a tree, or an ordered list of rules, of at most {MOST_LEAVES} lines "
             "can be drawn; rules that add up, or of which an average is taken, are no "
-            "tree. See RulesDisplay."
+            "tree: print them, or make a report."
         )
     rules = tree if isinstance(tree, RuleList) else tree.to_rules()
     decided = encoded = known = None

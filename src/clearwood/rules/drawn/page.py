@@ -6,7 +6,7 @@ from typing import Any
 
 from clearwood._html import count_text
 from clearwood._words.labels import printable
-from clearwood.plotting.style import colour
+from clearwood.charts.style import colour
 from clearwood.rules.drawn.layout import (
     EDGE,
     GAP,

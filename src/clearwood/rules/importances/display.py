@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plotting.style import COLOURS, QUIET, plain
+from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.rules.importances.permuted import Importances, measure_importances
 
 MOST = 20

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.charts.style import COLOURS, QUIET, plain, text_width, wrapped
+from clearwood.charts.table import Text, closed, draw_texts, measures, opened
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS, QUIET, plain, text_width, wrapped
-from clearwood.plotting.table import Text, closed, draw_texts, measures, opened
 from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.reading.feature_graph import (

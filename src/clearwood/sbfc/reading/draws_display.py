@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.style import COLOURS
+from clearwood.charts.sweeps import draw_sweeps
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS
-from clearwood.plotting.sweeps import draw_sweeps
 from clearwood.sbfc.reading.feature_graph import check_classifier
 
 HEIGHT = {"collapsed": "log_joint", "original": "log_posterior"}

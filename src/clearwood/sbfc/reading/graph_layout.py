@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
-from clearwood.plotting.style import wrapped
+from clearwood.charts.style import wrapped
 from clearwood.sbfc.reading.feature_graph import FeatureGraph, spanning_forest
 
 Measure = Callable[[str], float]

@@ -256,7 +256,7 @@ struct Others {
 Others others_than(const Loss& loss, double overlap, const Lines& lines, Index k) {
     Index n_boxes = lines.member.size(0), n_rows = lines.member.size(1);
     Others others{Vector<std::int32_t>(n_rows, std::int32_t(n_boxes)),
-                  Vector<double>(n_rows), Matrix<double>(lines.said.shape()),
+                  Vector<double>::empty({n_rows}), Matrix<double>(lines.said.shape()),
                   Vector<double>(n_boxes + 1)};
     View<std::int32_t, 1> line = others.line;
     for (Index j = n_boxes - 1; j >= 0; --j) {
@@ -327,7 +327,8 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     const auto& [grid, seen, loss, penalties, counts, min_rows, signs] = problem;
     Index n_rows = grid.n_rows(), n_scores = lines.said.size(1);
     Others others = others_than(loss, penalties.overlap, lines, k);
-    Vector<double> cost(n_rows), counted(n_rows);
+    auto cost = Vector<double>::empty({n_rows});
+    auto counted = Vector<double>::empty({n_rows});
     Vector<double> factors = copy_of(others.factors[k]);
     cost_of_rows(loss, others, k, others.offsets[k], factors, cost);
     double least = penalties.literal * double(lines.literals[k]) - ROUNDING;
@@ -344,10 +345,11 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     Matrix<bool> bounds({2, grid.n_features()}, true);
     BoxProblem<Bin> moves{grid,    seen,     cost,  penalties.literal,
                           counted, min_rows, bounds};
-    Vector<bool> inside(n_rows), best_inside = copy_of(lines.member[k]);
+    auto inside = Vector<bool>::empty({n_rows});
+    auto best_inside = copy_of(lines.member[k]);
     Vector<bool> best_box = copy_of(lines.boxes[k]);
     Vector<double> sums(n_scores), best_said = copy_of(lines.said[k]);
-    Vector<std::uint32_t> own_rows(n_rows);
+    auto own_rows = Vector<std::uint32_t>::empty({n_rows});
     bool is_better = false;
     auto tried = says_to_try(loss, others, lines.said, k);
     for (Index t = 0; t < tried.size(0); ++t) {

@@ -15,7 +15,7 @@ constexpr double SMALLEST_GAIN = 1e-9;
 
 // Some rows of a table.
 Matrix<double> take(View<const double, 2> table, View<const Index, 1> rows) {
-    Matrix<double> taken({rows.size(), table.size(1)});
+    auto taken = Matrix<double>::empty({rows.size(), table.size(1)});
     double* into = taken.begin();
     for (Index i : rows) {
         View<const double, 1> line = table[i];
@@ -55,7 +55,7 @@ std::tuple<Vector<Index>, Vector<Index>> partition(View<const Bin, 1> column,
                                                    View<const Index, 1> rows,
                                                    View<const bool, 1> goes_left) {
     Index n_rows = rows.size(), n_left = 0;
-    Vector<Index> both(n_rows);  // rows that go right stand last, in reverse
+    auto both = Vector<Index>::empty({n_rows});  // rows that go right stand last, in reverse
     // Without a branch: which way a row goes cannot be predicted.
     for (Index j = 0; j < n_rows; ++j) {
         both[n_left] = both[n_rows - 1 - j + n_left] = rows[j];
@@ -249,10 +249,6 @@ double split_feature(View<const double, 2> sums, bool is_category, const LeafLos
                        : split_numeric(sums, leaf, least, goes_left);
 }
 
-// Per feature the least loss after one split, and which bins it sends left. The loss is
-// infinite where no split leaves least support on both sides.
-using Splits = std::tuple<Vector<double>, Vector<bool>>;
-
 // The best splits by a histogram: (total number of bins, n_scores + 3).
 Splits best_splits(View<const double, 2> sums, View<const Index, 1> start,
                    View<const Index, 1> n_bins, View<const bool, 1> is_category,
@@ -267,27 +263,66 @@ Splits best_splits(View<const double, 2> sums, View<const Index, 1> start,
     return {std::move(losses), std::move(goes_left)};
 }
 
-// The same for some rows, feature by feature: a histogram of hundreds of scores fits no
-// cache. By stats (n_rows, n_scores + 3) and a loss that need not be the problem's.
+// The best splits of a node.
 template <typename Bin>
-Splits best_splits_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
-                           View<const double, 2> stats, LeafLoss leaf) {
-    const Grid<Bin>& grid = problem.grid;
-    Vector<double> losses(grid.n_features());
-    Vector<bool> goes_left(sum(grid.n_bins));
-    Matrix<double> sums({grid.most_bins(), stats.size(1)}), here = take(stats, rows);
-    for (Index d = 0; d < grid.n_features(); ++d) {
-        View<const Bin, 1> column = grid.columns[d];
-        View<double, 2> part = sums.part(0, grid.n_bins[d]);
-        add_rows<Bin>(column, rows, here, part);
-        losses[d] = split_feature(part, grid.is_category[d], leaf, problem.min_rows,
-                                  grid.part(goes_left, d));
-        if (rows.size() > part.size(0))
-            part.fill(0.0);
-        else
-            for (Index i : rows) part[column[i]].fill(0.0);
+Splits best_splits_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows) {
+    return best_splits_of(problem.grid, rows, take(problem.stats, rows), problem.leaf,
+                          problem.min_rows);
+}
+
+// The bins of values, ascending, after which a feature is cut: all that hold rows if
+// they are no more than so many, else those with equal numbers of rows between.
+//
+// n_rows : of each bin
+Vector<Index> bins_to_cut_after(View<const Index, 1> n_rows, Index most, bool take_all) {
+    Index n_cuts = 0, next = 1, upto = 0, total = sum(n_rows);
+    Vector<Index> cuts(n_rows.size());
+    for (Index b = 0; b < n_rows.size(); ++b) {
+        upto += n_rows[b];
+        double share = double(upto) / double(total);
+        auto is_reached = [&] { return share >= double(next) / double(most + 1); };
+        bool is_cut = take_all ? n_rows[b] > 0 : next <= most && is_reached();
+        if (is_cut) cuts[n_cuts++] = b;
+        while (next <= most && is_reached()) ++next;
     }
-    return {std::move(losses), std::move(goes_left)};
+    return copy_of(cuts.part(0, n_cuts));
+}
+
+// Cuts of numeric features to look ahead of: all of each, if they are few, else with
+// equal numbers of rows between. Missing values, where there are some, are tried on
+// both sides.
+//
+// most : of each feature
+//
+// Returns the feature of each cut, and which of its bins go left: (n_cuts, largest
+// number of bins).
+template <typename Bin>
+std::tuple<Vector<Index>, Matrix<bool>> spread_cuts(const Grid<Bin>& grid,
+                                                    View<const Index, 1> rows,
+                                                    View<const Index, 1> features,
+                                                    Index most) {
+    Index n_found = 0, n_most = features.size() * std::max<Index>(most, 2);
+    Vector<Index> feature(n_most);
+    Matrix<bool> masks({n_most, grid.most_bins()});
+    for (Index d : features) {
+        View<const Bin, 1> column = grid.columns[d];
+        Index last = grid.n_bins[d] - 1;
+        Vector<Index> n_rows(last + 1);
+        for (Index i : rows) ++n_rows[column[i]];
+        View<const Index, 1> of_values = n_rows.part(0, last);
+        Index n_filled = last - std::count(of_values.begin(), of_values.end(), 0);
+        Index n_sides = n_rows[last] > 0 ? 2 : 1;
+        Index wanted = std::max<Index>(most / n_sides, 1);
+        bool take_all = n_filled * n_sides <= most;
+        for (Index cut : bins_to_cut_after(of_values, wanted, take_all))
+            for (Index side = 0; side < n_sides; ++side) {
+                View<bool, 1> mask = masks[n_found];
+                mask.part(0, cut + 1).fill(true);
+                mask[last] = side == 1;
+                feature[n_found++] = d;
+            }
+    }
+    return {copy_of(feature.part(0, n_found)), copy_of(masks.part(0, n_found))};
 }
 
 // What both sides of some splits lose, as leaves and after their best splits.
@@ -321,7 +356,7 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
             if (mask[column[i]] == few_left) small[n_small++] = i;
         Matrix<double> few =
             histogram(columns, start, sums.size(0), small.part(0, n_small), stats);
-        Matrix<double> many(sums.shape());
+        auto many = Matrix<double>::empty(sums.shape());
         std::transform(sums.begin(), sums.end(), few.begin(), many.begin(),
                        std::minus<double>());
         for (Index side = 0; side < 2; ++side) {
@@ -412,11 +447,44 @@ void add_for_bins(nb::module_& module) {
     add_kernel(module, "histogram", &histogram<Bin>);
     add_kernel(module, "partition", &partition<Bin>);
     add_kernel(module, "best_splits_of_rows", &best_splits_of_rows<Bin>);
+    add_kernel(module, "spread_cuts", &spread_cuts<Bin>);
     add_kernel(module, "look_ahead", &look_ahead<Bin>);
     add_kernel(module, "node_boxes", &node_boxes<Bin>);
 }
 
 }  // namespace
+
+// Feature by feature: a histogram of hundreds of scores fits no cache.
+template <typename Bin>
+Splits clearwood::search::best_splits_of(const Grid<Bin>& grid,
+                                         View<const Index, 1> rows,
+                                         View<const double, 2> stats,
+                                         const LeafLoss& leaf, double least) {
+    Vector<double> losses(grid.n_features());
+    Vector<bool> goes_left(sum(grid.n_bins));
+    Matrix<double> sums({grid.most_bins(), stats.size(1)});
+    for (Index d = 0; d < grid.n_features(); ++d) {
+        View<const Bin, 1> column = grid.columns[d];
+        View<double, 2> part = sums.part(0, grid.n_bins[d]);
+        add_rows<Bin>(column, rows, stats, part);
+        losses[d] = split_feature(part, grid.is_category[d], leaf, least,
+                                  grid.part(goes_left, d));
+        if (rows.size() > part.size(0))
+            part.fill(0.0);
+        else
+            for (Index i : rows) part[column[i]].fill(0.0);
+    }
+    return {std::move(losses), std::move(goes_left)};
+}
+
+template Splits clearwood::search::best_splits_of(const Grid<std::uint16_t>&,
+                                                  View<const Index, 1>,
+                                                  View<const double, 2>,
+                                                  const LeafLoss&, double);
+template Splits clearwood::search::best_splits_of(const Grid<std::uint32_t>&,
+                                                  View<const Index, 1>,
+                                                  View<const double, 2>,
+                                                  const LeafLoss&, double);
 
 void add_search_trees(nb::module_& module) {
     module.attr("N_EXTRA") = N_EXTRA;

@@ -71,4 +71,15 @@ inline double leaf_loss(View<const double, 1> sums, const LeafLoss& leaf) {
     return leaf.hard * least - leaf.soft * squares / weight;
 }
 
+// Per feature the least loss after one split, and which bins it sends left. The loss is
+// infinite where no split leaves least support on both sides.
+using Splits = std::tuple<Vector<double>, Vector<bool>>;
+
+// The best splits of some rows. For Bin uint16 and uint32.
+//
+// stats : (n_rows, n_scores + 3), of these rows
+template <typename Bin>
+Splits best_splits_of(const Grid<Bin>& grid, View<const Index, 1> rows,
+                      View<const double, 2> stats, const LeafLoss& leaf, double least);
+
 }  // namespace clearwood::search

@@ -1,10 +1,15 @@
-// Whole trees: which leaf each row comes to, and at what cost.
+// Splits of one node that are tried, with the tree below it, and what they cost.
 #include "_kernels.hpp"
+
+#include <numeric>
 
 using namespace clearwood;
 using namespace clearwood::search;
 
 namespace {
+
+// Features that are tried where one split is moved, in order of promise.
+constexpr Index N_TRIED = 4;
 
 // Python's FlatTree: each node stands before its children, the root first.
 struct FlatTree {
@@ -17,13 +22,26 @@ struct FlatTree {
     Index n_nodes() const { return feature.size(); }
 };
 
-// The leaf that each of some rows comes to.
+// Python's Place, which says what its fields mean.
+struct Place {
+    View<const Index, 1> rows;
+    View<const bool, 1> box;
+    Index literals;
+
+    auto fields() { return std::tie(rows, box, literals); }
+};
+
+// Splits of a place that are tried, the most promising first: what each costs, its
+// feature, and which of its bins go left (n_splits, largest number of bins).
+using Tried = std::tuple<Vector<double>, Vector<Index>, Matrix<bool>>;
+
+// The leaf below a node that each of some rows comes to.
 template <typename Bin>
-Vector<Index> nodes_of_rows(const Grid<Bin>& grid, View<const Index, 1> rows,
-                            const FlatTree& tree) {
-    Vector<Index> found(rows.size());
+Vector<Index> leaves_of_rows(const Grid<Bin>& grid, View<const Index, 1> rows,
+                             const FlatTree& tree, Index below) {
+    auto found = Vector<Index>::empty({rows.size()});
     for (Index j = 0; j < rows.size(); ++j) {
-        Index node = 0;
+        Index node = below;
         while (tree.feature[node] >= 0) {
             Bin bin = grid.columns(tree.feature[node], rows[j]);
             node = tree.children(node, !tree.goes_left(node, bin));
@@ -33,58 +51,92 @@ Vector<Index> nodes_of_rows(const Grid<Bin>& grid, View<const Index, 1> rows,
     return found;
 }
 
+// Sums of stats over the rows that come to each leaf: (n_nodes, n_scores + 3).
+template <typename Bin>
+Matrix<double> sums_of_leaves(const TreeProblem<Bin>& problem,
+                              View<const Index, 1> rows, View<const Index, 1> leaf,
+                              Index n_nodes) {
+    Matrix<double> sums({n_nodes, problem.stats.size(1)});
+    for (Index j = 0; j < rows.size(); ++j)
+        add_line(problem.stats[rows[j]].begin(), sums[leaf[j]].begin(), sums.size(1));
+    return sums;
+}
+
+// Literals of the boxes on both sides of a split, by those of the box that is split.
+//
+// part : the split feature's part of that box
+template <typename Bin>
+std::array<Index, 2> literals_of_sides(const TreeProblem<Bin>& problem, Index literals,
+                                       View<const bool, 1> part, Index feature,
+                                       View<const bool, 1> goes_left) {
+    View<const bool, 1> seen = problem.grid.part(problem.seen, feature);
+    bool is_category = problem.grid.is_category[feature];
+    Index others = literals - part_literals(part, seen, is_category);
+    std::array<Index, 2> found;
+    Vector<bool> side(part.size());
+    for (bool is_left : {true, false}) {
+        for (Index b = 0; b < part.size(); ++b)
+            side[b] = part[b] && goes_left[b] == is_left;
+        found[!is_left] = others + part_literals(side, seen, is_category);
+    }
+    return found;
+}
+
 // Loss and literals of the leaves of a tree; infinite with too little support.
 //
-// rows : that come to its root
-// box, literals_of_box : the root's
+// place : of its root
+// sums : of its leaves
 template <typename Bin>
-double cost_of_tree(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
-                    View<const bool, 1> box, Index literals_of_box,
-                    const FlatTree& tree) {
-    const Grid<Bin>& grid = problem.grid;
-    Index n_nodes = tree.n_nodes(), n_columns = problem.stats.size(1);
-    Matrix<double> sums({n_nodes, n_columns});
-    Vector<Index> at = nodes_of_rows(grid, rows, tree);
-    for (Index j = 0; j < rows.size(); ++j)
-        add_line(problem.stats[rows[j]].begin(), sums[at[j]].begin(), n_columns);
-    Matrix<bool> boxes({n_nodes, box.size()});
-    std::copy(box.begin(), box.end(), boxes.begin());
-    Vector<Index> literals(n_nodes);
-    literals[0] = literals_of_box;
+double cost_of_leaves(const TreeProblem<Bin>& problem, const Place& place,
+                      View<const double, 2> sums, const FlatTree& tree) {
+    Index support = sums.size(1) - 2;
+    Vector<Index> literals(tree.n_nodes()), parent(tree.n_nodes(), -1);
+    literals[0] = place.literals;
     double total = 0.0;
-    for (Index node = 0; node < n_nodes; ++node) {
+    for (Index node = 0; node < tree.n_nodes(); ++node) {
         Index d = tree.feature[node];
         if (d < 0) {
-            if (sums(node, n_columns - 2) < problem.min_rows) return infinity;
+            if (sums(node, support) < problem.min_rows) return infinity;
             total += leaf_loss(sums[node], problem.leaf) +
                      problem.literal * double(literals[node]);
             continue;
         }
-        auto literals_here = [&](View<const bool, 1> part) {
-            return part_literals(part, grid.part(problem.seen, d), grid.is_category[d]);
-        };
-        Index before = literals_here(grid.part(boxes[node], d));
+        Vector<bool> part = copy_of(problem.grid.part(place.box, d));
+        for (Index below = node, above; (above = parent[below]) >= 0; below = above) {
+            if (tree.feature[above] != d) continue;
+            bool is_left = tree.children(above, 0) == below;
+            for (Index b = 0; b < part.size(); ++b)
+                part[b] &= tree.goes_left(above, b) == is_left;
+        }
+        auto sides = literals_of_sides(problem, literals[node], part, d,
+                                       tree.goes_left[node]);
         for (Index side = 0; side < 2; ++side) {
             Index child = tree.children(node, side);
-            std::copy(boxes[node].begin(), boxes[node].end(), boxes[child].begin());
-            View<bool, 1> below = grid.part(boxes[child], d);
-            for (Index b = 0; b < below.size(); ++b)
-                below[b] &= tree.goes_left(node, b) == (side == 0);
-            literals[child] = literals[node] - before + literals_here(below);
+            parent[child] = node;
+            literals[child] = sides[side];
         }
     }
     return total;
 }
 
-// What each of some rows would cost in a tree that says what it says.
+// What a tree costs in some place.
+template <typename Bin>
+double cost_of_tree(const TreeProblem<Bin>& problem, const Place& place,
+                    const FlatTree& tree) {
+    Vector<Index> leaf = leaves_of_rows(problem.grid, place.rows, tree, 0);
+    auto sums = sums_of_leaves<Bin>(problem, place.rows, leaf, tree.n_nodes());
+    return cost_of_leaves<Bin>(problem, place, sums, tree);
+}
+
+// What each of some rows would cost in a leaf that says what it says.
 //
-// sums : those of stats over the rows of every node, (n_nodes, n_scores + 3), by which
-//        its leaves say what they say
+// sums : of the leaves, by which they say what they say
+// at : the leaf of each row
 template <typename Bin>
 Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
-                             View<const double, 2> sums, const FlatTree& tree) {
+                             View<const double, 2> sums, View<const Index, 1> at) {
     const LeafLoss& leaf = problem.leaf;
-    Index n_nodes = tree.n_nodes(), n_scores = problem.stats.size(1) - N_EXTRA;
+    Index n_nodes = sums.size(0), n_scores = sums.size(1) - N_EXTRA;
     Matrix<double> means({n_nodes, n_scores});
     Vector<double> constant(n_nodes);
     Vector<Index> least(n_nodes);
@@ -107,8 +159,7 @@ Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 
             constant[node] = leaf.soft * squares;
         }
     }
-    Vector<double> costs(rows.size());
-    Vector<Index> at = nodes_of_rows(problem.grid, rows, tree);
+    auto costs = Vector<double>::empty({rows.size()});
     for (Index j = 0; j < rows.size(); ++j) {
         View<const double, 1> line = problem.stats[rows[j]], mean = means[at[j]];
         double weight = line[n_scores], cost = weight * constant[at[j]];
@@ -129,38 +180,108 @@ Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 
     return costs;
 }
 
-// Stats (n_all_rows, 2 + 3) for sending each of some rows to the side where it costs
-// less; of other rows zeros.
+// Stats (n_rows, 2 + 3) for sending each of some rows to the side where it costs less.
 //
-// left, right : (n_rows,), what each costs there
+// left, right : what each costs there
 Matrix<double> stats_of_sides(View<const Index, 1> rows, View<const double, 1> left,
                               View<const double, 1> right,
                               View<const double, 2> stats) {
-    Matrix<double> found({stats.size(0), 2 + N_EXTRA});
+    auto found = Matrix<double>::empty({rows.size(), 2 + N_EXTRA});
     for (Index j = 0; j < rows.size(); ++j) {
         double support = stats(rows[j], stats.size(1) - 2);
         std::array<double, 2 + N_EXTRA> line = {left[j], right[j], 1.0, support, 1.0};
-        std::copy(line.begin(), line.end(), found[rows[j]].begin());
+        std::copy(line.begin(), line.end(), found[j].begin());
     }
     return found;
 }
 
-// Whether the rows that go left would cost less on the right.
+// The features whose splits lose least, at most N_TRIED.
+Vector<Index> most_promising(View<const double, 1> losses) {
+    Vector<Index> order(losses.size());
+    std::iota(order.begin(), order.end(), Index(0));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return losses[a] < losses[b]; });
+    Index n = 0;
+    while (n < std::min(N_TRIED, order.size()) && losses[order[n]] < infinity) ++n;
+    return copy_of(order.part(0, n));
+}
+
+// The most promising splits of a place into two leaves.
+//
+// losses, goes_left : of the best split of each feature
 template <typename Bin>
-bool is_turned(View<const Bin, 1> column, View<const Index, 1> rows,
-               View<const bool, 1> goes_left, View<const double, 1> left,
-               View<const double, 1> right) {
-    double cost = 0.0;
-    for (Index j = 0; j < rows.size(); ++j)
-        cost += number_if(goes_left[column[rows[j]]], left[j] - right[j]);
-    return cost > 0.0;
+Tried splits_into_leaves(const TreeProblem<Bin>& problem, const Place& place,
+                         View<const double, 1> losses, View<const bool, 1> goes_left) {
+    Vector<Index> features = most_promising(losses);
+    Vector<double> costs(features.size());
+    Matrix<bool> masks({features.size(), problem.grid.most_bins()});
+    for (Index j = 0; j < features.size(); ++j) {
+        Index d = features[j];
+        View<const bool, 1> mask = problem.grid.part(goes_left, d);
+        std::copy(mask.begin(), mask.end(), masks[j].begin());
+        auto [left, right] = literals_of_sides(
+            problem, place.literals, problem.grid.part(place.box, d), d, mask);
+        costs[j] = losses[d] + problem.literal * double(left + right);
+    }
+    return {std::move(costs), std::move(features), std::move(masks)};
+}
+
+// Splits that may be better at the root of a tree, what is below being kept: each row
+// is sent to the side that costs less as it stands, as nearly as a split can.
+template <typename Bin>
+Tried splits_above(const TreeProblem<Bin>& problem, const Place& place,
+                   const FlatTree& tree) {
+    const Grid<Bin>& grid = problem.grid;
+    View<const Index, 1> rows = place.rows;
+    // Which leaf each row comes to on the left and on the right, and after a split.
+    Vector<Index> left = leaves_of_rows(grid, rows, tree, tree.children(0, 0));
+    Vector<Index> right = leaves_of_rows(grid, rows, tree, tree.children(0, 1));
+    auto leaf = Vector<Index>::empty({rows.size()});
+    auto sums_after = [&](Index d, View<const bool, 1> mask) {
+        View<const Bin, 1> column = grid.columns[d];
+        for (Index j = 0; j < rows.size(); ++j)
+            leaf[j] = mask[column[rows[j]]] ? left[j] : right[j];
+        return sums_of_leaves<Bin>(problem, rows, leaf, tree.n_nodes());
+    };
+    // What it costs on either side, where leaves say what they say now.
+    Matrix<double> sums = sums_after(tree.feature[0], tree.goes_left[0]);
+    Vector<double> left_cost = costs_of_rows<Bin>(problem, rows, sums, left);
+    Vector<double> right_cost = costs_of_rows<Bin>(problem, rows, sums, right);
+    Matrix<double> stats = stats_of_sides(rows, left_cost, right_cost, problem.stats);
+    LeafLoss least_cost{SQUARES, 1.0, 0.0};
+    auto [losses, goes_left] =
+        best_splits_of(grid, rows, stats, least_cost, problem.min_rows);
+    // What the tree costs with each of the best of these splits.
+    Vector<Index> features = most_promising(losses), feature = copy_of(tree.feature);
+    Vector<double> costs(features.size());
+    Matrix<bool> masks({features.size(), grid.most_bins()});
+    Matrix<bool> asked = copy_of(tree.goes_left);
+    for (Index j = 0; j < features.size(); ++j) {
+        Index d = features[j];
+        View<const Bin, 1> column = grid.columns[d];
+        View<bool, 1> mask = masks[j].part(0, grid.n_bins[d]);
+        View<bool, 1> best = grid.part(goes_left, d);
+        double on_left = 0.0;
+        for (Index i = 0; i < rows.size(); ++i)
+            on_left += number_if(best[column[rows[i]]], left_cost[i] - right_cost[i]);
+        // Whoever costs less on the right goes there.
+        for (Index b = 0; b < mask.size(); ++b) mask[b] = best[b] != (on_left > 0.0);
+        feature[0] = d;
+        std::copy(masks[j].begin(), masks[j].end(), asked[0].begin());
+        Matrix<double> then = sums_after(d, mask);
+        costs[j] = cost_of_leaves(problem, place, then,
+                                  FlatTree{feature, asked, tree.children});
+    }
+    return {std::move(costs), std::move(features), std::move(masks)};
 }
 
 template <typename Bin>
 void add_for_bins(nb::module_& module) {
+    add_kernel(module, "leaves_of_rows", &leaves_of_rows<Bin>);
     add_kernel(module, "cost_of_tree", &cost_of_tree<Bin>);
     add_kernel(module, "costs_of_rows", &costs_of_rows<Bin>);
-    add_kernel(module, "is_turned", &is_turned<Bin>);
+    add_kernel(module, "splits_into_leaves", &splits_into_leaves<Bin>);
+    add_kernel(module, "splits_above", &splits_above<Bin>);
 }
 
 }  // namespace
@@ -168,5 +289,4 @@ void add_for_bins(nb::module_& module) {
 void add_whole_trees(nb::module_& module) {
     add_for_bins<std::uint16_t>(module);
     add_for_bins<std::uint32_t>(module);
-    add_kernel(module, "stats_of_sides", &stats_of_sides);
 }

@@ -7,6 +7,10 @@ moving splits and leaves until the objective stops falling.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from clearwood._kernels.search_trees import N_EXTRA
 from clearwood.search.ascent import MOST_SWEEPS, SMALLEST_CHANGE
 from clearwood.search.growth import some_rows
@@ -20,6 +24,9 @@ from clearwood.search.trees.nodes import (
     with_node,
 )
 from clearwood.search.trees.splits import first_split, grow, next_split, prunings
+
+Expansion = tuple[float, Address, GrownNode, int, Any]
+"""Change of the cost, the leaf's address, the leaf, feature and bins that go left."""
 
 N_REMOVED = 3
 """Leaves that may move to another place at a time: those that are missed least."""
@@ -63,7 +70,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
                     _keep(found, improve(longer))
         for size in range(max_leaves, 2, -1):
             if size in found:
-                for shorter in removals(found[size])[:1]:
+                for shorter in removals(found[size], 1):
                     _keep(found, improve(shorter))
         if sum(tree.cost for tree in found.values()) > before - SMALLEST_CHANGE:
             break
@@ -107,21 +114,30 @@ def improve(tree: GrownNode) -> GrownNode:
     return tree
 
 
-def removals(tree: GrownNode) -> list[GrownNode]:
+def removals(tree: GrownNode, most: int | None = None) -> list[GrownNode]:
     """Trees with one leaf less, best first: a split gives way to one of its sides."""
     found = []
     for address, node in inner_nodes(tree):
         for side, child in enumerate(node.children):
-            # The other side is the leaf that goes.
-            if node.children[1 - side].children or (side and node.n_leaves == 2):
+            # The leaf that goes; of two it does not matter which.
+            if child.children or (side and node.n_leaves == 2):
                 continue
-            kept = node.leaf().shaped_like(child)
-            found.append(with_node(tree, address, kept))
-    return sorted((t for t in found if t.is_sound), key=lambda t: t.cost)
+            if np.isfinite(cost := node.without(side)):
+                found.append((cost - node.cost, address, node, 1 - side))
+    found.sort(key=lambda entry: entry[0])
+    return [
+        with_node(tree, address, node.leaf().shaped_like(node.children[kept]))
+        for _, address, node, kept in found[:most]
+    ]
 
 
 def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
     """Trees with one leaf more, best first: a leaf is split."""
+    return [_expanded(tree, found) for found in _best_expansions(tree)[:most]]
+
+
+def _best_expansions(tree: GrownNode) -> list[Expansion]:
+    """How leaves may be split, and by how much the cost changes, best first."""
     found = []
     todo: list[tuple[Address, GrownNode]] = [((), tree)]
     while todo:
@@ -130,18 +146,19 @@ def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
         if not node.children:
             for cost, d, mask in node.promising[:2]:
                 found.append((cost - node.cost, address, node, d, mask))
-    found.sort(key=lambda entry: entry[0])
-    return [
-        with_node(tree, address, node.split(d, mask))
-        for _, address, node, d, mask in found[:most]
-    ]
+    return sorted(found, key=lambda entry: entry[0])
+
+
+def _expanded(tree: GrownNode, found: Expansion) -> GrownNode:
+    _, address, node, d, mask = found
+    return with_node(tree, address, node.split(d, mask))
 
 
 def transplanted(tree: GrownNode) -> GrownNode:
     """Take a leaf away and split another one; the same tree where that does not pay."""
     best = tree
-    for shorter in removals(tree)[:N_REMOVED]:
-        for other in expansions(shorter):
-            if other.cost < best.cost - SMALLEST_CHANGE:
-                best = other
+    for shorter in removals(tree, N_REMOVED):
+        for longer in _best_expansions(shorter)[:1]:
+            if shorter.cost + longer[0] < best.cost - SMALLEST_CHANGE:
+                best = _expanded(shorter, longer)
     return best

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,17 +14,11 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ProbabilityLoss, SquaredLoss
-from clearwood.search.trees.flat import FlatTree, cost_in_place, digest, split_of
+from clearwood.search.trees.flat import FlatTree, Place, digest
 from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
-
-LEAST_COST = LeafLoss(kernels.SQUARES, hard=1.0)
-"""A leaf says what costs least."""
 
 MOST_BINS_AHEAD = 32
 """Bins per numeric feature in which splits are sought that may follow another one."""
-
-N_TRIED = 4
-"""Features that are tried where one split is moved, in order of promise."""
 
 TREE_PENALTY = 0.0003
 """Per literal of each leaf. It decides between trees that are as good; one of K leaves
@@ -136,6 +130,13 @@ def make_tree_problem(
     return problem._replace(constant=float(loss.of_nothing.sum()))
 
 
+OF_ROWS = {"sums", "leaf_cost", "literals", "name", "best_splits", "promising"}
+"""What does not depend on the question of a node, nor on what is below."""
+
+Split = tuple[float, int, np.ndarray]
+"""What a node costs with a split, the feature, and which of its bins go left."""
+
+
 @dataclass(frozen=True, eq=False)
 class GrownNode:
     """A node of a tree with the rows that come to it; the root stands for the tree.
@@ -186,13 +187,14 @@ class GrownNode:
     def cost(self) -> float:
         """Loss and literals of the leaves."""
         if self.children:
-            return sum(child.cost for child in self.children)
+            left, right = self.children
+            return left.cost + right.cost
         return self.leaf_cost
 
     @cached_property
     def n_leaves(self) -> int:
         """Number of leaves."""
-        return sum(child.n_leaves for child in self.children) or 1
+        return sum([child.n_leaves for child in self.children]) or 1
 
     @cached_property
     def is_sound(self) -> bool:
@@ -200,6 +202,21 @@ class GrownNode:
         if self.children:
             return all(child.is_sound for child in self.children)
         return bool(self.sums[-2] >= self.problem.min_rows)
+
+    @cached_property
+    def name(self) -> bytes:
+        """The same for equal boxes below the same root, and for no others."""
+        return digest(self.box)
+
+    @cached_property
+    def shape(self) -> bytes:
+        """The same for equal questions here and below, and for no others."""
+        if not self.children:
+            return b""
+        left, right = self.children
+        assert self.goes_left is not None
+        asked = self.feature.to_bytes(8), self.goes_left, left.shape, b"|", right.shape
+        return digest(*asked)
 
     @cached_property
     def value(self) -> Any:
@@ -214,26 +231,22 @@ class GrownNode:
     @cached_property
     def best_splits(self) -> tuple[np.ndarray, np.ndarray]:
         """Per feature the least loss after one split, and the bins that go left."""
-        return self._splits_of(self.problem.stats, self.problem.leaf)
+        return kernels.best_splits_of_rows(self.problem, self.rows)
 
-    def _splits_of(
-        self, stats: np.ndarray, leaf: LeafLoss
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return kernels.best_splits_of_rows(self.problem, self.rows, stats, leaf)
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.rows, self.box, self.literals)
 
     @cached_property
-    def promising(self) -> list[tuple[float, int, np.ndarray]]:
-        """The best splits of a few features, most promising first.
-
-        What each costs with two leaves below, the feature, and the bins that go left.
-        """
-        key = digest(self.box)
+    def promising(self) -> list[Split]:
+        """The best splits of a few features with two leaves below, the best first."""
+        key = self.name
         if key not in self.known:
-            new, found = split_of(self.problem), []
-            for d, mask in _most_promising(self, *self.best_splits):
-                cost = cost_in_place(self, new.asking(d, mask))
-                found.append((cost, d, mask.copy()))
-            self.known[key] = found
+            tried = kernels.splits_into_leaves(
+                self.problem, self.place, *self.best_splits
+            )
+            self.known[key] = _splits(self, tried)
         return self.known[key]
 
     @cached_property
@@ -263,13 +276,35 @@ class GrownNode:
             if shapes:
                 child = child.shaped_like(shapes[len(children)])
             children.append(child)
-        return replace(
-            self, feature=int(d), goes_left=goes_left, children=tuple(children)
-        )
+        return self._asking(int(d), goes_left, tuple(children))
 
     def with_children(self, children: tuple[GrownNode, ...]) -> GrownNode:
         """The same question with other nodes below."""
-        return replace(self, children=children)
+        return self._asking(self.feature, self.goes_left, children)
+
+    def _asking(
+        self,
+        feature: int = -1,
+        goes_left: np.ndarray | None = None,
+        children: tuple[GrownNode, ...] = (),
+    ) -> GrownNode:
+        """The node with another question, or none; what is known of its rows stays."""
+        node = GrownNode(
+            self.problem, self.rows, self.box, feature, goes_left, children, self.known
+        )
+        of_rows = {name: v for name, v in self.__dict__.items() if name in OF_ROWS}
+        node.__dict__.update(of_rows)
+        return node
+
+    def without(self, side: int) -> float:
+        """What it would cost with one of its sides alone; infinite if not sound."""
+        kept = self.children[1 - side]
+        key = self.name + b"-" + kept.shape
+        if key not in self.known:
+            self.known[key] = kernels.cost_of_tree(
+                self.problem, self.place, FlatTree.of(kept)
+            )
+        return self.known[key]
 
     def shaped_like(self, shape: GrownNode) -> GrownNode:
         """The same questions as in another tree, asked of the rows here."""
@@ -282,7 +317,7 @@ class GrownNode:
         """The node without what is below."""
         if not self.children:
             return self
-        return GrownNode(self.problem, self.rows, self.box, known=self.known)
+        return self._asking()
 
     def leaves(self) -> list[GrownNode]:
         """The leaves from left to right."""
@@ -362,21 +397,20 @@ def as_list(tree: GrownNode) -> BoxList:
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
-def _most_promising(
-    node: GrownNode, losses: np.ndarray, goes_left: np.ndarray
-) -> list[tuple[int, np.ndarray]]:
-    """The features that lose least after their splits, and the bins that go left."""
-    order = np.argsort(losses, kind="stable")[:N_TRIED]
-    return [(int(d), goes_left[node.part(d)]) for d in order if np.isfinite(losses[d])]
+def _splits(node: GrownNode, tried: tuple[np.ndarray, ...]) -> list[Split]:
+    """What a kernel has tried, mask by mask."""
+    n_bins = node.problem.grid.n_bins
+    costs, features, masks = tried
+    pairs = zip(costs.tolist(), features.tolist(), masks)
+    return [(cost, d, mask[: n_bins[d]]) for cost, d, mask in pairs]
 
 
 def _moved(node: GrownNode) -> GrownNode:
     """The best split here, what is below being kept; the same node where it is best."""
-    tree, _ = FlatTree.of(node)
-    key = digest(node.box, tree.feature, tree.goes_left)
+    key = node.name + node.shape
     if key not in node.known:
         best, least = None, node.cost - SMALLEST_CHANGE
-        for cost, d, mask in _moves(node, tree):
+        for cost, d, mask in _moves(node):
             if cost < least:
                 least, best = cost - SMALLEST_CHANGE, (d, mask)
         node.known[key] = best
@@ -386,28 +420,12 @@ def _moved(node: GrownNode) -> GrownNode:
     return node.split(d, mask, node.children)
 
 
-def _moves(node: GrownNode, tree: FlatTree) -> list[tuple[float, int, np.ndarray]]:
-    """Splits that may be better here: what they cost, the feature, and who goes left.
+def _moves(node: GrownNode) -> list[Split]:
+    """Splits that may be better here.
 
-    Where the children are leaves, what they say is refitted with the split. Else each
-    row is sent to the side that costs less as it stands, as nearly as a split can.
+    Where the children are leaves, what they say is refitted with the split.
     """
     if node.n_leaves == 2:
         return node.promising
-    problem, columns = node.problem, node.problem.grid.columns
-    left, right = (_row_costs(child, node.rows) for child in node.children)
-    stats = kernels.stats_of_sides(node.rows, left, right, problem.stats)
-    found = []
-    for d, mask in _most_promising(node, *node._splits_of(stats, LEAST_COST)):
-        if kernels.is_turned(columns[d], node.rows, mask, left, right):
-            mask = ~mask
-        found.append((cost_in_place(node, tree.asking(d, mask)), d, mask))
-    return found
-
-
-def _row_costs(tree: GrownNode, rows: np.ndarray) -> np.ndarray:
-    """What each row would cost in a tree that stays as it is."""
-    problem, (flat, nodes) = tree.problem, FlatTree.of(tree)
-    sums = np.array([node.sums for node in nodes])
-    costs: np.ndarray = kernels.costs_of_rows(problem, rows, sums, flat)
-    return costs
+    tree = FlatTree.of(node)
+    return _splits(node, kernels.splits_above(node.problem, node.place, tree))

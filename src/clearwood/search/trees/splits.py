@@ -123,38 +123,13 @@ def first_splits(leaf: GrownNode) -> tuple[np.ndarray, np.ndarray]:
     each = n_rows * len(grid.start) * problem.stats.shape[1] / 2
     most = int(np.clip(MOST_AHEAD_WORK / max(each, 1.0), *N_FIRST))
     order = order[np.isfinite(losses[order])][: max(most // 2, 1)]
-    found = [(d, goes_left[leaf.part(d)]) for d in order]
-    numeric = [d for d in order if not grid.is_category[d]]
-    cuts = {d: _spread_cuts(leaf, d, most // max(len(order), 1)) for d in numeric}
-    found += [(d, mask) for d in numeric for mask in cuts[d]]
-    features = np.array([d for d, _ in found], dtype=np.int64)
-    masks = np.zeros((len(found), int(grid.n_bins.max(initial=1))), dtype=bool)
-    for line, (_, mask) in zip(masks, found):
-        line[: len(mask)] = mask
-    return features, masks
-
-
-def _spread_cuts(leaf: GrownNode, d: int, most: int) -> list[np.ndarray]:
-    """Cuts of a numeric feature: all if they are few, else with equal numbers between.
-
-    Missing values, where there are some, are tried on both sides.
-    """
-    grid = leaf.problem.grid
-    size = int(grid.n_bins[d])
-    rows = np.bincount(grid.columns[d][leaf.rows], minlength=size)
-    filled = np.flatnonzero(rows[:-1])
-    sides = (False, True) if rows[-1] else (False,)
-    if len(filled) * len(sides) > most:
-        share = np.cumsum(rows[:-1]) / rows[:-1].sum()
-        wanted = max(most // len(sides), 1)
-        at = np.searchsorted(share, np.arange(1, wanted + 1) / (wanted + 1))
-        filled = np.unique(at)
-    bins = np.arange(size)
-    return [
-        np.where(bins == size - 1, side, bins <= cut)
-        for cut in filled
-        for side in sides
-    ]
+    best = np.zeros((len(order), int(grid.n_bins.max(initial=1))), dtype=bool)
+    for line, d in zip(best, order):
+        line[: grid.n_bins[d]] = goes_left[leaf.part(d)]
+    numeric = order[~grid.is_category[order]]
+    each = most // max(len(order), 1)
+    features, cuts = kernels.spread_cuts(grid, leaf.rows, numeric, each)
+    return np.concatenate([order, features]), np.concatenate([best, cuts])
 
 
 def best_subtrees(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._words.numbers import share_text
-from clearwood.plotting.style import COLOURS, QUIET, plain
+from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.sequences.reading.markov_states import check_model, markov_states
 from clearwood.sequences.reading.state_words import describe_states, visible
 from clearwood.sequences.recurrent.explain_rnn import (

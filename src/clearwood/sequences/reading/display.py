@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plotting.scale import log_ticks, scale_of
-from clearwood.plotting.style import COLOURS, MARKERS, QUIET, plain
+from clearwood.charts.scale import log_ticks, scale_of
+from clearwood.charts.style import COLOURS, MARKERS, QUIET, plain
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.markov_states import check_model, step_surprise
 from clearwood.sequences.reading.state_words import visible, written

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.style import QUIET, plain
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import QUIET, plain
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.coloured_text import state_hues, state_runs
 from clearwood.sequences.reading.markov_states import (

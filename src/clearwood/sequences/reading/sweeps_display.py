@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.charts.sweeps import draw_sweeps
 from clearwood.exceptions import InputError
-from clearwood.plotting.sweeps import draw_sweeps
 from clearwood.sequences.reading.markov_states import check_model
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.style import COLOURS
 from clearwood.exceptions import InputError
-from clearwood.plotting.style import COLOURS
 
 
 class FABPathDisplay:

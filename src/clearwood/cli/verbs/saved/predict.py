@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, common_options, plain_warnings, speaker
-from clearwood.cli.inputs import json_text, names_of_rows, read_rows, read_saved
+from clearwood.cli.command import command, json_text, out_or_print
+from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
 """What a line of the result has already."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a text begins that a spreadsheet takes for a formula; the last in full width."""
 
-@click.command(short_help="Apply rules from a file to a table.")
-@shared.saved
-@shared.data
-@shared.own
-@shared.na
-@shared.sep
-@shared.encoding
-@click.option("--out", type=click.Path(), help="Write to this CSV file.")
-@click.option("--force", is_flag=True, help="Overwrite a file that exists.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
-@click.option(
-    "--for-spreadsheets",
-    is_flag=True,
-    help="Put ' before texts that a spreadsheet would run as a formula: those that "
-    "begin with = + - @, a tab or a line break. They are no longer as in the data.",
+
+@command(
+    "Apply rules from a file to a table.",
+    shared.saved,
+    shared.data,
+    shared.own,
+    *shared.CELLS,
+    shared.option("--out", shared.NEW_FILE, "Write to this CSV file."),
+    shared.flag("--force", "Overwrite a file that exists."),
+    shared.flag("--json as_json", "JSON instead of CSV."),
+    shared.flag(
+        "--for-spreadsheets",
+        "Put ' before texts that a spreadsheet would run as a formula: those that "
+        "begin with = + - @, a tab or a line break. They are no longer as in the data.",
+    ),
 )
-@common_options
-def predict(
-    rules: str,
-    data: str,
-    own: str | None,
-    out: str | None,
-    force: bool,
-    as_json: bool,
-    for_spreadsheets: bool,
-    **options: Any,
-) -> None:
+def predict(asked: Any) -> None:
     """Apply the RULES of a file to every row of DATA (CSV or Parquet).
 
     Each line of the result has the number of the data row, counted from 1, the
@@ -49,58 +43,44 @@ def predict(
     sum or an average, the numbers of the rules that took part.
     Columns that the rules do not know are ignored.
     """
-    check_outputs([out], [rules, data], force)
-    if as_json and for_spreadsheets:
+    if asked.as_json and asked.for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
-
-    from clearwood.codec.files import write_text
-
-    _, rule_set = read_saved(rules)
-    with plain_warnings(speaker(quiet=False)):
-        frame = read_rows(rule_set, data, options)
-        records = _records(rule_set, frame)
-        if own is not None:
-            carried = names_of_rows(frame, own, TAKEN)
-            records = [
-                {"row": record["row"], own: cell, **record}
-                for record, cell in zip(records, carried)
-            ]
-    text = (
-        json_text(records, None) + "\n"
-        if as_json
-        else _as_csv(rule_set, records, own, _inert if for_spreadsheets else _as_it_is)
-    )
-    if out:
-        write_text(out, text, overwrite=force)
+    _, rules = read_saved(asked.rules)
+    frame = read_rows(rules, asked)
+    records = _records(rules, frame)
+    if asked.own is not None:
+        carried = names_of_rows(frame, asked.own, TAKEN)
+        records = [
+            {"row": record["row"], asked.own: cell, **record}
+            for record, cell in zip(records, carried)
+        ]
+    if asked.as_json:
+        text = json_text(records, None) + "\n"
     else:
-        click.echo(text, nl=False)
+        written = _inert if asked.for_spreadsheets else _as_it_is
+        text = _as_csv(rules, records, asked.own, written)
+    out_or_print(text, asked)
 
 
-def _records(rule_set: Any, frame: Any) -> list[dict[str, Any]]:
-    encoded = rule_set.encode(frame)
-    said = rule_set.predict_encoded(encoded).tolist()
+def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
+    """The number of the rule that decides each row, or those of all that take part."""
+    encoded = rules.encode(frame)
+    decides = rules.decides(encoded)
+    if decides is not None:
+        behind = [{"rule": i + 1} for i in decides.tolist()]
+    else:
+        held = rules.matches_encoded(encoded)
+        behind = [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
+    said = rules.predict_encoded(encoded).tolist()
     records = [
-        {"prediction": value, **rules}
-        for value, rules in zip(said, _rules_behind(rule_set, encoded))
+        {"row": row, "prediction": value, **by}
+        for row, (value, by) in enumerate(zip(said, behind), start=1)
     ]
-    if rule_set.classes:
-        probabilities = rule_set.probabilities_encoded(encoded).tolist()
+    if rules.classes:
+        probabilities = rules.probabilities_encoded(encoded).tolist()
         for record, shares in zip(records, probabilities):
             record["probabilities"] = shares
-    return [{"row": row, **record} for row, record in enumerate(records, start=1)]
-
-
-def _rules_behind(rule_set: Any, encoded: Any) -> list[dict[str, Any]]:
-    """The number of the rule that decides each row, or those of all that take part."""
-    decides = rule_set.decides(encoded)
-    if decides is not None:
-        return [{"rule": i + 1} for i in decides.tolist()]
-    held = rule_set.matches_encoded(encoded)
-    return [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
-
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""How a text begins that a spreadsheet takes for a formula; the last in full width."""
+    return records
 
 
 def _as_it_is(cell: Any) -> Any:
@@ -114,25 +94,21 @@ def _inert(cell: Any) -> Any:
 
 
 def _as_csv(
-    rule_set: Any,
+    rules: Any,
     records: list[dict[str, Any]],
     own: str | None,
     written: Callable[[Any], Any],
 ) -> str:
-    import csv
-    import io
-
     from clearwood.rules import RuleList
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    named = [f"probability {label}" for label in rule_set.classes]
-    last = "rule" if isinstance(rule_set, RuleList) else "rules"
-    carried = [] if own is None else [own]
-    writer.writerow(map(written, ["row", *carried, "prediction", *named, last]))
+    first = ["row", *([] if own is None else [own]), "prediction"]
+    named = [f"probability {label}" for label in rules.classes]
+    last = "rule" if isinstance(rules, RuleList) else "rules"
+    writer.writerow(map(written, [*first, *named, last]))
     for record in records:
-        probabilities = record.get("probabilities", [])
+        cells = [record[name] for name in first] + record.get("probabilities", [])
         rule = record.get("rule", " ".join(map(str, record.get("rules", []))))
-        first = [record[name] for name in ("row", *carried, "prediction")]
-        writer.writerow(map(written, [*first, *probabilities, rule]))
+        writer.writerow(map(written, [*cells, rule]))
     return text.getvalue()

@@ -7,44 +7,34 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.errors import check_outputs, common_options, plain_warnings, speaker
-from clearwood.cli.inputs import NewRows, read_new_rows, read_saved
-
-OF_ROWS = ("target", "model", "positive", "threshold", "row", "new_to")
-"""Options that say something of rows."""
+from clearwood.cli.command import command, write_page
+from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_saved
 
 
-@click.command(short_help="Write a page about rules from a file.")
-@shared.saved
-@click.argument(
-    "data",
-    required=False,
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+@command(
+    "Write a page about rules from a file.",
+    shared.saved,
+    click.Argument(["data"], required=False, type=shared.FILE_OR_PIPE),
+    shared.option("--out", shared.NEW_FILE, "The HTML file to write.", required=True),
+    shared.truth,
+    shared.model,
+    shared.classes,
+    shared.option(
+        "--new-to",
+        click.Choice(["rules", "model"]),
+        "To whom the rows of DATA are new: to the rules alone, or to the model, too. "
+        "The page says so.",
+    ),
+    shared.positive,
+    shared.threshold,
+    shared.option("--row", shared.FROM_1, "Explain this row of DATA, too, from 1."),
+    shared.columns,
+    shared.option("--title", shared.TEXT, "Title of the page."),
+    *shared.CELLS,
+    shared.force,
+    shared.quiet,
 )
-@click.option("--out", type=click.Path(), required=True, help="The HTML file to write.")
-@shared.truth
-@shared.model
-@shared.classes
-@click.option(
-    "--new-to",
-    type=click.Choice(["rules", "model"]),
-    help="To whom the rows of DATA are new: to the rules alone, or to the model, too. "
-    "The page says so.",
-)
-@shared.positive
-@shared.threshold
-@click.option(
-    "--row", type=click.IntRange(min=1), help="Explain this row of DATA, too, from 1."
-)
-@shared.columns
-@click.option("--title", help="Title of the page.")
-@shared.na
-@shared.sep
-@shared.encoding
-@shared.force
-@shared.quiet
-@common_options
-def report(rules: str, data: str | None, **options: Any) -> None:
+def report(asked: Any) -> None:
     """Write a page about the RULES of a file.
 
     With rows of DATA (CSV or Parquet) all its numbers are of these: with their target
@@ -52,47 +42,24 @@ def report(rules: str, data: str | None, **options: Any) -> None:
     """
     from clearwood._words.labels import check_names
     from clearwood.cli.tables.columns_file import read_columns_file
-    from clearwood.reporting import report as write_page
 
-    say = speaker(options["quiet"])
-    out, columns = options["out"], options["columns"]
-    given = [path for path in (rules, data, options["model"], columns) if path]
-    check_outputs([out], given, options["force"])
-    check_names((options["title"],), "--title")
-    result, rule_set = read_saved(rules)
-    with plain_warnings(say):
-        if data is None:
-            _check_alone(options)
-            found = NewRows(None, None, None)
-        else:
-            found = read_new_rows(rule_set, data, options, say)
-        write_page(
-            result,
-            out,
-            X=found.X,
-            y=found.y,
-            teacher=found.model,
-            title=options["title"],
-            column_info=None if columns is None else read_columns_file(columns),
-            positive=options["positive"],
-            threshold=options["threshold"],
-            new_to=options["new_to"],
-            row=None if options["row"] is None else _row(found.X, data, options["row"]),
-            overwrite=options["force"],
-        )
-    say(f"wrote {out}")
-
-
-def _check_alone(options: dict[str, Any]) -> None:
-    for name in OF_ROWS:
-        if options[name] is not None:
-            option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} is for rows; name the table, too.")
-
-
-def _row(X: Any, data: Any, row: int) -> Any:
-    from clearwood.exceptions import InputError
-
-    if row > len(X):
-        raise InputError(f"--row is {row}, but {data} has {len(X)} row(s).")
-    return X.iloc[[row - 1]]
+    check_names((asked.title,), "--title")
+    of_rows = "target model positive threshold row new_to"
+    shared.only_for("rows", asked.data, of_rows, "; name the table, too")
+    result, rules = read_saved(asked.rules)
+    found = read_new_rows(rules, asked) if asked.data else NewRows()
+    said = None if asked.columns is None else read_columns_file(asked.columns)
+    write_page(
+        result,
+        asked.out,
+        asked,
+        X=found.X,
+        y=found.y,
+        teacher=found.model,
+        title=asked.title,
+        column_info=said,
+        positive=asked.positive,
+        threshold=asked.threshold,
+        new_to=asked.new_to,
+        row=None if asked.row is None else numbered_row(found.X, asked),
+    )

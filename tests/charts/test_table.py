@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from clearwood.plotting.table import MARK, legend_of, measures
+from clearwood.charts.table import MARK, legend_of, measures
 
 NAMES = ["short", "two words", "a name of some more words", "b", "end of the line"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.plotting.style import QUIET, colour
+from clearwood.charts.style import QUIET, colour
 
 
 def draw_sweeps(ax: Any, values: np.ndarray, rhat: float, what: str) -> Any:

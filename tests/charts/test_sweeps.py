@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from clearwood.plotting.sweeps import draw_sweeps
+from clearwood.charts.sweeps import draw_sweeps
 
 matplotlib.use("agg")
 VALUES = 12345 + np.random.default_rng(0).normal(size=(3, 20))

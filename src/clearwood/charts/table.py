@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from clearwood.plotting.style import QUIET, plain, text_width, wrapped
+from clearwood.charts.style import QUIET, plain, text_width, wrapped
 
 WIDTH, MARGIN, FONT = 9.0, 0.12, 9.5
 """Width of a new figure and the white around it, in inches; size of the letters where

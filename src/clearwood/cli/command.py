@@ -1,0 +1,208 @@
+"""What every command does around its own work: one runner for all verbs.
+
+A verb is a function of what was asked for that returns what it found. Before it the
+files are checked, after it what was found is written and printed, and around all of it
+warnings and errors become lines::
+
+    @command("Count the rows.", shared.data, shared.out, *shared.PRINTED)
+    def count(asked):
+        ...
+        return Findings({"rows": n}, text=lambda: f"{n} rows")
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from clearwood.cli import options as shared
+from clearwood.cli.errors import plain_errors, plain_warnings
+from clearwood.exceptions import InputError, safe_text
+
+READ = ("files", "rules", "data", "model", "columns")
+WRITTEN = ("out", "report", "save")
+"""Arguments and options that name files."""
+
+COMMON = (
+    shared.flag("--debug", "Show the whole traceback of an error."),
+    shared.option(
+        "--max-memory",
+        shared.FROM_1,
+        "Memory that the content of one file may take; by default ten times its size "
+        "and 67 MB (a table: 1,074 MB). Allow more for files that you trust.",
+        metavar="MB",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a verb has found, in every form in which it may go out.
+
+    Attributes
+    ----------
+    summary : plain data
+        What ``--json`` prints.
+    text : callable
+        What is printed without it.
+    fitted : optional
+        What ``--save`` keeps, and ``--report`` is about.
+    out : callable, optional
+        The text that ``--out`` writes, if not the summary.
+    page : mapping
+        What the page takes besides: rows, a title.
+    indent : int, optional
+        Of JSON; None puts all on one line.
+    """
+
+    summary: Any
+    text: Callable[[], Any]
+    fitted: Any = None
+    out: Callable[[], str] | None = None
+    page: Mapping[str, Any] = field(default_factory=dict)
+    indent: int | None = 2
+
+
+def command(
+    short: str, *options: click.Parameter
+) -> Callable[[Callable[[Any], Findings | None]], click.Command]:
+    """Make a command of a verb; its docstring is the help.
+
+    What is asked for has an attribute per option, and ``say``, which says a line on
+    stderr, and ``progress``, whether to show bars. A verb that prints by itself
+    returns None.
+    """
+
+    def made(verb: Callable[[Any], Findings | None]) -> click.Command:
+        def callback(debug: bool, max_memory: int | None, **asked: Any) -> None:
+            from clearwood._memory import memory_allowed
+
+            allowed = None if max_memory is None else max_memory * 10**6
+            with plain_errors(debug), memory_allowed(allowed):
+                _run(verb, asked)
+
+        return click.Command(
+            verb.__name__,
+            callback=callback,
+            params=[*options, *COMMON],
+            help=inspect.getdoc(verb),
+            short_help=short,
+        )
+
+    return made
+
+
+def _run(verb: Callable[[Any], Findings | None], options: dict[str, Any]) -> None:
+    quiet = options.get("quiet", False)
+    say, progress = _speaker(quiet), sys.stderr.isatty() and not quiet
+    asked = SimpleNamespace(**options, say=say, progress=progress)
+    check_outputs(options)  # Before anything that takes long.
+    with plain_warnings(say):
+        found = verb(asked)
+    if found is None:
+        return
+    with plain_warnings(say):
+        _write(found, asked)
+    show(json_text(found.summary, found.indent) if asked.as_json else found.text())
+
+
+def _speaker(quiet: bool) -> Callable[[str], None]:
+    """A function that says a line on stderr, once, or nothing when ``quiet``."""
+    said = set()
+
+    def say(text: str) -> None:
+        if not quiet and text not in said:
+            said.add(text)
+            click.echo(f"clearwood: {safe_text(text)}", err=True)
+
+    return say
+
+
+def show(text: Any) -> None:
+    """Print a result for people, without what a terminal would obey."""
+    from clearwood._words.labels import visible
+
+    click.echo(visible(str(text)))
+
+
+def json_text(found: Any, indent: int | None = 2) -> str:
+    """Plain data as JSON for people and programs, and nothing that a terminal obeys."""
+    from clearwood._words.labels import CONTROL
+
+    text = json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
+    lines = text.split("\n")
+    escape = "\\u{:04x}".format
+    return "\n".join(CONTROL.sub(lambda c: escape(ord(c[0])), line) for line in lines)
+
+
+# Files
+
+
+def check_outputs(options: dict[str, Any]) -> None:
+    """Refuse, before the work, outputs that cannot be written or are inputs."""
+    from pathlib import Path
+
+    from clearwood.codec.files import check_writable
+
+    written = [options[name] for name in WRITTEN if options.get(name)]
+    paths = [check_writable(path, overwrite=options["force"]) for path in written]
+    read = [options[name] for name in READ if options.get(name)]
+    inputs = [path for one in read for path in ([one] if isinstance(one, str) else one)]
+    both = [path.resolve() for path in paths]
+    if len(set(both)) < len(both) or {Path(p).resolve() for p in inputs} & set(both):
+        raise InputError(
+            "The files that are read and those that are written must be different "
+            "files; choose another path."
+        )
+
+
+def _write(found: Findings, asked: Any) -> None:
+    """Write the files that were asked for."""
+    if getattr(asked, "out", None):
+        write_out(found.out() if found.out else json_text(found.summary), asked)
+    if getattr(asked, "save", None):
+        from clearwood.persistence import save
+
+        save(found.fitted, asked.save, overwrite=asked.force)
+        asked.say(f"wrote {asked.save}")
+    if getattr(asked, "report", None):
+        write_page(found.fitted, asked.report, asked, **found.page)
+
+
+def write_out(text: str, asked: Any) -> None:
+    """Write the file that ``--out`` names."""
+    from clearwood.codec.files import write_text
+
+    write_text(asked.out, text, overwrite=asked.force)
+    asked.say(f"wrote {asked.out}")
+
+
+def write_page(result: Any, path: str, asked: Any, **shown: Any) -> None:
+    """Write a page about a result."""
+    from clearwood.reporting import report
+
+    report(result, path, overwrite=asked.force, **shown)
+    asked.say(f"wrote {path}")
+
+
+def out_or_print(text: str, asked: Any) -> None:
+    """Write a text to the file that is named, without a word, or else print it."""
+    from clearwood.codec.files import write_text
+
+    if asked.out:
+        write_text(asked.out, text, overwrite=asked.force)
+    else:
+        click.echo(text, nl=False)
+
+
+def first_lines(lines: list[str], most: int, what: str = "") -> list[str]:
+    """No more lines than are printed, and how many there are besides."""
+    more = len(lines) - most
+    return [*lines[:most], *[f"  ... {more:,} more{what} (--json)"] * (more > 0)]
