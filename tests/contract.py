@@ -293,30 +293,46 @@ def test_a_fit_without_a_target_reads_each_column_once(make):
     assert reads == once(X)
 
 
-@each(SIMPLIFIERS)
-def test_a_page_reads_each_column_once_and_encodes_it_once(case, tmp_path, monkeypatch):
-    """Its shuffled rows, too, are those that were encoded."""
-    X, y = case.raw()
-    found = case.made(case.unfitted()).fit(X, y)
-    encoded, encode = Counter(), cw.FeatureSpace.encode_column
+@pytest.fixture
+def encoded(monkeypatch):
+    """How often each column is encoded, by its name."""
+    times, encode = Counter(), cw.FeatureSpace.encode_column
 
     def counted(space, column, d):
-        encoded[space.names[d]] += 1
+        times[space.names[d]] += 1
         return encode(space, column, d)
 
     monkeypatch.setattr(cw.FeatureSpace, "encode_column", counted)
+    return times
+
+
+@each(SIMPLIFIERS)
+def test_a_page_reads_each_column_once_and_encodes_it_once(case, tmp_path, encoded):
+    """Its shuffled rows, too, are those that were encoded."""
+    X, y = case.raw()
+    found = case.made(case.unfitted()).fit(X, y)
+    encoded.clear()
     table, reads = counting_reads(X)
     cw.report(found, tmp_path / "page.html", X=table, y=y)
     assert reads == encoded == once(X)
 
 
 @each([case for case in ESTIMATORS if case not in SIMPLIFIERS])
-def test_a_page_of_any_family_reads_no_column_twice(case, tmp_path):
+def test_a_page_of_any_family_does_nothing_to_a_column_twice(case, tmp_path, encoded):
     X, y = case.raw()
     found = case.made().fit(X, y)
+    encoded.clear()
     table, reads = counting_reads(X)
     cw.report(found, tmp_path / "page.html", X=table, y=y)
-    assert set(reads.values()) == {1}
+    assert set(reads.values()) == set(encoded.values()) == {1}
+
+
+def test_a_page_of_states_encodes_each_column_once(tmp_path, encoded):
+    X, _ = people()
+    found = cw.HiddenMarkovModel(**WITHOUT_TARGET[cw.HiddenMarkovModel]).fit(X)
+    encoded.clear()
+    cw.report(found, tmp_path / "page.html", X=X)
+    assert encoded == once(X)
 
 
 def test_what_is_read_is_forgotten_when_the_call_ends(tmp_path):

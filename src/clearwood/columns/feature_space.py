@@ -20,7 +20,7 @@ from clearwood._words.labels import check_text, label_text
 from clearwood.columns import cells
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.cityhash import category_hash
-from clearwood.columns.frames import frame_of
+from clearwood.columns.frames import codes_of, frame_of
 from clearwood.columns.info import (
     ColumnInfo,
     kinds_of,
@@ -292,7 +292,7 @@ class FeatureSpace:
         needed = everything if asked is None else frozenset(asked)
         strange = []
         for d in everything if whole else sorted(needed):
-            codes = self.encode_column(columns[d], d)
+            codes = codes_of(X, self, columns[d], d)
             by_label = self.categories[d] is not None
             # Here, where the cells of the column lie side by side.
             if by_label and d in needed and _is_strange(codes, self.lookup[d]):

@@ -13,6 +13,9 @@ import numpy as np
 from clearwood.columns.cells import EXACT, are_flags, checked, refuse_zone
 from clearwood.columns.sparse_tables import with_dense_columns
 
+Codes = dict[Any, tuple[np.ndarray, np.ndarray]]
+"""Columns and what each is encoded to, by how."""
+
 
 class FrameColumn:
     """A column of a frame; its cells are read when they are first asked for.
@@ -114,6 +117,8 @@ class Frame:
         self.table = X
         self.names = {str(name): name for name in X.columns}
         self._columns: dict[str, FrameColumn] = {}
+        self.codes: Codes | None = None
+        """What `FeatureSpace.encode` has made of the columns, where it is kept."""
 
     @cached_property
     def _dense(self) -> Any:
@@ -168,9 +173,45 @@ def frame_of(X: Any) -> Frame:
     return (_KEPT.get() or {}).get(id(X)) or Frame(X)
 
 
-def kept_frame(X: Any) -> Frame:
-    """As :func:`frame_of`; in a call that reads once, it does so for all who ask."""
+def kept_frame(X: Any, *, codes: bool = False) -> Frame:
+    """As :func:`frame_of`; in a call that reads once, it does so for all who ask.
+
+    Parameters
+    ----------
+    X : frame
+    codes : bool, default=False
+        Whether to keep what the columns are encoded to, too: as much memory again.
+    """
     frame, kept = frame_of(X), _KEPT.get()
+    if codes:
+        frame.codes = {}
     if kept is not None:
         kept[id(X)] = frame
     return frame
+
+
+def codes_of(X: Any, features: Any, column: np.ndarray, d: int) -> np.ndarray:
+    """A column encoded by a feature, or before in this call by one that reads it alike.
+
+    Parameters
+    ----------
+    X : array-like or frame
+        The table.
+    features : FeatureSpace
+    column : ndarray of shape (n_rows,)
+        Its cells.
+    d : int
+        The feature.
+    """
+    frame = (_KEPT.get() or {}).get(id(X))
+    if frame is None or frame.codes is None:
+        found: np.ndarray = features.encode_column(column, d)
+        return found
+    known, how = frame.codes, (
+        id(column), features.categories[d], features.lookup[d], features.missing_at[d],
+        features.float32, features.info[d].time_kind,
+    )  # fmt: skip
+    if how not in known:
+        # With the cells, so that no others get their identity.
+        known[how] = column, features.encode_column(column, d)
+    return known[how][1]

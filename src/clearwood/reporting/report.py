@@ -113,7 +113,7 @@ def report(
     check_writable(path, overwrite=overwrite)
     check_text((title,), "The title")
     if is_frame(X):
-        kept_frame(X)
+        kept_frame(X, codes=True)
     if column_info is not None:
         result = _with_columns(result, column_info)
     if isinstance(result, Frontier):
