@@ -68,6 +68,11 @@ def pytest_collection_finish():
     gc.enable()
 
 
+def pytest_unconfigure():
+    """What is frozen would count as lost when Python ends."""
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Close the figures that a test or an example has drawn."""
