@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from clearwood._html.chart import round_ticks
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
-from clearwood.charts.scale import Scale, log_ticks
+from clearwood.charts.scale import Scale, log_ticks, round_ticks
 from clearwood.charts.style import COLOURS
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
