@@ -180,8 +180,8 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     Examples
     --------
     >>> from clearwood.charts.marks import Points
-    >>> print(svg(Chart("Growth", [Panel([Points([0, 1], [0, 2])])]), "growth")[:42])
-    <svg class="chart" viewBox="0 0 720 228"
+    >>> print(svg(Chart("Growth", [Panel([Points([0, 1], [0, 2])])]), "growth")[:40])
+    <svg class="chart" viewBox="0 0 720 208"
     """
     scales = [panel.scales(chart.panels) for panel in chart.panels]
     up = [p.y.ticks_on(s[1], int(p.height / 30)) for p, s in zip(chart.panels, scales)]

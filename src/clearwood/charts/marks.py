@@ -1,8 +1,8 @@
 """What charts are made of: marks in data units that both writers can draw.
 
 A mark says which numbers it needs on the axes (``numbers``), writes itself as SVG on a
-:class:`Surface` (``svg``), and draws itself on axes of matplotlib (``draw``). Colours are
-names of styles: of CSS on pages, so that light, dark and print have their own.
+:class:`Surface` (``svg``), and draws itself on axes of matplotlib (``draw``). Colours
+are names of styles: of CSS on pages, so that light, dark and print have their own.
 """
 
 from __future__ import annotations
