@@ -4,7 +4,7 @@ from tests._html.hostile import HOSTILE, tags_of
 from tests.reporting.results import classes_rules, numbers_rules
 
 from clearwood._html import count_text, render
-from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
+from clearwood.charts.scale import round_ticks
 
 
 def test_there_are_enough_hostile_names():
@@ -46,16 +46,6 @@ def test_a_negative_agreement_draws_no_bar_but_shows_its_number():
 
 def test_numbers_are_short():
     assert count_text(3.25) == "3.2"
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 100, 12345])
-def test_whole_ticks_begin_at_one_and_stand_where_their_numbers_do(n):
-    ticks = whole_ticks(n)
-    values = [int(text.replace(",", "")) for text, _ in ticks]
-    assert values[0] == 1 and values == sorted(set(values)) and values[-1] <= n
-    assert len(values) >= min(n, 2)
-    places = [LEFT + (WIDTH - LEFT - RIGHT) * (v - 1) / max(n - 1, 1) for v in values]
-    assert [place for _, place in ticks] == pytest.approx(places)
 
 
 @pytest.mark.parametrize(

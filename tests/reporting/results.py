@@ -18,7 +18,7 @@ class Result:
 
     def __init__(self, rules, history=(), **parameters):
         self.rules_ = rules
-        self.history_ = history
+        self.history_, self.n_start_components_ = history, 9
         self._parameters = parameters
 
     def get_params(self, deep=True):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import dots
 from tests.reporting.results import Result, Teacher
 from tests.rules.displays.samples import scores_sum, values_sum
 from tests.wording import same_lines
@@ -53,22 +54,21 @@ def test_scores_of_the_path_are_those_of_its_rules(fitted):
 def test_higher_dots_stand_for_higher_fidelity(fitted):
     rules, X, _ = fitted
     path = summarize(rules, X=X)["path"]
-    x, y = np.array(path["dots"]).T
+    # The last is the large one of the size that was chosen.
+    *all_sizes, chosen = dots(path["chart"])
+    x, y = np.array(all_sizes).T
     fidelity = [line["fidelity"] for line in path["lines"]]
     assert (np.diff(x) > 0).all()
     assert np.array_equal(np.argsort(-y, kind="stable"), np.argsort(fidelity))
-    assert path["mark"] == x[rules.rules_.n_rules - 1]
-    for text in (path["points"], path["held_out_points"], path["band"]):
-        for point in text.split():
-            across, down = map(float, point.split(","))
-            assert path["left"] <= across <= path["right"]
-            assert path["top"] - 0.1 <= down <= path["bottom"] + 0.1
+    assert chosen[0] == x[rules.rules_.n_rules - 1]
 
 
 def test_without_rows_the_held_out_fidelity_is_shown(fitted, tmp_path):
     rules, _, _ = fitted
     path = summarize(rules)["path"]
-    assert not path["has_rows"] and path["has_held_out"] and not path["dots"]
+    assert (
+        not path["has_rows"] and path["has_held_out"] and not len(dots(path["chart"]))
+    )
     assert "On the rows" not in path["words"]
     same_lines(path["words"])
     same_lines(page_of(tmp_path, rules))
@@ -89,7 +89,7 @@ def test_a_path_of_one_line_is_drawn(tmp_path):
     result.path_ = (one,)
     page = page_of(tmp_path, result, X=[[0.0], [1.0]], teacher=Teacher([1.0, 2.0]))
     same_lines(page)
-    assert page.split('id="path"')[1].count("<circle") == 1
+    assert page.split('id="path"')[1].count("<circle") == 2
 
 
 def test_the_page_of_a_list_says_nothing_of_fab(fitted, tmp_path):

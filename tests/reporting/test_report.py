@@ -6,6 +6,7 @@ import pytest
 from markupsafe import Markup, escape
 from sklearn.ensemble import RandomForestClassifier
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import lines
 from tests.reporting.frontiers import small_frontier
 from tests.reporting.results import (
     ROWS,
@@ -17,13 +18,12 @@ from tests.reporting.results import (
 )
 from tests.wording import refuses, same_lines, same_text
 
-from clearwood._html.chart import round_ticks
 from clearwood._words.numbers import share_text
+from clearwood.charts.scale import round_ticks
 from clearwood.circuits import SPNClassifier
 from clearwood.exceptions import InputError
 from clearwood.metatree import MetaTreeClassifier
 from clearwood.reporting import report, summarize
-from clearwood.reporting.history import summarize_history
 from clearwood.reporting.summary import MOST_SHUFFLED
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.decisions import decisions
@@ -271,7 +271,8 @@ def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
     svgs = re.findall(r"<svg.*?</svg>", shown, re.S)
     (roc,) = [svg for svg in svgs if 'id="roc-title"' in svg]
     (dots,) = [svg for svg in svgs if 'id="calibration-title"' in svg]
-    assert roc.count("<polyline") == 2 and told.area.as_number() in roc
+    assert len(lines(roc, "first")) == len(lines(roc, "second")) == 1
+    assert told.area.as_number() in roc
     assert dots.count("<circle") == len(found.calibration)
     for svg in (roc, dots):
         for x in re.findall(r'(?:cx|cy|x1|y1)="([-\d.]+)"', svg):
@@ -399,25 +400,6 @@ def test_without_rules_nothing_is_decided_or_explained(asked):
 def test_a_folder_that_is_absent_is_named():
     with refuses(InputError, match="'nowhere'"):
         report(numbers_rules(), "nowhere/report.html")
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 50, 5000])
-def test_the_chart_stays_on_its_canvas(n):
-    history = [Step(-1e5 / (i + 1), 9 - 8 * i // n) for i in range(n)]
-    chart = summarize_history(history)
-    for panel in chart["panels"]:
-        points = [p.split(",") for p in panel["points"].split()]
-        assert 1 <= len(points) <= 400
-        for x, y in points:
-            assert 0 <= float(x) <= chart["width"]
-            assert panel["top"] <= float(y) <= panel["bottom"]
-        for _, y in panel["ticks"]:
-            assert panel["top"] - 0.1 <= y <= panel["bottom"] + 0.1
-
-
-def test_a_constant_or_infinite_bound_is_drawn():
-    assert summarize_history([Step(-3.0, 2)] * 3)["panels"][0]["points"]
-    assert summarize_history([Step(-np.inf, 2), Step(-3.0, 2)])["panels"][0]["points"]
 
 
 def test_ticks_lie_between_the_bounds_and_are_few():

@@ -3,8 +3,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.charts.drawn import lines
 from tests.wording import refuses
 
+from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError
 from clearwood.rules.displays import RegionsDisplay
 from clearwood.simplifiers import (
@@ -119,6 +121,14 @@ def test_the_path_is_the_history(fitted):
     lower = display.components_ax_.lines[0].get_ydata()
     assert lower.tolist() == display.n_components.tolist()
     display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("bound", [[-3.0], [-3.0] * 3, [-np.inf, -3.0], range(5000)])
+def test_any_bound_is_drawn_and_told(bound):
+    display = FABPathDisplay(np.array(bound, dtype=float), np.full(len(bound) + 1, 2))
+    drawn = svg(display.chart(), "history", display.words())
+    assert len(lines(drawn, "second")) == 1 and "nan" not in drawn
+    display.plot().figure_.canvas.draw()
 
 
 def test_both_halves_of_the_path_stand_within_the_axes_and_apart(fitted):

@@ -20,10 +20,12 @@ class Scale(NamedTuple):
 
     def share(self, value: float) -> float:
         """Where a value stands between the ends: 0 at the low one, 1 at the high."""
-        low, high, value = self.low, self.high, min(max(value, self.low), self.high)
+        low, high = self.low, self.high
+        value = min(max(value, min(low, high)), max(low, high))
         if self.is_log:
             low, high, value = math.log(low), math.log(high), math.log(value)
-        return (value - low) / (high - low)
+        # Halves first: the largest numbers there are have no difference.
+        return (value / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def scale_of(values: Sequence[float]) -> Scale:
@@ -87,3 +89,27 @@ def log_ticks(scale: Scale) -> list[float]:
         if len(ticks) <= MOST_TICKS:
             return ticks
     return ticks[:: math.ceil(len(ticks) / MOST_TICKS)]
+
+
+def round_ticks(low: float, high: float, most: int = 4) -> list[float]:
+    """Round numbers between two bounds, at steps of 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> round_ticks(0, 9)
+    [0.0, 5.0]
+    >>> round_ticks(0.0, 0.31)
+    [0.0, 0.1, 0.2, 0.3]
+    """
+    if not high > low:
+        return [float(low)]
+    power = math.floor(math.log10(high / most - low / most))
+    for exponent in (power, power + 1):
+        for factor in (1, 2, 5):
+            step = float(f"{factor}e{exponent}")
+            first, last = math.ceil(low / step), math.floor(high / step)
+            if last - first < most:
+                # Through text, so that 3 * 0.1 reads 0.3.
+                ticks = range(first, last + 1)
+                return [float(f"{tick * step:.12g}") for tick in ticks]
+    return [float(low)]

@@ -29,6 +29,11 @@ def plain(*lines: str) -> str:
     return "\n".join(map(printable, lines)).replace("$", r"\$")
 
 
+def in_lines(words: str) -> str:
+    """As :func:`plain`, of words that have their lines."""
+    return plain(*words.split("\n"))
+
+
 def wrapped(
     pieces: Sequence[str], width: float, measure: Callable[[str], float]
 ) -> list[str]:

@@ -8,11 +8,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.numbers import probability_text, short_text
-from clearwood.charts.style import COLOURS, QUIET, plain, wrapped
+from clearwood.charts.chart import Chart
+from clearwood.charts.display import Display
+from clearwood.charts.style import COLOURS, plain, wrapped
 from clearwood.exceptions import InputError
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
 from clearwood.projection.reading.section import have_one_variance
+from clearwood.projection.reading.size_chart import (
+    Measure,
+    held_out_measure,
+    panel_of,
+)
 from clearwood.projection.sizes import SizePath, Words
 
 TREE = Words("tree", "leaf", "leaves")
@@ -24,7 +31,7 @@ MOST_WHOLE = 12
 """Whole numbers of a feature that are drawn side by side."""
 
 
-class SizePathDisplay:
+class SizePathDisplay(Display):
     """How far trees of all sizes are from their reference, and from held-out rows.
 
     Make one with :meth:`from_estimator`. To lose 0.05 nats per row is to find what
@@ -66,59 +73,25 @@ class SizePathDisplay:
             words=estimator._words,
         )
 
-    def plot(self, ax: Any = None) -> SizePathDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        SizePathDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    def chart(self) -> Chart:
+        """Training rows, and those held out where there are any."""
         path = self.path
-        ax.axhline(0.0, color=QUIET, linestyle="--", label="as good as the reference")
-        ax.plot(
-            path.size, path.divergence, "o-", color=COLOURS[0], markersize=4,
-            label="training rows: divergence from the reference",
-        )  # fmt: skip
-        if path.held_out is not None and path.standard_error is not None:
+        of_training = "training rows: divergence from the reference"
+        measures = [Measure(of_training, "first", path.divergence, None, ())]
+        held_out = held_out_measure(path)
+        if held_out is None:
+            levels = ((0.0, "as good as the reference"),)
+            measures = [measures[0]._replace(levels=levels)]
+        else:
             what = {
                 "labels": "held-out rows: loss in predicting what was observed",
                 "reference": "held-out rows: divergence from the reference",
             }
-            ax.fill_between(
-                path.size, path.held_out - path.standard_error,
-                path.held_out + path.standard_error,
-                color=COLOURS[1], alpha=0.2, linewidth=0,
-            )  # fmt: skip
-            ax.plot(
-                path.size, path.held_out, "s-", color=COLOURS[1], markersize=4,
-                label=f"{what[path.judged_by]}\n(shaded: ± a standard error)",
-            )  # fmt: skip
-            if path.tolerance is not None:
-                ax.axhline(
-                    path.tolerance, color=QUIET, linestyle=":",
-                    label=f"a loss of {path.tolerance:g}, which is tolerated",
-                )  # fmt: skip
-        words = self.words
-        ax.axvline(
-            self.chosen, color=QUIET, linewidth=0.8,
-            label=f"the {words.proxy} printed, {words.so_many(self.chosen)}",
-        )  # fmt: skip
-        ax.set(xlabel=words.lines, ylabel="worse than the reference (nats per row)")
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.legend(fontsize=8, facecolor="white", edgecolor="none", framealpha=1.0)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            name = f"{what[path.judged_by]}\n(shaded: ± a standard error)"
+            measures.append(held_out._replace(name=name))
+        name = "worse than the reference (nats per row)"
+        panel = panel_of(measures, path, self.chosen, self.words, name)
+        return Chart("How good all sizes are", [panel])
 
 
 class LeavesDisplay:

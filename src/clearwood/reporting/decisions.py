@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from clearwood._html.chart import round_ticks
 from clearwood._words.numbers import percent_text
+from clearwood.charts.chart import svg
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import (
     CalibrationPoint,
     Decisions,
-    Errors,
-    Judgement,
     Residuals,
     judge,
+)
+from clearwood.rules.decisions.display import (
+    ResidualsDisplay,
+    calibration_chart,
+    roc_chart,
 )
 from clearwood.rules.decisions.in_words import (
     MEANING,
@@ -30,17 +32,6 @@ from clearwood.rules.decisions.in_words import (
 from clearwood.rules.decisions.of_values import line_name
 from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.rule import few_text, prediction_text
-
-SIDE, EDGE, TOP = 300.0, 52.0, 24.0
-"""Of a square plot, and what is free left and above."""
-AXIS = 20
-"""Letters of a label beside an axis; the words of a chart have all of it."""
-MOST_POINTS = 200
-"""Of a curve: more would not be seen."""
-SMALLEST, LARGEST = 3.0, 8.0
-"""Radius of a point, by its share of the rows."""
-BAR, LABELS, ACROSS = 34.0, 130.0, 480.0
-"""Height of a line of errors, the room left of it, and the width of their chart."""
 
 
 def summarize_decisions(
@@ -101,8 +92,8 @@ def _of_one(found: Decisions) -> dict[str, Any]:
             {"word": "", "name": "error", "meaning": of_all, "told": wrong},
         ],
         "words": list(MEANING),
-        "calibration": _calibration(found.calibration, label),
-        "roc": None if found.rules.roc is None else _roc(found, label),
+        "calibration": _calibration(found, label),
+        "roc": None if found.rules.roc is None else _roc(found),
     }
 
 
@@ -151,74 +142,13 @@ def _confusion(found: Decisions) -> dict[str, Any]:
 # Charts of classes
 
 
-def _square(title: str, words: str, across: str, up: str) -> dict[str, Any]:
-    """A plot of two shares, with what both charts have in common."""
-    ticks = [(percent_text(t), t) for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
+def _calibration(found: Decisions, label: str) -> dict[str, Any]:
+    """What is promised against what is found."""
+    words = " ".join(_promise(point, label) for point in found.calibration)
     return {
-        "title": title,
-        "words": words,
-        "across": across,
-        "up": up,
-        "width": EDGE + SIDE + 24,
-        "height": TOP + SIDE + 48,
-        "left": EDGE,
-        "right": EDGE + SIDE,
-        "top": TOP,
-        "bottom": TOP + SIDE,
-        "x_ticks": [(text, x_at(t)) for text, t in ticks],
-        "y_ticks": [(text, y_at(t)) for text, t in ticks],
+        "svg": svg(calibration_chart(found), "calibration", words, look="half"),
+        "by_line": found.calibration[0].line is not None,
     }
-
-
-def x_at(share: float) -> float:
-    """Where a share stands on a square plot, from the left."""
-    return EDGE + SIDE * share
-
-
-def y_at(share: float) -> float:
-    """Where a share stands on a square plot, from the top."""
-    return TOP + SIDE * (1 - share)
-
-
-def _beside_axis(label: str) -> str:
-    """A label with as much of it as a small chart has room for.
-
-    Examples
-    --------
-    >>> _beside_axis("ill"), _beside_axis("a class with a very long name")
-    ('ill', 'a class with a very…')
-    """
-    return label if len(label) <= AXIS else f"{label[: AXIS - 1]}…"
-
-
-def _calibration(points: Sequence[CalibrationPoint], label: str) -> dict[str, Any]:
-    """What is promised against what is found, a point for each line."""
-    most = max(point.found.rows for point in points)
-    shown: list[dict[str, Any]] = []
-    for point in sorted(points, key=lambda p: (p.said, p.found.value)):
-        x, y = x_at(point.said), y_at(point.found.value)
-        size = SMALLEST + (LARGEST - SMALLEST) * math.sqrt(point.found.rows / most)
-        near = any(abs(x - o["x"]) < 18 and abs(y - o["y"]) < 12 for o in shown[-1:])
-        left = x > EDGE + SIDE - 20 or (near and shown[-1]["anchor"] == "start")
-        shown.append(
-            {
-                "x": x,
-                "y": y,
-                "size": size,
-                "ends": (y_at(point.found.low), y_at(point.found.high)),
-                "name": "" if point.line is None else str(point.line),
-                "anchor": "end" if left else "start",
-                "label_x": x - size - 3 if left else x + size + 3,
-            }
-        )
-    words = " ".join(_promise(point, label) for point in points)
-    chart = _square(
-        f"What the rules promise, and how many are {label}",
-        words,
-        f"said: probability of {_beside_axis(label)}",
-        f"found: share of {_beside_axis(label)}",
-    )
-    return {**chart, "points": shown, "by_line": points[0].line is not None}
 
 
 def _promise(point: CalibrationPoint, label: str) -> str:
@@ -229,37 +159,18 @@ def _promise(point: CalibrationPoint, label: str) -> str:
     )
 
 
-def _roc(found: Decisions, label: str) -> dict[str, Any]:
+def _roc(found: Decisions) -> dict[str, Any]:
     """Curves of rules and model, and where their decisions are."""
-    curves, words = [], []
-    for who, judged in found.judged.items():
-        told = rate_text("area", judged.rates[0].area)
-        if judged.roc is not None:
-            words.append(f"The area under the curve of the {who} is {told}.")
-        curves.append({"who": who, "area": told, **_curve(judged)})
-    chart = _square(
-        f"How many {label} are found, for how many false alarms",
-        " ".join(words),
-        f"false alarms: others called {_beside_axis(label)}",
-        f"found: share of {_beside_axis(label)}",
-    )
-    return {**chart, "curves": [curve for curve in curves if curve["points"]]}
-
-
-def _curve(judged: Judgement) -> dict[str, Any]:
-    rates = judged.rates[0]
-    at = (1 - rates.specificity.value, rates.sensitivity.value)
-    known = not any(map(math.isnan, at))
-    points = ""
-    if judged.roc is not None:
-        n = len(judged.roc.sensitivity)
-        kept = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
-        points = " ".join(
-            f"{x_at(judged.roc.false_positives[k]):.1f},"
-            f"{y_at(judged.roc.sensitivity[k]):.1f}"
-            for k in kept
-        )
-    return {"points": points, "mark": (x_at(at[0]), y_at(at[1])) if known else None}
+    areas = {
+        who: rate_text("area", judged.rates[0].area)
+        for who, judged in found.judged.items()
+        if judged.roc is not None
+    }
+    words = [f"The area under the curve of the {w} is {a}." for w, a in areas.items()]
+    return {
+        "svg": svg(roc_chart(found), "roc", " ".join(words), look="half"),
+        "areas": areas,
+    }
 
 
 # Values
@@ -267,10 +178,14 @@ def _curve(judged: Judgement) -> dict[str, Any]:
 
 def _of_values(found: Residuals) -> dict[str, Any]:
     has_spread = not math.isnan(found.inside.value)
-    rows = [(line_name(line), "first", line.errors) for line in found.lines] + [
-        (f"all rows, {who}", style, errors)
-        for (who, errors), style in zip(found.judged.items(), ("first", "second"))
+    rows = [(line_name(line), line.errors) for line in found.lines] + [
+        (f"all rows, {who}", errors) for who, errors in found.judged.items()
     ]
+    words = " ".join(
+        f"{label}: half of the errors from {quantile_texts(errors.quantiles)[1]}."
+        for label, errors in rows
+    )
+    chart = ResidualsDisplay(found).chart()
     return {
         "kind": "values",
         "words": ["typical"],
@@ -300,41 +215,5 @@ def _of_values(found: Residuals) -> dict[str, Any]:
             }
             for line in found.lines
         ],
-        "chart": _error_chart(rows),
-    }
-
-
-def _error_chart(rows: Sequence[tuple[str, str, Errors]]) -> dict[str, Any]:
-    """Nine in ten errors as a thin line, half of them as a bar, the middle as a dot."""
-    ends = [q for _, _, errors in rows for q in errors.quantiles] + [0.0]
-    low, high = min(ends), max(ends)
-    if not low < high:
-        low, high = low - 0.5, high + 0.5
-
-    def at(value: float) -> float:
-        return LABELS + (ACROSS - LABELS - 20) * (value - low) / (high - low)
-
-    words = " ".join(
-        f"{label}: half of the errors from {quantile_texts(errors.quantiles)[1]}."
-        for label, _, errors in rows
-    )
-    return {
-        "words": words,
-        "width": ACROSS,
-        "height": TOP + BAR * len(rows) + 44,
-        "left": LABELS,
-        "right": ACROSS - 20,
-        "top": TOP,
-        "bottom": TOP + BAR * len(rows),
-        "zero": at(0.0),
-        "ticks": [(f"{t:,.10g}", at(t)) for t in round_ticks(low, high, 5)],
-        "rows": [
-            {
-                "label": label,
-                "style": style,
-                "y": TOP + BAR * (k + 0.5),
-                "at": [at(q) for q in errors.quantiles],
-            }
-            for k, (label, style, errors) in enumerate(rows)
-        ],
+        "chart": svg(chart, "errors", words, look="errors"),
     }

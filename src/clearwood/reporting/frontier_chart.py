@@ -7,28 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from clearwood._html.chart import round_ticks
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
-from clearwood.charts.scale import Scale, log_ticks
+from clearwood.charts.marks import SHAPES
+from clearwood.charts.scale import Scale, log_ticks, round_ticks
 from clearwood.charts.style import COLOURS
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
 
 REACH, CORNERS = 28.0, 16
 """How far from a point a click may be, and corners of its ground where it is alone."""
-SHAPES = {
-    "o": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z",
-    "^": "M0 -6.5L6.5 5.5L-6.5 5.5z",
-    "s": "M-5.3 -5.3H5.3V5.3H-5.3z",
-    "D": "M0 -7L7 0L0 7L-7 0z",
-    "v": "M0 6.5L6.5 -5.5L-6.5 -5.5z",
-    "P": "M-2.3 -6.5H2.3V-2.3H6.5V2.3H2.3V6.5H-2.3V2.3H-6.5V-2.3H-2.3z",
-    "X": "M-3.4 -6.6L0 -3.2L3.4 -6.6L6.6 -3.4L3.2 0L6.6 3.4L3.4 6.6L0 3.2"
-    "L-3.4 6.6L-6.6 3.4L-3.2 0L-6.6 -3.4z",
-}
-"""Matplotlib's markers as paths around the origin."""
-
 
 Place = tuple[float, float]
 

@@ -164,8 +164,7 @@ def summarize(
         "failures": failures,
         # A family tells of its sizes itself.
         "path": None if family is not None else summarize_path(result, table),
-        "history": summarize_history(getattr(result, "history_", ())),
-        "started": getattr(result, "n_start_components_", 0),
+        "history": summarize_history(result),
         "tree": _tree(result, table, row),
         "row": explained,
         "importances": None

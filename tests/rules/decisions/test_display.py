@@ -17,11 +17,11 @@ def test_points_and_curves_are_those_of_the_decisions():
     display = DecisionsDisplay.from_estimator(two_classes(), X, y, teacher=y).plot()
     left, right = display.axes_
     dots = [line for line in left.lines if line.get_marker() == "o"]
-    assert [float(dot.get_xdata()[0]) for dot in dots] == [0.9, 0.5, 0.2]
-    assert [text.get_text() for text in left.texts] == ["1", "2", "3"]
+    assert [float(dot.get_xdata()[0]) for dot in dots] == [0.2, 0.5, 0.9]
+    assert [text.get_text() for text in left.texts] == ["3", "2", "1"]
     # The more rows, the larger.
     sizes = [dot.get_markersize() for dot in dots]
-    rows = [point.found.rows for point in display.found.calibration]
+    rows = [point.found.rows for point in reversed(display.found.calibration)]
     assert np.argsort(sizes).tolist() == np.argsort(rows).tolist()
     curves = [line for line in right.lines if len(line.get_xdata()) > 2]
     (curve,) = curves  # Of the model only classes are known.

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import lines
 from tests.sequences.reading.markov import (
     TEXT,
     of_flags,
@@ -101,15 +102,16 @@ def test_surprise_along_the_steps(kind):
     own, any_order = step_surprise(hmm, X, lengths, share)
     assert -own.sum() == pytest.approx(hmm.score(X, lengths))
     assert own.mean() < any_order.mean()
-    line = section(hmm, X, lengths)["scores"]["surprise"]["lines"]
+    drawn = section(hmm, X, lengths)["scores"]["surprise"]
     # Of no more steps than points, each is one; above stands what surprises more.
     for style, values in (("first", own), ("second", any_order)):
-        height = [float(point.split(",")[1]) for point in line[style].split()]
+        (points,) = lines(drawn, style)
+        height = points[:, 1]
         assert len(height) == len(own)
         slope = np.polyfit(values, height, 1)
         assert slope[0] < 0
         np.testing.assert_allclose(np.polyval(slope, values), height, atol=0.1)
-        assert np.all((np.array(height) >= 20) & (np.array(height) <= 170))
+        assert np.all((height >= 30) & (height <= 180))
 
 
 def test_a_list_of_texts_is_read_as_sequences():

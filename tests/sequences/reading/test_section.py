@@ -6,15 +6,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import lines
 from tests.sequences.reading.pages import counting, explanation, runs_of
 from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood._html import render
+from clearwood.charts.chart import Axis
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences import explain_rnn
-from clearwood.sequences.reading.charts import line_chart
+from clearwood.sequences.reading.charts import two_lines
 from clearwood.sequences.reading.section import section
 
 
@@ -63,20 +65,13 @@ def test_the_page_is_whole_and_the_same_each_time(tmp_path):
     assert wanted and set(wanted) <= set(identifiers)
 
 
-def test_lines_below_nothing_are_on_the_chart():
-    chart = line_chart(
-        np.array([0, 1]), [-3.0, 1.0], [0.0, -1.0], labels=[("0", 0)], marks=[("m", 1)]
-    )
-    (left, low), (right, high) = (
-        map(float, point.split(",")) for point in chart["lines"]["first"].split()
-    )
-    assert (low, high) == (chart["bottom"], 20.0)
-    assert (left, right) == (chart["left"], chart["right"])
-    assert chart["marks"] == [("m", high)]
-    nothing = chart["lines"]["second"].split(",")[1].split()[0]
-    assert float(nothing) == pytest.approx(20 + 150 / 4)
-    ticks = dict(chart["ticks"])
-    assert ticks["0"] == pytest.approx(20 + 150 / 4) and min(map(float, ticks)) < 0
+def test_lines_begin_at_nothing_or_below():
+    across = Axis("step"), "nats"
+    for first, least in (([3.0, 1.0], 0.0), ([-3.0, 1.0], -3.0)):
+        chart = two_lines("t", [0, 1], [first, [0.0, 1.0]], ("a", "b"), across)
+        low, high = chart.panels[0].scales()[1][:2]
+        assert low == least if least == 0 else low < least
+        assert high > max(first)
 
 
 def test_numbers_are_those_of_the_explanation():
@@ -88,7 +83,7 @@ def test_numbers_are_those_of_the_explanation():
     ]
     assert found["warning"] == ""
     assert sum(line["share"] for line in found["states"]) == pytest.approx(1)
-    assert len(found["curve"]["lines"]["first"].split()) == 2
+    assert [len(line) for line in lines(found["curve"])] == [2, 2]
 
 
 def test_failures_add_up_and_come_worst_first():

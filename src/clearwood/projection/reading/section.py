@@ -16,7 +16,7 @@ from clearwood.projection.reading.scores import (
     compare_with_reference,
     remarks_on,
 )
-from clearwood.projection.reading.size_chart import panel_of_rows, size_chart
+from clearwood.projection.reading.size_chart import measure_of_rows, size_chart
 from clearwood.projection.sizes import SizePath, Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
@@ -83,7 +83,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     if path is not None:
         if X is not None:
             taught = None if refused else result.reference_.predict(as_table(X))
-            on_rows = panel_of_rows(result, X, y, taught)
+            on_rows = measure_of_rows(result, X, y, taught)
         n_rows = None if X is None else len(rules.encode(X))
         chart = size_chart(path, rules.n_rules, result._words, on_rows, n_rows)
     return {

@@ -1,23 +1,24 @@
-"""How good trees of all sizes are, as a chart: numbers here, drawing in SVG."""
+"""How good trees of all sizes are, as a chart and a table."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks, whole_ticks
 from clearwood._words.numbers import percent_text, short_text
+from clearwood.charts.chart import Axis, Chart, Panel, svg
+from clearwood.charts.marks import Area, Level, Mark, Points
 from clearwood.projection.sizes import SizePath, Words
 from clearwood.rules.scores import prediction_error
 
-TOP, HEIGHT, BETWEEN = 34.0, 150.0, 62.0
 LOSS = 0.1
 """In nats, of which is told what it means where none is tolerated."""
 
 
-class Panel(NamedTuple):
+class Measure(NamedTuple):
     """One measure of all sizes.
 
     Attributes
@@ -27,7 +28,7 @@ class Panel(NamedTuple):
     values : ndarray of shape (n_sizes,)
     error : ndarray of shape (n_sizes,) or None
         Half of the band's height.
-    marks : tuple of (float, str)
+    levels : tuple of (float, str)
         Lines across, and their names.
     percent : bool
         Whether values are shares.
@@ -37,12 +38,51 @@ class Panel(NamedTuple):
     style: str
     values: np.ndarray
     error: np.ndarray | None
-    marks: tuple[tuple[float, str], ...]
-    percent: bool
+    levels: tuple[tuple[float, str], ...]
+    percent: bool = False
+
+    def marks(self, sizes: np.ndarray) -> list[Mark]:
+        """A line with its band, and the levels."""
+        look = "--" if self.style == "second" else "-"
+        found: list[Mark] = [
+            Points(sizes, self.values, self.style, self.name, look, dots=5.0),
+            *(Level(value, "y", name, "quiet") for value, name in self.levels),
+        ]
+        if self.error is not None:
+            ends = self.values - self.error, self.values + self.error
+            found.append(Area(sizes, *ends, self.style))
+        return found
+
+
+def held_out_measure(path: SizePath) -> Measure | None:
+    """What was lost on rows held out in the fit; None where nothing was."""
+    if path.held_out is None:
+        return None
+    levels: tuple[tuple[float, str], ...] = ((0.0, "as good as the reference"),)
+    if path.tolerance is not None:
+        levels += ((path.tolerance, f"a loss of {path.tolerance:g} is tolerated"),)
+    name = "Held out in the fit: lost against the reference, nats per row"
+    return Measure(name, "second", path.held_out, path.standard_error, levels)
+
+
+def panel_of(
+    measures: Sequence[Measure], path: SizePath, chosen: int, words: Words, name: str
+) -> Panel:
+    """Measures on one axis, and the size that is printed."""
+    marks = [mark for measure in measures for mark in measure.marks(path.size)]
+    return Panel(
+        [*marks, Level(chosen, "x", f"chosen: {words.so_many(chosen)}")],
+        Axis(words.lines, is_whole=True),
+        Axis(name, shown=percent_text if measures[0].percent else None),
+    )
 
 
 def size_chart(
-    path: SizePath, chosen: int, words: Words, on_rows: Panel | None, n_rows: int | None
+    path: SizePath,
+    chosen: int,
+    words: Words,
+    on_rows: Measure | None,
+    n_rows: int | None,
 ) -> dict[str, Any] | None:
     """What was lost at each size in the fit, and how good each is on rows handed in.
 
@@ -54,7 +94,7 @@ def size_chart(
     words : Words
         What these are called.
     on_rows : Panel or None
-        What :func:`panel_of_rows` measured.
+        What :func:`measure_of_rows` measured.
     n_rows : int or None
         Rows handed in; with them, nothing is shown that was measured on those of the
         fit alone.
@@ -64,47 +104,33 @@ def size_chart(
     dict or None
         None where there is nothing to show, or one size only.
     """
-    panels = []
-    if path.held_out is not None:
-        marks: tuple[tuple[float, str], ...] = ((0.0, "as good as the reference"),)
-        if path.tolerance is not None:
-            marks += ((path.tolerance, "tolerated"),)
-        name = "Held out in the fit: lost against the reference, nats per row"
-        panels.append(
-            Panel(name, "second", path.held_out, path.standard_error, marks, False)
-        )
-    elif n_rows is None:
+    held_out = held_out_measure(path)
+    measures = [] if held_out is None else [held_out]
+    if held_out is None and n_rows is None:
         name = "Training rows: divergence from the reference, nats per row"
-        mark = (0.0, "as the reference says")
-        panels.append(Panel(name, "second", path.divergence, None, (mark,), False))
+        levels = ((0.0, "as the reference says"),)
+        measures.append(Measure(name, "second", path.divergence, None, levels))
     if on_rows is not None:
-        panels.append(on_rows)
-    if not panels or len(path.size) < 2:
+        measures.append(on_rows)
+    if not measures or len(path.size) < 2:
         return None
-    sizes, most, loss = path.size, int(path.size[-1]), path.tolerance or LOSS
-    tops = [TOP + i * (HEIGHT + BETWEEN) for i in range(len(panels))]
-    x = LEFT + (WIDTH - LEFT - RIGHT) * (sizes - 1) / max(most - 1, 1)
+    sizes, loss = path.size, path.tolerance or LOSS
+    said = " ".join(_in_words(measure, sizes, chosen, words) for measure in measures)
+    panels = [panel_of([one], path, chosen, words, one.name) for one in measures]
     return {
-        "width": WIDTH,
-        "height": tops[-1] + HEIGHT + 48.0,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "bottom": tops[-1] + HEIGHT,
-        "mark": float(x[sizes.tolist().index(chosen)]),
-        "chosen": chosen,
-        "sizes": whole_ticks(most),
-        "unit": words.lines,
+        "svg": svg(Chart("How good all sizes are", panels), "sizes", said),
+        "has_band": measures[0].error is not None,
+        "is_loss": measures[0].style == "second",
         "example": loss,
         "less_probable": percent_text(-math.expm1(-loss)),
-        "panels": [_drawn(panel, top, x) for panel, top in zip(panels, tops)],
-        "words": " ".join(_in_words(panel, sizes, chosen, words) for panel in panels),
-        "lines": _lines(panels, sizes, chosen),
+        "words": said,
+        "lines": _lines(measures, sizes, chosen),
     }
 
 
-def panel_of_rows(
+def measure_of_rows(
     result: Any, X: Any, y: np.ndarray | None, taught: np.ndarray | None
-) -> Panel | None:
+) -> Measure | None:
     """How far proxies of all sizes are from what was observed, or from the reference.
 
     Parameters
@@ -125,9 +151,9 @@ def panel_of_rows(
         wrong = prediction_error(truth, predicted, task)
         return wrong if is_class else math.sqrt(wrong)
 
-    marks: tuple[tuple[float, str], ...] = ()
+    levels: tuple[tuple[float, str], ...] = ()
     if taught is not None:
-        marks = ((error(taught), "the reference"),)
+        levels = ((error(taught), "the reference"),)
     what = {
         (True, True): "share of wrong classes",
         (True, False): "share of classes other than the reference’s",
@@ -135,63 +161,31 @@ def panel_of_rows(
         (False, False): "root mean squared difference from the reference",
     }[is_class, y is not None]
     values = np.array([error(proxy.predict(X)) for proxy in result._of_all_sizes])
-    return Panel(f"Rows handed in: {what}", "first", values, None, marks, is_class)
+    return Measure(f"Rows handed in: {what}", "first", values, None, levels, is_class)
 
 
-def _drawn(panel: Panel, top: float, x: np.ndarray) -> dict[str, Any]:
-    """A panel as texts for SVG."""
-    ends = [panel.values]
-    if panel.error is not None:
-        ends = [panel.values - panel.error, panel.values + panel.error]
-    every = np.concatenate([*ends, [value for value, _ in panel.marks]])
-    low, high = float(every.min()), float(every.max())
-    room = 0.12 * (high - low) or 0.5
-    low, high = low - room, high + 0.3 * room
-
-    def y_at(value: float) -> float:
-        return top + HEIGHT * (high - value) / (high - low)
-
-    def points(values: np.ndarray) -> list[str]:
-        return [f"{a:.1f},{y_at(b):.1f}" for a, b in zip(x, values.tolist())]
-
-    shown = percent_text if panel.percent else "{:,.10g}".format
-    ticks = [t for t in round_ticks(low, high) if t >= 0 or every.min() < 0]
-    band = [*points(ends[0]), *points(ends[-1])[::-1]] if len(ends) == 2 else []
-    return {
-        "name": panel.name,
-        "style": panel.style,
-        "top": top,
-        "bottom": top + HEIGHT,
-        "ticks": [(shown(t), y_at(t)) for t in ticks],
-        "marks": [(y_at(value), name) for value, name in panel.marks],
-        "points": " ".join(points(panel.values)),
-        "dots": [(a, y_at(b)) for a, b in zip(x.tolist(), panel.values.tolist())],
-        "band": " ".join(band),
-    }
-
-
-def _in_words(panel: Panel, sizes: np.ndarray, chosen: int, words: Words) -> str:
-    """A panel for those who do not see it."""
-    shown = percent_text if panel.percent else short_text
-    ends = {int(sizes[0]): panel.values[0], int(sizes[-1]): panel.values[-1]}
-    named = ends | {chosen: panel.values[sizes.tolist().index(chosen)]}
+def _in_words(measure: Measure, sizes: np.ndarray, chosen: int, words: Words) -> str:
+    """A measure for those who do not see it."""
+    shown = percent_text if measure.percent else short_text
+    ends = {int(sizes[0]): measure.values[0], int(sizes[-1]): measure.values[-1]}
+    named = ends | {chosen: measure.values[sizes.tolist().index(chosen)]}
     parts = [
         f"{shown(float(named[n]))} with {words.so_many(n)}{' (chosen)' * (n == chosen)}"
         for n in sorted(named)
     ]
-    return f"{panel.name}: {', '.join(parts)}."
+    return f"{measure.name}: {', '.join(parts)}."
 
 
-def _lines(panels: list[Panel], sizes: np.ndarray, chosen: int) -> dict[str, Any]:
+def _lines(measures: list[Measure], sizes: np.ndarray, chosen: int) -> dict[str, Any]:
     """The same as a table."""
     rows = []
     for i, size in enumerate(sizes.tolist()):
         cells = []
-        for panel in panels:
-            shown = percent_text if panel.percent else short_text
-            text = shown(float(panel.values[i]))
-            if panel.error is not None:
-                text += f" ± {shown(float(panel.error[i]))}"
+        for measure in measures:
+            shown = percent_text if measure.percent else short_text
+            text = shown(float(measure.values[i]))
+            if measure.error is not None:
+                text += f" ± {shown(float(measure.error[i]))}"
             cells.append(text)
         rows.append({"size": size, "is_chosen": size == chosen, "cells": cells})
-    return {"names": [panel.name for panel in panels], "rows": rows}
+    return {"names": [measure.name for measure in measures], "rows": rows}

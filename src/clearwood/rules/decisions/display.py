@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from clearwood.charts.style import COLOURS, QUIET, plain
+from clearwood._words.numbers import percent_text
+from clearwood.charts.chart import Axis, Chart, Panel, draw
+from clearwood.charts.display import Display
+from clearwood.charts.marks import INK, Level, Mark, Note, Points
+from clearwood.charts.style import plain
 from clearwood.exceptions import InputError
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
@@ -16,10 +21,13 @@ from clearwood.rules.decisions.of_values import Residuals, line_name
 from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.rule import prediction_text
 
-INK = dict(zip(("rules", "model"), COLOURS))
+STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}
 SHARES = ("sensitivity", "positive_value")
 """Of several classes, those that are drawn."""
+SHARE_TICKS = [(t, percent_text(t)) for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
+MOST_LETTERS = 20
+"""Of a label beside an axis; the words of a chart have all of it."""
 
 
 class DecisionsDisplay:
@@ -104,60 +112,79 @@ class DecisionsDisplay:
             _draw_confusion(left, self.found)
             _draw_classes(right, self.found)
         else:
-            _draw_calibration(left, self.found)
-            _draw_roc(right, self.found)
+            draw(calibration_chart(self.found), left)
+            draw(roc_chart(self.found), right)
         self.axes_, self.figure_ = (left, right), left.figure
         return self
 
 
-def _square(ax: Any, across: str, up: str) -> None:
-    """Two shares from 0 to 1, and where they are the same."""
-    ax.plot([0, 1], [0, 1], ":", color=QUIET, linewidth=1, zorder=1)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
-    ax.set(xlabel=plain(across), ylabel=plain(up))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(color="#00000018")
-
-
-def _draw_calibration(ax: Any, found: Decisions) -> None:
+def calibration_chart(found: Decisions) -> Chart:
+    """What is promised against what is found, a point for each line."""
     label = prediction_text(found.positive)
     most = max(point.found.rows for point in found.calibration)
-    for point in found.calibration:
-        rate = point.found
-        ax.plot([point.said] * 2, [rate.low, rate.high], color=COLOURS[0], alpha=0.6)
-        size = 3 + 6 * math.sqrt(rate.rows / most)
-        ax.plot(point.said, rate.value, "o", color=COLOURS[0], markersize=size)
+    marks: list[Mark] = []
+    before: Note | None = None
+    for point in sorted(found.calibration, key=lambda p: (p.said, p.found.value)):
+        x, y = point.said, point.found.value
+        size = 4.5 + 8 * math.sqrt(point.found.rows / most)
+        marks += [
+            Points([x, x], [point.found.low, point.found.high], width=1.2),
+            Points([x], [y], look="", dots=size),
+        ]
         if point.line is not None:
-            ax.annotate(
-                str(point.line), (point.said, rate.value), xytext=(6, 4),
-                textcoords="offset points", fontsize=9,
-            )  # fmt: skip
-    _square(ax, f"said: probability of {label}", f"found: share of {label}")
+            near = before is not None and x - before.x < 0.06 and y - before.y < 0.04
+            left = x > 0.93 or (near and before is not None and before.away[0] > 0)
+            away = -size / 2 - 3 if left else size / 2 + 3
+            anchor = "end" if left else "start"
+            before = Note(x, y, str(point.line), (away, 3.0), anchor)
+            marks.append(before)
+    what = _beside_axis(label)
+    title = f"What the rules promise, and how many are {label}"
+    across, up = f"said: probability of {what}", f"found: share of {what}"
+    return _square(title, marks, across, up)
 
 
-def _draw_roc(ax: Any, found: Decisions) -> None:
+def roc_chart(found: Decisions) -> Chart:
+    """Curves of rules and model over all thresholds, and where their decisions are."""
     label = prediction_text(found.positive)
-    for who, judged in reversed(found.judged.items()):
-        _draw_curve(ax, who, judged)
-    _square(ax, f"false alarms: share of the others called {label}", f"found: {label}")
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="lower right", fontsize=9, frameon=False)
+    marks = [
+        mark
+        for who, judged in reversed(found.judged.items())
+        for mark in _curve(who, judged)
+    ]
+    what = _beside_axis(label)
+    title = f"How many {label} are found, for how many false alarms"
+    across, up = f"false alarms: others called {what}", f"found: share of {what}"
+    return _square(title, marks, across, up)
 
 
-def _draw_curve(ax: Any, who: str, judged: Judgement) -> None:
-    rates = judged.rates[0]
+def _curve(who: str, judged: Judgement) -> list[Mark]:
+    rates, found, style = judged.rates[0], list[Mark](), STYLES[who]
     if judged.roc is not None:
-        ax.plot(
-            judged.roc.false_positives, judged.roc.sensitivity, LOOK[who],
-            color=INK[who], linewidth=1.8,
-            label=f"{who}, area {rates.area.as_number()}",
-        )  # fmt: skip
-    ax.plot(
-        1 - rates.specificity.value, rates.sensitivity.value, "o", color=INK[who],
-        markersize=6, zorder=4,
-    )  # fmt: skip
+        x, y = judged.roc.false_positives, judged.roc.sensitivity
+        name = f"{who}, area {rates.area.as_number()}"
+        found.append(Points(x, y, style, name, LOOK[who]))
+    at = (1 - rates.specificity.value, rates.sensitivity.value)
+    return [*found, Points([at[0]], [at[1]], style, look="", dots=8.0)]
+
+
+def _square(title: str, marks: Sequence[Mark], across: str, up: str) -> Chart:
+    """Two shares from 0 to 1, and where they are the same."""
+    same = Points([0, 1], [0, 1], "quiet", look=":", width=1.0)
+    x, y = (Axis(name, -0.02, 1.04, ticks=SHARE_TICKS) for name in (across, up))
+    panel = Panel([same, *marks], x, y, 300.0, "lower right", "both", True)
+    return Chart(title, [panel], width=372.0)
+
+
+def _beside_axis(label: str) -> str:
+    """A label with as much of it as a small chart has room for.
+
+    Examples
+    --------
+    >>> _beside_axis("ill"), _beside_axis("a class with a very long name")
+    ('ill', 'a class with a very…')
+    """
+    return label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
 
 
 def _draw_confusion(ax: Any, found: Decisions) -> None:
@@ -180,7 +207,7 @@ def _draw_classes(ax: Any, found: Decisions) -> None:
     for k, (who, name) in enumerate(
         (who, name) for name in SHARES for who in found.judged
     ):
-        ink = INK[who]
+        ink = INK[STYLES[who]]
         for i, rates in enumerate(found.judged[who].rates):
             rate: Rate = getattr(rates, name)
             y = i - 0.3 + k * step
@@ -199,7 +226,7 @@ def _draw_classes(ax: Any, found: Decisions) -> None:
               ncols=2)  # fmt: skip
 
 
-class ResidualsDisplay:
+class ResidualsDisplay(Display):
     """How far off values are: errors by line, and of all rules beside the model.
 
     Make one with :meth:`from_estimator`. Nine in ten errors (truth minus what is said)
@@ -251,40 +278,27 @@ class ResidualsDisplay:
             raise InputError("These rules predict classes; use DecisionsDisplay.")
         return cls(found)
 
-    def plot(self, ax: Any = None) -> ResidualsDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        ResidualsDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def chart(self) -> Chart:
+        """Nine in ten errors thin, half of them thick, the middle as a dot."""
         rows = [(line_name(line), "rules", line.errors) for line in self.found.lines]
         for who, errors in self.found.judged.items():
             rows.append((f"all rows, {who}", who, errors))
-        if ax is None:
-            size = (7.2, 1.2 + 0.35 * len(rows))
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        ax.axvline(0, color="black", linewidth=1, linestyle=":")
+        marks: list[Mark] = [Level(0.0, "x")]
         for y, (_, who, errors) in enumerate(rows):
             low, first, middle, last, high = errors.quantiles
-            ax.plot([low, high], [y, y], color=INK[who], linewidth=1.5)
-            ax.plot([first, last], [y, y], color=INK[who], linewidth=6,
-                    solid_capstyle="butt")  # fmt: skip
-            ax.plot(middle, y, "o", color="white", markeredgecolor="black",
-                    markersize=5)  # fmt: skip
-        ax.set_yticks(range(len(rows)), [name for name, _, _ in rows])
-        ax.invert_yaxis()
-        ax.set(xlabel="truth minus what is said")
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="x", color="#00000018")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            marks += [
+                Points([low, high], [y, y], STYLES[who], width=1.5),
+                Points([first, last], [y, y], STYLES[who], width=6.0),
+                Points([middle], [y], "ink", look="", dots=6.0, hollow=True),
+            ]
+        n = len(rows)
+        names = [(float(y), name) for y, (name, _, _) in enumerate(rows)]
+        panel = Panel(
+            marks,
+            Axis("truth minus what is said"),
+            Axis("", n - 0.5, -0.5, ticks=names),
+            34.0 * n,
+            grid="x",
+        )
+        who = "rule" if self.found.lines[0].line is not None else "what is said"
+        return Chart(f"Errors by {who}", [panel], 480.0, (7.2, 1.2 + 0.35 * n))

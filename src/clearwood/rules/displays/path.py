@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from clearwood.charts.style import COLOURS, QUIET
+from clearwood._words.numbers import percent_text
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.display import Display
+from clearwood.charts.marks import Area, Level, Mark, Points
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 from clearwood.rules.scores import prediction_error
 
-# On white, so that no line runs through the words.
-LEGEND = {"fontsize": 9, "facecolor": "white", "edgecolor": "none", "framealpha": 0.9}
 
-
-class PathDisplay:
+class PathDisplay(Display):
     """Fidelity, error and literals against the number of lines.
 
     Make one with :meth:`from_estimator`.
@@ -115,7 +116,67 @@ class PathDisplay:
             model_error=of_model,
         )
 
-    def plot(self, ax: Any = None) -> PathDisplay:
+    def chart(self) -> Chart:
+        """Fidelity, error where it is known, and literals."""
+        is_class = self.task == "classification"
+        fidelity = [
+            *self._line("fidelity", "first", "on the rows shown"),
+            *self._held_out(),
+            self._chosen(f"chosen: {self.chosen}"),
+        ]
+        longest = max(score.n_rules for score in self.scores)
+        if self.held_out is not None:
+            longest = max(longest, len(self.held_out.fidelity))
+        x = Axis("lines, otherwise included", 0.7, longest + 0.3, is_whole=True)
+        up = "fidelity\n(share of equal classes)" if is_class else "fidelity (R²)"
+        shown = percent_text if is_class else None
+        panels = [Panel(fidelity, x, Axis(up, shown=shown), 190.0, "lower right")]
+        if self._has_error:
+            error = [*self._line("error", "second", "rules"), self._chosen()]
+            if not math.isnan(self.model_error):
+                error.append(Level(self.model_error, "y", "the model", "quiet", "--"))
+            up = f"error\n({'share of wrong classes' if is_class else 'mean squared'})"
+            panels.append(Panel(error, x, Axis(up, shown=shown), 152.0, "upper right"))
+        literals = [*self._line("n_literals", "quiet"), self._chosen()]
+        most = max(1.0, 1.05 * max(score.n_literals for score in self.scores))
+        panels.append(
+            Panel(literals, x, Axis("literals", 0.0, most, is_whole=True), 95.0)
+        )
+        size = (6.4, 6.4 if self._has_error else 4.8)
+        return Chart("Fidelity against the number of lines", panels, size=size)
+
+    @property
+    def _has_error(self) -> bool:
+        return not math.isnan(self.scores[0].error)
+
+    def _line(self, name: str, style: str, label: str = "") -> list[Points]:
+        """A measure of all sizes, and a large dot where one was chosen."""
+        x = [score.n_rules for score in self.scores]
+        y = [getattr(score, name) for score in self.scores]
+        if math.isnan(y[0]):
+            return []
+        chosen = [point for point in zip(x, y) if point[0] == self.chosen][-1:]
+        return [
+            Points(x, y, style, label, dots=4.5),
+            *(Points([a], [b], style, look="", dots=9.0) for a, b in chosen),
+        ]
+
+    def _held_out(self) -> list[Mark]:
+        """What the fit measured, with one standard error to both sides."""
+        if self.held_out is None:
+            return []
+        middle, error = self.held_out.fidelity, self.held_out.standard_error
+        sizes = np.arange(1, len(middle) + 1)
+        label = f"{self.held_out.rows}, ± one standard error"
+        return [
+            Area(sizes, middle - error, middle + error, label=label),
+            Points(sizes, middle, "second", look="--", width=1.2),
+        ]
+
+    def _chosen(self, label: str = "") -> Level:
+        return Level(self.chosen, "x", label)
+
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -128,87 +189,7 @@ class PathDisplay:
         PathDisplay
             Itself, with ``ax_``, ``error_ax_``, ``literals_ax_`` and ``figure_``.
         """
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
-
-        has_error = not np.isnan(self.scores[0].error)
-        if ax is None:
-            size = (6.4, 6.4 if has_error else 4.8)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        ax.axis("off")
-        heights = [1.0, *([0.8] if has_error else []), 0.5]
-        parts = _divided(ax, heights)
-        self.ax_, self.literals_ax_ = parts[0], parts[-1]
-        self.error_ax_ = parts[1] if has_error else None
-        self._draw_fidelity(parts[0])
-        if has_error:
-            self._draw_error(parts[1])
-        self._draw_line(parts[-1], "n_literals", QUIET, "")
-        parts[-1].set(xlabel="lines, otherwise included", ylabel="literals")
-        parts[-1].set_ylim(bottom=0)
-        parts[-1].yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        parts[-1].xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        for part in parts:
-            part.axvline(self.chosen, color="black", linewidth=1, linestyle=":")
-            part.spines[["top", "right"]].set_visible(False)
-            part.grid(axis="y", color="#00000018")
-        longest = max(score.n_rules for score in self.scores)
-        if self.held_out is not None:
-            longest = max(longest, len(self.held_out.fidelity))
-        parts[-1].set_xlim(0.7, longest + 0.3)
-        self.figure_ = ax.figure
+        super().plot(ax)
+        self.error_ax_ = self.parts_[1] if self._has_error else None
+        self.literals_ax_ = self.parts_[-1]
         return self
-
-    def _draw_line(self, ax: Any, name: str, ink: str, label: str) -> None:
-        lines = [score.n_rules for score in self.scores]
-        values = [getattr(score, name) for score in self.scores]
-        ax.plot(
-            lines, values, "o-", color=ink, linewidth=1.8, markersize=4.5, label=label
-        )
-        chosen = [(k, v) for k, v in zip(lines, values) if k == self.chosen][-1:]
-        ax.plot(*zip(*chosen), "o", color=ink, markersize=9, zorder=4)
-
-    def _draw_fidelity(self, ax: Any) -> None:
-        self._draw_line(ax, "fidelity", COLOURS[0], "on the rows shown")
-        if self.held_out is not None:
-            sizes = np.arange(1, len(self.held_out.fidelity) + 1)
-            middle, error = self.held_out.fidelity, self.held_out.standard_error
-            ax.fill_between(
-                sizes, middle - error, middle + error, color=COLOURS[4], alpha=0.35,
-                linewidth=0, label=f"{self.held_out.rows}, ± one standard error",
-            )  # fmt: skip
-            ax.plot(sizes, middle, color=COLOURS[4], linewidth=1.2)
-        classes = self.task == "classification"
-        ax.set_ylabel(
-            "fidelity\n(share of equal classes)" if classes else "fidelity (R²)"
-        )
-        ax.plot([], [], ":", color="black", linewidth=1, label=f"chosen: {self.chosen}")
-        ax.legend(loc="lower right", **LEGEND)
-
-    def _draw_error(self, ax: Any) -> None:
-        self._draw_line(ax, "error", COLOURS[1], "rules")
-        ax.axhline(
-            self.model_error, color=QUIET, linewidth=1.2, linestyle="--",
-            label="the model",
-        )  # fmt: skip
-        classes = self.task == "classification"
-        ax.set_ylabel(
-            "error\n(share of wrong classes)" if classes else "error\n(mean squared)"
-        )
-        ax.legend(loc="upper right", **LEGEND)
-
-
-def _divided(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Panels below one another on one axis."""
-    gap = 0.07
-    scale = (1 - gap * (len(heights) - 1)) / sum(heights)
-    parts: list[Any] = []
-    top = 1.0
-    for height in heights:
-        bottom = top - height * scale
-        share = parts[0] if parts else None
-        parts.append(ax.inset_axes((0, bottom, 1, height * scale), sharex=share))
-        top = bottom - gap
-    for part in parts[:-1]:
-        part.tick_params(labelbottom=False)
-    return parts

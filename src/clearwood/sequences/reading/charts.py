@@ -1,4 +1,4 @@
-"""Lines over one axis, as text for ``chart.svg``."""
+"""Two lines over one axis, such as of a network and of the picture made of it."""
 
 from __future__ import annotations
 
@@ -7,74 +7,60 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._html.chart import LEFT, RIGHT, WIDTH, round_ticks
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.marks import Mark, Points
+from clearwood.charts.style import MARKERS
 
-TOP, HEIGHT, MOST_POINTS = 20.0, 150.0, 120
-"""Of the charts, and points along the steps."""
+MOST_PARTS = 120
+"""Points along the steps of a page."""
 
 
-def line_chart(
-    across: np.ndarray,
-    first: Sequence[float],
-    second: Sequence[float],
+def two_lines(
+    title: str,
+    x: Any,
+    lines: Sequence[Any],
+    names: Sequence[str],
+    axes: tuple[Axis, str],
     *,
-    labels: Sequence[tuple[str, float]],
-    marks: Sequence[tuple[str, float]] = (),
-) -> dict[str, Any]:
+    dots: float = 0.0,
+    marks: Sequence[Mark] = (),
+) -> Chart:
     """Two lines, from nothing on, or from below where they go below.
 
     Parameters
     ----------
-    across : ndarray
-        Places of the points, from 0 to 1.
-    first, second : sequence of float
-    labels : sequence of (str, float)
-        Below the axis, and their places.
-    marks : sequence of (str, float)
-        Names of heights.
+    title : str
+    x : sequence of float
+    lines : two sequences of float
+    names : two str
+        What they are called.
+    axes : (Axis, str)
+        What goes across, and the name of what goes up.
+    dots : float
+        Width of the points.
+    marks : sequence of Mark
+        What else is drawn.
     """
-    heights = [*first, *second, *(value for _, value in marks)]
-    least, most = min(0.0, *heights), max(1e-12, *heights)
-
-    def height(value: float) -> float:
-        return TOP + HEIGHT * (1 - (value - least) / (most - least))
-
-    return {
-        "width": WIDTH,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "bottom": TOP + HEIGHT,
-        "ticks": [(f"{tick:g}", height(tick)) for tick in round_ticks(least, most)],
-        "marks": [(name, height(value)) for name, value in marks],
-        "lines": {
-            style: " ".join(
-                f"{_at(x):.1f},{height(value):.1f}" for x, value in zip(across, values)
-            )
-            for style, values in (("first", first), ("second", second))
-        },
-        "labels": [(label, _at(x)) for label, x in labels],
-    }
+    own = [
+        Points(x, y, style, name, look, dots, shape, 1.5)
+        for y, name, style, look, shape in zip(
+            lines, names, ("first", "second"), ("-", "--"), MARKERS
+        )
+    ]
+    above = all(np.min(mark.numbers("y"), initial=0.0) >= 0 for mark in [*own, *marks])
+    up = Axis(axes[1], low=0.0 if above else None)
+    return Chart(title, [Panel([*own, *marks], axes[0], up)])
 
 
-def surprise_chart(first: np.ndarray, second: np.ndarray) -> dict[str, Any] | None:
-    """Means of two lines along the steps; None of one step, and of infinite surprise.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_steps,)
-    """
-    n = len(first)
-    if n < 2 or not np.isfinite([first, second]).all():
+def surprise_chart(
+    title: str, lines: tuple[np.ndarray, np.ndarray], across: str
+) -> Chart | None:
+    """Means of two lines by steps; None of one step, and of infinite surprise."""
+    n = len(lines[0])
+    if n < 2 or not np.isfinite(lines).all():
         return None
-    parts = np.array_split(np.arange(n), min(MOST_POINTS, n))
-    middle = np.array([(part[0] + part[-1] + 1) / 2 for part in parts]) / n
-    return line_chart(
-        middle,
-        [float(first[part].mean()) for part in parts],
-        [float(second[part].mean()) for part in parts],
-        labels=[(f"{tick:,.0f}", tick / n) for tick in round_ticks(0, n, 6)],
-    )
-
-
-def _at(share: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * float(share)
+    parts = np.array_split(np.arange(n), min(MOST_PARTS, n))
+    means = [[float(line[part].mean()) for part in parts] for line in lines]
+    middle = [(part[0] + part[-1]) / 2 for part in parts]
+    axis = Axis(across, -0.5, n - 0.5, is_whole=True)
+    return two_lines(title, middle, means, ("", ""), (axis, "surprise, nats"))

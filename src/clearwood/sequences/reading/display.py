@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from clearwood.charts.scale import log_ticks, scale_of
-from clearwood.charts.style import COLOURS, MARKERS, QUIET, plain
+from clearwood.charts.chart import Axis, Chart
+from clearwood.charts.display import Display
+from clearwood.charts.marks import Level
 from clearwood.sequences.kinds import KINDS
+from clearwood.sequences.reading.charts import two_lines
 from clearwood.sequences.reading.markov_states import check_model, step_surprise
 from clearwood.sequences.reading.state_words import visible, written
 from clearwood.sequences.reading.states_display import steps_shown
@@ -22,7 +25,7 @@ from clearwood.sequences.recurrent.fidelity import CONSTANT, LAST, NetworkFideli
 from clearwood.sequences.symbols import symbol_cells
 
 
-class FidelityCurveDisplay:
+class FidelityCurveDisplay(Display):
     """How far pictures of more and more states are from the network.
 
     One line for states read from the network, one for the automaton run alone; across,
@@ -61,52 +64,26 @@ class FidelityCurveDisplay:
         found = check_explanation(explanation)
         return cls(found.curve_, found.fidelity_)
 
-    def plot(self, ax: Any = None) -> FidelityCurveDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        FidelityCurveDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-        sizes = [point.n_states for point in self.curve]
-        for i, (name, style) in enumerate((("read", "-"), ("alone", "--"))):
-            label = "states read" if name == "read" else "automaton alone"
-            kl = [getattr(point, name).kl for point in self.curve]
-            ax.plot(
-                sizes, kl, style, color=COLOURS[i], marker=MARKERS[i], label=label
-            )  # fmt: skip
-        for name in (*LAST, CONSTANT):
-            height = self.fidelity[name].kl
-            ax.axhline(height, color=QUIET, linewidth=0.8, linestyle=":")
-            ax.annotate(
-                name, (0.0, height), xycoords=("axes fraction", "data"), fontsize=8,
-                xytext=(2, 2), textcoords="offset points", ha="left", color=QUIET,
-            )  # fmt: skip
-        scale = scale_of([float(size) for size in sizes])
-        if scale.is_log:
-            ax.set_xscale("log")
-            ticks = log_ticks(scale)
-            ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-            ax.minorticks_off()
-        ax.set(xlabel="states", ylabel="divergence from the network, nats")
-        ax.set_ylim(bottom=0)
-        ax.legend(frameon=False, fontsize=9)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+    def chart(self) -> Chart:
+        """Both lines, and the tables across."""
+        return two_lines(
+            "Divergence against the number of states",
+            [point.n_states for point in self.curve],
+            [[getattr(p, name).kl for p in self.curve] for name in ("read", "alone")],
+            ("states read", "automaton alone"),
+            (
+                Axis("states", may_be_log=True, is_whole=True),
+                "divergence from the network, nats",
+            ),
+            dots=6.0,
+            marks=[
+                Level(self.fidelity[name].kl, "y", name, "quiet", is_beside=True)
+                for name in (*LAST, CONSTANT)
+            ],
+        )
 
 
-class StepSurpriseDisplay:
+class StepSurpriseDisplay(Display):
     """How improbable each step was, to a network and to the picture made of it.
 
     Or to a hidden Markov model, beside what it would say if its states came in any
@@ -212,43 +189,21 @@ class StepSurpriseDisplay:
             ("given all before", "states in any order"), start,
         )  # fmt: skip
 
-    def plot(self, ax: Any = None) -> StepSurpriseDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default, as wide as the text is long.
-
-        Returns
-        -------
-        StepSurpriseDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        n = len(self.network)
-        if ax is None:
-            wide = min(max(0.16 * n, 5.0), 20.0)
-            _, ax = plt.subplots(figsize=(wide, 2.8), layout="constrained")
+    def chart(self) -> Chart:
+        """Both lines over the symbols, or over the steps of a series."""
+        n, ticks = len(self.network), None
         places = np.arange(n) + (self.start if self.symbols is None else 0)
-        lines = zip(self.names, (self.network, self.picture), ("-", "--"))
-        for i, (name, values, style) in enumerate(lines):
-            ax.plot(
-                places, values, style, color=COLOURS[i], marker=MARKERS[i],
-                markersize=3, linewidth=1, label=name,
-            )  # fmt: skip
-        if self.symbols is None:
-            ax.set_xlabel("step")
-        else:
-            ax.set_xticks(places, [plain(visible(symbol)) for symbol in self.symbols])
-            ax.tick_params(axis="x", labelsize=8, length=0)
-        ax.set(xlim=(places[0] - 0.5, places[-1] + 0.5), ylabel="surprise, nats")
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-        ax.legend(frameon=False, fontsize=9, ncols=2)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        if self.symbols is not None:
+            ticks = list(zip(places.tolist(), map(visible, self.symbols)))
+        ends = places[0] - 0.5, places[-1] + 0.5
+        across = Axis("" if ticks else "step", *ends, is_whole=True, ticks=ticks)
+        lines = self.network, self.picture
+        chart = two_lines(
+            "Surprise along the steps", places, lines, self.names,
+            (across, "surprise, nats"), dots=3.0,
+        )  # fmt: skip
+        # As wide as the text is long.
+        return replace(chart, size=(min(max(0.16 * n, 5.0), 20.0), 2.8))
 
 
 def surprise(e: RecurrentExplanation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._html.chart import round_ticks
 from clearwood._words.numbers import short_text
+from clearwood.charts.chart import Axis, svg
 from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.networks.steps import codes_of
-from clearwood.sequences.reading.charts import line_chart
+from clearwood.sequences.reading.charts import two_lines
 from clearwood.sequences.reading.markov_states import markov_states
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import end_to_end
@@ -77,24 +77,16 @@ def _perplexity(log_likelihood: float) -> str:
         return short_text(float(np.exp(-log_likelihood)))
 
 
-def _training_chart(history: list[Any]) -> dict[str, Any] | None:
+def _training_chart(history: list[Any]) -> str | None:
     """Log loss of training and of held-out steps by epoch."""
-    n = len(history)
-    if n < 2:
+    if len(history) < 2:
         return None
-    training, held_out = (-np.array(values) for values in list(zip(*history))[:2])
-    if not np.isfinite([training, held_out]).all():
+    lines = [-np.array(values) for values in list(zip(*history))[:2]]
+    if not np.isfinite(lines).all():
         return None
-    return line_chart(
-        np.arange(n) / (n - 1),
-        training.tolist(),
-        held_out.tolist(),
-        labels=[
-            (f"{tick:,.0f}", (tick - 1) / (n - 1))
-            for tick in round_ticks(1, n, 6)
-            if tick >= 1 and tick == int(tick)
-        ],
-    )
+    epochs, across = np.arange(1, len(history) + 1), Axis("epoch", is_whole=True)
+    title, names = "Log loss by epoch", ("training", "held-out")
+    return svg(two_lines(title, epochs, lines, names, (across, "nats")), "loss")
 
 
 def _scores(result: HMMLSTM, X: Any, y: Any) -> list[tuple[str, float]]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._html.chart import RIGHT, WIDTH, round_ticks
 from clearwood._words.numbers import percent_text, share_text, short_text
+from clearwood.charts.chart import RIGHT, WIDTH, svg
+from clearwood.charts.scale import round_ticks
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.charts import surprise_chart
@@ -145,13 +146,14 @@ def _scores(
     share = np.array([state.share for state in states])
     own, any_order = step_surprise(model, X, lengths, share)
     possible = np.isfinite(own) & np.isfinite(any_order)
+    along = surprise_chart("Surprise along the steps", (own, any_order), "step")
     return {
         "n_steps": len(own),
         "n_sequences": len(sequence_bounds(lengths, len(own))) - 1,
         "n_impossible": int((~possible).sum()),
         "own": -float(own[possible].mean()) if possible.any() else None,
         "any_order": -float(any_order[possible].mean()) if possible.any() else None,
-        "surprise": surprise_chart(own, any_order),
+        "surprise": None if along is None else svg(along, "surprise"),
     }
 
 

@@ -8,16 +8,17 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
+from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import moves_of
-from clearwood.sequences.reading.charts import line_chart, surprise_chart
+from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
     state_styles,
     text_pieces,
 )
-from clearwood.sequences.reading.display import surprise
+from clearwood.sequences.reading.display import FidelityCurveDisplay, surprise
 from clearwood.sequences.reading.state_words import (
     StateWords,
     describe_states,
@@ -63,6 +64,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     begins = np.flatnonzero(e.trace.age[shown] == 0)
     symbols = [e.symbols[code] for code in e.trace.codes[shown]]
     hues = state_hues(np.sqrt(e.output_))
+    along = surprise_chart(
+        "Surprise along the held-out text", surprise(e)[1:], "held-out steps"
+    )
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
         "warning": e.warning_,
@@ -77,7 +81,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "unseen": e.unseen_,
         "failures": _failures(e),
         "curve": _curve(e),
-        "surprise": surprise_chart(*surprise(e)[1:]),
+        "surprise": None if along is None else svg(along, "surprise"),
     }
 
 
@@ -208,22 +212,8 @@ def _divergences(p: np.ndarray, said: np.ndarray) -> np.ndarray:
     return rel_entr(p, said).sum(axis=1)
 
 
-# Charts
-
-
-def _curve(e: RecurrentExplanation) -> dict[str, Any] | None:
+def _curve(e: RecurrentExplanation) -> str | None:
     """Divergence of all numbers of states that were tried; None of a single one."""
     if len(e.curve_) < 2:
         return None
-    sizes = np.log([point.n_states for point in e.curve_])
-    across = (sizes - sizes[0]) / max(sizes[-1] - sizes[0], 1e-12)
-    return line_chart(
-        across,
-        [point.read.kl for point in e.curve_],
-        [point.alone.kl for point in e.curve_],
-        labels=[(f"{p.n_states:,}", x) for p, x in zip(e.curve_, across.tolist())],
-        marks=[
-            (name, e.fidelity_[name].kl)
-            for name in e.fidelity_ if name.startswith("last")
-        ],
-    )  # fmt: skip
+    return svg(FidelityCurveDisplay.from_explanation(e).chart(), "curve")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from clearwood.charts.style import COLOURS
+from clearwood._words.numbers import short_text
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.display import Display
+from clearwood.charts.marks import Points
 from clearwood.exceptions import InputError
 
 
-class FABPathDisplay:
+class FABPathDisplay(Display):
     """The bound and the surviving components, iteration by iteration.
 
     Make one with :meth:`from_estimator`.
@@ -72,7 +75,35 @@ class FABPathDisplay:
             ),
         )
 
-    def plot(self, ax: Any = None) -> FABPathDisplay:
+    def chart(self) -> Chart:
+        """Both over the iterations."""
+        n = len(self.bound)
+        across = Axis("iteration", is_whole=True)
+        bound = Points(np.arange(1, n + 1), self.bound)
+        components = Points(np.arange(n + 1), self.n_components, "second", steps=True)
+        most = 1.1 * float(self.n_components.max())
+        return Chart(
+            "Bound and components by iteration",
+            [
+                Panel([bound], across, Axis("bound"), 110.0),
+                Panel(
+                    [components], across,
+                    Axis("components", 0.0, most, is_whole=True), 110.0,
+                ),
+            ],
+            size=(6.4, 4.4),
+        )  # fmt: skip
+
+    def words(self) -> str:
+        """The chart for those who do not see it."""
+        n, bound, left = len(self.bound), self.bound, self.n_components
+        return (
+            f"In {n:,} iteration{'s' * (n > 1)} the bound went from "
+            f"{short_text(bound[0], 6)} to {short_text(bound[-1], 6)} and the "
+            f"components from {left[0]:.0f} to {left[-1]:.0f}."
+        )
+
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -85,31 +116,6 @@ class FABPathDisplay:
         FABPathDisplay
             Itself, with ``ax_``, ``components_ax_`` and ``figure_``.
         """
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-        below = ax.inset_axes((0, 0, 1, 0.42))
-        above = ax.inset_axes((0, 0.54, 1, 0.46), sharex=below)
-        ax.axis("off")
-        iterations = np.arange(1, len(self.bound) + 1)
-        above.plot(iterations, self.bound, color=COLOURS[0], linewidth=1.8)
-        below.plot(
-            np.arange(len(self.n_components)),
-            self.n_components,
-            color=COLOURS[1],
-            linewidth=1.8,
-            drawstyle="steps-post",
-        )
-        above.set_ylabel("bound")
-        above.tick_params(labelbottom=False)
-        below.set(xlabel="iteration", ylabel="components")
-        below.set_ylim(0, 1.1 * self.n_components.max())
-        for axis in (below.xaxis, below.yaxis):
-            axis.set_major_locator(MaxNLocator(integer=True))
-        for part in (above, below):
-            part.spines[["top", "right"]].set_visible(False)
-            part.grid(axis="y", color="#00000018")
-        self.ax_, self.components_ax_, self.figure_ = above, below, ax.figure
+        super().plot(ax)
+        self.components_ax_ = self.parts_[1]
         return self

@@ -1,0 +1,283 @@
+"""A chart: panels of marks below one another, and its two writers.
+
+:func:`svg` writes it for pages, without matplotlib; :func:`draw` draws the same marks,
+between the same ends of the axes, with matplotlib.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from clearwood._words.labels import visible
+from clearwood.charts.marks import Mark, Surface, stroke, text
+from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
+from clearwood.charts.style import in_lines, plain
+
+WIDTH, RIGHT = 720.0, 20.0
+"""Of the canvas, and of what is left free on it to the right, in pixels."""
+NAME, GAP, FOOTER = 18.0, 18.0, 48.0
+"""Room for names of levels above a panel, before the next panel, and below the last."""
+LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
+"""Width of a letter; room for labels to the left, in pixels, and of the width."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What goes across, or up.
+
+    Attributes
+    ----------
+    label : str
+    low, high : float or None
+        Ends; those of the marks, and a little more, where they are None. Numbers go
+        down where ``low`` is the larger.
+    may_be_log, is_whole : bool
+        Whether equal steps are equal factors where numbers differ very much; whether
+        ticks are whole numbers.
+    ticks : sequence of (float, str) or None
+        Round numbers by default.
+    shown : callable, optional
+        Numbers of ticks as text.
+    """
+
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+    may_be_log: bool = False
+    is_whole: bool = False
+    ticks: Sequence[tuple[float, str]] | None = None
+    shown: Callable[[float], str] | None = None
+
+    def scale(self, numbers: Sequence[float]) -> Scale:
+        """The ends, for what marks need."""
+        known = [float(x) for x in numbers if math.isfinite(x)] or [0.0]
+        found = (scale_of if self.may_be_log else linear_scale)(known)
+        low = found.low if self.low is None else self.low
+        high = found.high if self.high is None else self.high
+        return Scale(low, high if high != low else low + 1.0, found.is_log)
+
+    def ticks_on(self, scale: Scale, most: int) -> list[tuple[float, str]]:
+        """Numbers and texts of about so many ticks."""
+        if self.ticks is not None:
+            return list(self.ticks)
+        low, high = sorted(scale[:2])
+        ticks = log_ticks(scale) if scale.is_log else round_ticks(low, high, most)
+        if self.is_whole:
+            ticks = [t for t in ticks if t == int(t)] or [math.ceil(low)]
+        return [(t, (self.shown or "{:,.10g}".format)(t)) for t in ticks]
+
+    def draw(self, axis: Any, scale: Scale) -> None:
+        """The same on an axis of matplotlib, whose ticks follow its size."""
+        from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+        name = axis.axis_name
+        if scale.is_log:
+            axis.axes.set(**{f"{name}scale": "log"})
+            axis.set_minor_locator(NullLocator())
+            ticks = self.ticks_on(scale, 0)
+            axis.set_major_locator(FixedLocator([tick for tick, _ in ticks]))
+            axis.set_major_formatter("{x:g}")
+        elif self.ticks is not None:
+            places, texts = zip(*self.ticks)
+            axis.set_ticks(places, list(map(plain, texts)))
+            axis.axes.tick_params(axis=name, length=0)
+        elif self.is_whole:
+            axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+        if self.shown is not None and self.ticks is None:
+            axis.set_major_formatter(lambda value, _: self.shown(value))
+        axis.axes.set(**{f"{name}lim": scale[:2], f"{name}label": in_lines(self.label)})
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Marks on two axes.
+
+    Attributes
+    ----------
+    marks : sequence of Mark
+    x, y : Axis
+    height : float
+        In pixels on pages; in matplotlib panels share the height in these proportions.
+    legend : str or None
+        Where it stands in matplotlib; pages tell in words below what marks are.
+    grid : {"x", "y", "both"}
+        Which ticks have lines through the panel.
+    is_square : bool
+        Whether a step is as long on both axes.
+    """
+
+    marks: Sequence[Mark]
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    height: float = 150.0
+    legend: str | None = "best"
+    grid: str = "y"
+    is_square: bool = False
+
+    def scales(self, among: Sequence[Panel] = ()) -> tuple[Scale, Scale]:
+        """The axes: across that of all panels, and up."""
+        across = [
+            n for own in among or [self] for m in own.marks for n in m.numbers("x")
+        ]
+        up = [n for mark in self.marks for n in mark.numbers("y")]
+        return self.x.scale(across), self.y.scale(up)
+
+    def draw(self, ax: Any, scales: tuple[Scale, Scale]) -> None:
+        """Draw it on axes of matplotlib."""
+        for mark in self.marks:
+            mark.draw(ax)
+        self.x.draw(ax.xaxis, scales[0])
+        self.y.draw(ax.yaxis, scales[1])
+        if self.is_square:
+            ax.set(aspect="equal")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis=self.grid, color="#00000018")
+        if self.legend and ax.get_legend_handles_labels()[0]:
+            # On white, so that no line runs through the words.
+            ax.legend(loc=self.legend, fontsize=9, facecolor="white", edgecolor="none")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Panels below one another that share what goes across.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    panels : sequence of Panel
+    width : float
+        In pixels, on pages.
+    size : tuple of float
+        Of a figure of matplotlib, in inches.
+    """
+
+    title: str
+    panels: Sequence[Panel]
+    width: float = WIDTH
+    size: tuple[float, float] = (6.4, 4.0)
+
+
+def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
+    """A chart as an element of a page.
+
+    Parameters
+    ----------
+    chart : Chart
+    name : str
+        Of its title and description on the page.
+    words : str
+        The chart for those who do not see it.
+    look : str
+        More classes of CSS.
+
+    Examples
+    --------
+    >>> from clearwood.charts.marks import Points
+    >>> print(svg(Chart("Growth", [Panel([Points([0, 1], [0, 2])])]), "growth")[:40])
+    <svg class="chart" viewBox="0 0 720 208"
+    """
+    scales = [panel.scales(chart.panels) for panel in chart.panels]
+    up = [p.y.ticks_on(s[1], int(p.height / 30)) for p, s in zip(chart.panels, scales)]
+    longest = max(len(label) for ticks in up for _, label in ticks)
+    left = min(max(LEAST_LEFT, 18 + LETTER * longest), MOST_LEFT * chart.width)
+    elements, top, right = list[Markup](), 0.0, chart.width - RIGHT
+    for panel, (across, upward), ticks in zip(chart.panels, scales, up):
+        above = NAME if any(mark.is_named_above for mark in panel.marks) else 0.0
+        header = 30.0 + above if panel.y.label else 10.0
+        name_of_panel = panel.y.label.replace("\n", " ")
+        elements.append(text(0, top + 12, name_of_panel, look="panel"))
+        top += header
+        ends = top, top + panel.height
+        place = Surface(left, right, *ends, across.share, upward.share)
+        x_ticks = panel.x.ticks_on(across, int((right - left) / 70))
+        elements += _within(panel, place, x_ticks, ticks)
+        top = place.bottom + GAP
+    for tick, label in x_ticks:
+        elements.append(text(place.x(tick), place.bottom + 20, label, "middle"))
+    middle = (left + right) / 2
+    elements.append(text(middle, place.bottom + 40, panel.x.label, "middle"))
+    ids = f"{name}-title" + f" {name}-desc" * bool(words)
+    start = Markup(
+        f'<svg class="{f"chart {look}".strip()}" viewBox="0 0 {chart.width:g} '
+        f'{place.bottom + FOOTER:g}" role="img" aria-labelledby="{ids}">\n'
+    )
+    about = [_said("title", name, chart.title)]
+    about += [_said("desc", name, words)] if words else []
+    lines = [*about, *(element for element in elements if element)]
+    return start + Markup("\n").join(lines) + Markup("\n</svg>")
+
+
+def _said(tag: str, name: str, words: str) -> Markup:
+    """A title or a description."""
+    return Markup(f'<{tag} id="{name}-{tag}">') + visible(words) + Markup(f"</{tag}>")
+
+
+def _within(
+    panel: Panel,
+    place: Surface,
+    across: Sequence[tuple[float, str]],
+    up: Sequence[tuple[float, str]],
+) -> list[Markup]:
+    """Lines at the ticks, labels of what goes up, and the marks."""
+    found, most = list[Markup](), int((place.left - 14) / LETTER)
+    for tick, _ in across if panel.grid != "y" else ():
+        x = place.x(tick)
+        found.append(stroke(x, x, place.top, place.bottom, "grid"))
+    for tick, label in up:
+        y = place.y(tick)
+        if panel.grid != "x":
+            found.append(stroke(place.left, place.right, y, y, "grid"))
+        short = label if len(label) <= most else f"{label[: most - 1]}…"
+        found.append(text(place.left - 10, y + 4, short, "end"))
+    for mark in sorted(panel.marks, key=lambda mark: mark.layer):
+        found += mark.svg(place)
+    return found
+
+
+def draw(chart: Chart, ax: Any = None) -> list[Any]:
+    """A chart on axes of matplotlib.
+
+    Parameters
+    ----------
+    chart : Chart
+    ax : matplotlib Axes, optional
+        Is divided where there are several panels; by default those of a new figure.
+
+    Returns
+    -------
+    list of matplotlib Axes
+        One for each panel.
+    """
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=chart.size, layout="constrained")
+    parts = _divided(ax, [panel.height for panel in chart.panels])
+    for panel, part in zip(chart.panels, parts):
+        panel.draw(part, panel.scales(chart.panels))
+    return parts
+
+
+def _divided(ax: Any, heights: Sequence[float]) -> list[Any]:
+    """Panels below one another on one axis."""
+    if len(heights) == 1:
+        return [ax]
+    ax.axis("off")
+    gap = 0.07
+    scale = (1 - gap * (len(heights) - 1)) / sum(heights)
+    ends = 1 - np.cumsum([height * scale + gap for height in heights]) + gap
+    parts: list[Any] = []
+    for height, bottom in zip(heights, ends):
+        share = parts[0] if parts else None
+        parts.append(ax.inset_axes((0, bottom, 1, height * scale), sharex=share))
+    for part in parts[:-1]:
+        part.tick_params(labelbottom=False)
+        part.xaxis.label.set_visible(False)
+    return parts

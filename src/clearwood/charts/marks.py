@@ -1,0 +1,301 @@
+"""What charts are made of: marks in data units that both writers can draw.
+
+A mark says which numbers it needs on the axes (``numbers``), writes itself as SVG on a
+:class:`Surface` (``svg``), and draws itself on axes of matplotlib (``draw``). Colours
+are names of styles: of CSS on pages, so that light, dark and print have their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from clearwood._words.labels import visible
+from clearwood.charts.style import COLOURS, QUIET, in_lines, plain
+
+INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"} | {
+    f"c{k}": ink for k, ink in enumerate(COLOURS)
+}
+"""Styles as matplotlib draws them; ``page.css`` has the same names."""
+
+DASHES = {"--": ' stroke-dasharray="7 5"', ":": ' stroke-dasharray="2 3"'}
+MOST_POINTS = 400
+"""Of a line in SVG: more would not be seen."""
+
+SHAPES = {
+    "o": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z",
+    "^": "M0 -6.5L6.5 5.5L-6.5 5.5z",
+    "s": "M-5.3 -5.3H5.3V5.3H-5.3z",
+    "D": "M0 -7L7 0L0 7L-7 0z",
+    "v": "M0 6.5L6.5 -5.5L-6.5 -5.5z",
+    "P": "M-2.3 -6.5H2.3V-2.3H6.5V2.3H2.3V6.5H-2.3V2.3H-6.5V-2.3H-2.3z",
+    "X": "M-3.4 -6.6L0 -3.2L3.4 -6.6L6.6 -3.4L3.2 0L6.6 3.4L3.4 6.6L0 3.2"
+    "L-3.4 6.6L-6.6 3.4L-3.2 0L-6.6 -3.4z",
+}
+"""Matplotlib's markers as paths around the origin."""
+
+
+class Surface(NamedTuple):
+    """Where a panel stands on the canvas: its ends in pixels, and its axes."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    across: Callable[[float], float]
+    up: Callable[[float], float]
+
+    def x(self, value: float) -> float:
+        """From the left of the canvas."""
+        return self.left + (self.right - self.left) * self.across(value)
+
+    def y(self, value: float) -> float:
+        """From its top."""
+        return self.bottom - (self.bottom - self.top) * self.up(value)
+
+    def points(self, x: Any, y: Any) -> str:
+        """Points of a line or an area."""
+        return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in zip(x, y))
+
+
+class Mark:
+    """One mark; ``layer`` says what lies on what on pages."""
+
+    layer: ClassVar[int] = 2
+
+    @property
+    def is_named_above(self) -> bool:
+        """Whether a label of it stands above the panel."""
+        return False
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """What must stand within the ends of the axis ``"x"`` or ``"y"``."""
+        return ()
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """Its elements."""
+        raise NotImplementedError
+
+    def draw(self, ax: Any) -> None:
+        """Draw it on axes of matplotlib."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Points(Mark):
+    """Points, joined or not; broken where a number is not finite.
+
+    Attributes
+    ----------
+    x, y : sequence of float
+    style, label : str
+        The label is what a legend calls it.
+    look : {"-", "--", ":", ""}
+        Of the line; empty for points alone.
+    dots : float
+        Width of the points in pixels, 0 for none.
+    shape : str
+        A key of ``SHAPES``.
+    width : float
+    steps, hollow : bool
+        Whether a level lasts until the next point; whether points are empty.
+    """
+
+    x: Any
+    y: Any
+    style: str = "first"
+    label: str = ""
+    look: str = "-"
+    dots: float = 0.0
+    shape: str = "o"
+    width: float = 1.8
+    steps: bool = False
+    hollow: bool = False
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """Of its points."""
+        return self.x if axis == "x" else self.y
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A polyline for each unbroken part, then the points."""
+        x, y = np.array(self.x, dtype=float), np.array(self.y, dtype=float)
+        n = len(x)
+        kept = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
+        x, y = x[kept], y[kept]
+        known = np.isfinite(x) & np.isfinite(y)
+        pieces = np.split(np.arange(len(x)), np.flatnonzero(np.diff(known)) + 1)
+        for piece in pieces if self.look else ():
+            if known[piece].all() and len(piece) > 1:
+                a, b = x[piece], y[piece]
+                if self.steps:
+                    a, b = np.repeat(a, 2)[1:], np.repeat(b, 2)[:-1]
+                yield Markup(
+                    f'<polyline class="line {self.style}" stroke-width="{self.width:g}"'
+                    f'{DASHES.get(self.look, "")} points="{place.points(a, b)}"/>'
+                )
+        for a, b in zip(x[known], y[known]) if self.dots else ():
+            yield self._dot(place.x(a), place.y(b))
+
+    def _dot(self, x: float, y: float) -> Markup:
+        look = f"dot {self.style}{' hollow' * self.hollow}"
+        if self.shape == "o":
+            radius = f"{0.6 * self.dots:.2g}"
+            return Markup(
+                f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+            )
+        turned = f"translate({x:.1f} {y:.1f}) scale({self.dots / 8:.2g})"
+        return Markup(
+            f'<path class="{look}" transform="{turned}" d="{SHAPES[self.shape]}"/>'
+        )
+
+    def draw(self, ax: Any) -> None:
+        """As one line of matplotlib."""
+        ink = INK[self.style]
+        ax.plot(
+            self.x, self.y, self.look, color=ink, linewidth=self.width,
+            marker=self.shape if self.dots else "", markersize=self.dots,
+            markerfacecolor="white" if self.hollow else ink,
+            drawstyle="steps-post" if self.steps else "default",
+            solid_capstyle="butt", label=in_lines(self.label) or None,
+            zorder=3 if self.dots and not self.look else 2,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Area(Mark):
+    """What lies between two lines."""
+
+    x: Any
+    low: Any
+    high: Any
+    style: str = "second"
+    label: str = ""
+    layer: ClassVar[int] = 0
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """Of both lines."""
+        return self.x if axis == "x" else [*self.low, *self.high]
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """There along one line, and back along the other."""
+        x, y = [*self.x, *self.x[::-1]], [*self.low, *self.high[::-1]]
+        points = place.points(x, y)
+        yield Markup(f'<polygon class="area {self.style}" points="{points}"/>')
+
+    def draw(self, ax: Any) -> None:
+        """In a pale colour."""
+        ax.fill_between(
+            self.x, self.low, self.high, color=INK[self.style], alpha=0.2,
+            linewidth=0, label=in_lines(self.label) or None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Level(Mark):
+    """A line from side to side.
+
+    Attributes
+    ----------
+    at : float
+    axis : {"x", "y"}
+        The one that ``at`` is a number of.
+    label : str
+        Stands beside it on pages; in matplotlib in the legend, unless ``is_beside``.
+    style, look : str
+        As of lines.
+    is_beside : bool
+    """
+
+    at: float
+    axis: str = "y"
+    label: str = ""
+    style: str = "ink"
+    look: str = ":"
+    is_beside: bool = False
+    layer: ClassVar[int] = 1
+
+    @property
+    def is_named_above(self) -> bool:
+        """Whether its label stands above the panel."""
+        return self.axis == "x" and bool(self.label)
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """Where it is."""
+        return (self.at,) if axis == self.axis else ()
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """The line, and its label beside it."""
+        if self.axis == "y":
+            y = place.y(self.at)
+            yield stroke(place.left, place.right, y, y, self.style, self.look)
+            yield text(place.left + 5, y - 4, self.label)
+        else:
+            x = place.x(self.at)
+            yield stroke(x, x, place.top, place.bottom, self.style, self.look)
+            anchor = "end" if x > place.right - 60 else "middle"
+            yield text(x, place.top - 5, self.label, anchor)
+
+    def draw(self, ax: Any) -> None:
+        """The line, and its label beside it where that is asked for."""
+        words = in_lines(self.label)
+        (ax.axhline if self.axis == "y" else ax.axvline)(
+            self.at, color=INK[self.style], linewidth=1.0, linestyle=self.look,
+            label=None if self.is_beside else words or None, zorder=1.5,
+        )  # fmt: skip
+        if self.is_beside:
+            ax.annotate(
+                words, (0.0, self.at), xycoords=("axes fraction", "data"),
+                xytext=(2, 2), textcoords="offset points", fontsize=8, color=QUIET,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Note(Mark):
+    """Words beside a point, ``away`` pixels to the right and up."""
+
+    x: float
+    y: float
+    words: str
+    away: tuple[float, float] = (0.0, 0.0)
+    anchor: str = "start"
+    layer: ClassVar[int] = 3
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """In the colour of letters."""
+        x, y = place.x(self.x) + self.away[0], place.y(self.y) - self.away[1]
+        yield text(x, y, self.words, self.anchor, "panel")
+
+    def draw(self, ax: Any) -> None:
+        """An annotation."""
+        ax.annotate(
+            plain(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
+            textcoords="offset points", ha=ALIGN[self.anchor],
+        )  # fmt: skip
+
+
+ALIGN = {"start": "left", "middle": "center", "end": "right"}
+
+
+def text(
+    x: float, y: float, words: str, anchor: str = "start", look: str = ""
+) -> Markup:
+    """A line of text as an element; nothing of no words."""
+    if not words:
+        return Markup("")
+    look = f' class="{look}"' if look else ""
+    start = Markup(f'<text{look} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">')
+    return start + visible(words) + Markup("</text>")
+
+
+def stroke(
+    x1: float, x2: float, y1: float, y2: float, style: str, look: str = "-"
+) -> Markup:
+    """A straight line as an element."""
+    return Markup(
+        f'<line class="{style}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" '
+        f'y2="{y2:.1f}"{DASHES.get(look, "")}/>'
+    )
