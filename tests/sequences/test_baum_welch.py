@@ -17,6 +17,7 @@ from clearwood.sequences.baum_welch import (
     baum_welch,
     best_start,
     clustered_start,
+    raised_fast,
     random_start,
 )
 from clearwood.sequences.emissions import (
@@ -123,6 +124,32 @@ def test_more_starts_are_no_worse():
 
     one, many = (np.mean([height(n, s) for s in range(4)]) for n in (1, 12))
     assert many > one + 0.05
+
+
+@pytest.mark.parametrize("emission", [CategoricalEmission((1.1,) * 6), coins(3)])
+def test_longer_steps_than_those_of_em_get_further(emission):
+    rng = np.random.default_rng(2)
+    states = np.cumsum(rng.integers(1, 3, size=400)) % 6
+    values = states[:, None].astype(float)
+    if emission.n_columns > 1:
+        values = 1.0 * ((states[:, None] >> np.arange(3)) & 1)
+    seen = Observed.of(values, [250, 150], True)
+    prior = SequencePrior(1.1, 1.1, emission)
+    starts = [random_start(rng, seen, prior, 4) for _ in range(12)]
+    fast = [raised_fast(seen, prior, start, 10) for start in starts]
+    for fit in fast:
+        assert fit.history == sorted(fit.history) and len(fit.history) == 10
+        again = baum_welch(seen, prior, fit.parameters, 1)
+        np.testing.assert_allclose(
+            fit.log_likelihood + prior.log_density(fit.parameters),
+            again.history[0],
+            rtol=EXACT,
+        )
+        np.testing.assert_allclose(fit.history[-1], again.history[0], rtol=EXACT)
+    slow = [baum_welch(seen, prior, start, 10) for start in starts]
+    reached = [[fit.history[9] for fit in fits] for fits in (fast, slow)]
+    # On average: of some starts local optima decide.
+    assert np.mean(reached[0]) > np.mean(reached[1])
 
 
 def test_clusters_find_what_is_apart():
