@@ -55,7 +55,8 @@ std::tuple<Vector<Index>, Vector<Index>> partition(View<const Bin, 1> column,
                                                    View<const Index, 1> rows,
                                                    View<const bool, 1> goes_left) {
     Index n_rows = rows.size(), n_left = 0;
-    auto both = Vector<Index>::empty({n_rows});  // rows that go right stand last, in reverse
+    // Rows that go right stand last, in reverse.
+    auto both = Vector<Index>::empty({n_rows});
     // Without a branch: which way a row goes cannot be predicted.
     for (Index j = 0; j < n_rows; ++j) {
         both[n_left] = both[n_rows - 1 - j + n_left] = rows[j];
@@ -270,61 +271,6 @@ Splits best_splits_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1>
                           problem.min_rows);
 }
 
-// The bins of values, ascending, after which a feature is cut: all that hold rows if
-// they are no more than so many, else those with equal numbers of rows between.
-//
-// n_rows : of each bin
-Vector<Index> bins_to_cut_after(View<const Index, 1> n_rows, Index most, bool take_all) {
-    Index n_cuts = 0, next = 1, upto = 0, total = sum(n_rows);
-    Vector<Index> cuts(n_rows.size());
-    for (Index b = 0; b < n_rows.size(); ++b) {
-        upto += n_rows[b];
-        double share = double(upto) / double(total);
-        auto is_reached = [&] { return share >= double(next) / double(most + 1); };
-        bool is_cut = take_all ? n_rows[b] > 0 : next <= most && is_reached();
-        if (is_cut) cuts[n_cuts++] = b;
-        while (next <= most && is_reached()) ++next;
-    }
-    return copy_of(cuts.part(0, n_cuts));
-}
-
-// Cuts of numeric features to look ahead of: all of each, if they are few, else with
-// equal numbers of rows between. Missing values, where there are some, are tried on
-// both sides.
-//
-// most : of each feature
-//
-// Returns the feature of each cut, and which of its bins go left: (n_cuts, largest
-// number of bins).
-template <typename Bin>
-std::tuple<Vector<Index>, Matrix<bool>> spread_cuts(const Grid<Bin>& grid,
-                                                    View<const Index, 1> rows,
-                                                    View<const Index, 1> features,
-                                                    Index most) {
-    Index n_found = 0, n_most = features.size() * std::max<Index>(most, 2);
-    Vector<Index> feature(n_most);
-    Matrix<bool> masks({n_most, grid.most_bins()});
-    for (Index d : features) {
-        View<const Bin, 1> column = grid.columns[d];
-        Index last = grid.n_bins[d] - 1;
-        Vector<Index> n_rows(last + 1);
-        for (Index i : rows) ++n_rows[column[i]];
-        View<const Index, 1> of_values = n_rows.part(0, last);
-        Index n_filled = last - std::count(of_values.begin(), of_values.end(), 0);
-        Index n_sides = n_rows[last] > 0 ? 2 : 1;
-        Index wanted = std::max<Index>(most / n_sides, 1);
-        bool take_all = n_filled * n_sides <= most;
-        for (Index cut : bins_to_cut_after(of_values, wanted, take_all))
-            for (Index side = 0; side < n_sides; ++side) {
-                View<bool, 1> mask = masks[n_found];
-                mask.part(0, cut + 1).fill(true);
-                mask[last] = side == 1;
-                feature[n_found++] = d;
-            }
-    }
-    return {copy_of(feature.part(0, n_found)), copy_of(masks.part(0, n_found))};
-}
-
 // What both sides of some splits lose, as leaves and after their best splits.
 //
 // problem : splits ask about bins of its grid; those that follow are sought in `ahead`
@@ -447,7 +393,6 @@ void add_for_bins(nb::module_& module) {
     add_kernel(module, "histogram", &histogram<Bin>);
     add_kernel(module, "partition", &partition<Bin>);
     add_kernel(module, "best_splits_of_rows", &best_splits_of_rows<Bin>);
-    add_kernel(module, "spread_cuts", &spread_cuts<Bin>);
     add_kernel(module, "look_ahead", &look_ahead<Bin>);
     add_kernel(module, "node_boxes", &node_boxes<Bin>);
 }

@@ -1,4 +1,4 @@
-// Splits of one node that are tried, with the tree below it, and what they cost.
+// Splits of one node that are tried, alone and with the tree below it.
 #include "_kernels.hpp"
 
 #include <numeric>
@@ -22,8 +22,8 @@ struct FlatTree {
     Index n_nodes() const { return feature.size(); }
 };
 
-// Python's Place, which says what its fields mean.
-struct Place {
+// Python's NodePlace, which says what its fields mean.
+struct NodePlace {
     View<const Index, 1> rows;
     View<const bool, 1> box;
     Index literals;
@@ -87,7 +87,7 @@ std::array<Index, 2> literals_of_sides(const TreeProblem<Bin>& problem, Index li
 // place : of its root
 // sums : of its leaves
 template <typename Bin>
-double cost_of_leaves(const TreeProblem<Bin>& problem, const Place& place,
+double cost_of_leaves(const TreeProblem<Bin>& problem, const NodePlace& place,
                       View<const double, 2> sums, const FlatTree& tree) {
     Index support = sums.size(1) - 2;
     Vector<Index> literals(tree.n_nodes()), parent(tree.n_nodes(), -1);
@@ -121,7 +121,7 @@ double cost_of_leaves(const TreeProblem<Bin>& problem, const Place& place,
 
 // What a tree costs in some place.
 template <typename Bin>
-double cost_of_tree(const TreeProblem<Bin>& problem, const Place& place,
+double cost_of_tree(const TreeProblem<Bin>& problem, const NodePlace& place,
                     const FlatTree& tree) {
     Vector<Index> leaf = leaves_of_rows(problem.grid, place.rows, tree, 0);
     auto sums = sums_of_leaves<Bin>(problem, place.rows, leaf, tree.n_nodes());
@@ -210,7 +210,7 @@ Vector<Index> most_promising(View<const double, 1> losses) {
 //
 // losses, goes_left : of the best split of each feature
 template <typename Bin>
-Tried splits_into_leaves(const TreeProblem<Bin>& problem, const Place& place,
+Tried splits_into_leaves(const TreeProblem<Bin>& problem, const NodePlace& place,
                          View<const double, 1> losses, View<const bool, 1> goes_left) {
     Vector<Index> features = most_promising(losses);
     Vector<double> costs(features.size());
@@ -229,7 +229,7 @@ Tried splits_into_leaves(const TreeProblem<Bin>& problem, const Place& place,
 // Splits that may be better at the root of a tree, what is below being kept: each row
 // is sent to the side that costs less as it stands, as nearly as a split can.
 template <typename Bin>
-Tried splits_above(const TreeProblem<Bin>& problem, const Place& place,
+Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
                    const FlatTree& tree) {
     const Grid<Bin>& grid = problem.grid;
     View<const Index, 1> rows = place.rows;
@@ -275,6 +275,62 @@ Tried splits_above(const TreeProblem<Bin>& problem, const Place& place,
     return {std::move(costs), std::move(features), std::move(masks)};
 }
 
+// The bins of values, ascending, after which a feature is cut: all that hold rows if
+// they are no more than so many, else those with equal numbers of rows between.
+//
+// n_rows : of each bin
+Vector<Index> bins_to_cut_after(View<const Index, 1> n_rows, Index most,
+                                bool take_all) {
+    Index n_cuts = 0, next = 1, upto = 0, total = sum(n_rows);
+    Vector<Index> cuts(n_rows.size());
+    for (Index b = 0; b < n_rows.size(); ++b) {
+        upto += n_rows[b];
+        double share = double(upto) / double(total);
+        auto is_reached = [&] { return share >= double(next) / double(most + 1); };
+        bool is_cut = take_all ? n_rows[b] > 0 : next <= most && is_reached();
+        if (is_cut) cuts[n_cuts++] = b;
+        while (next <= most && is_reached()) ++next;
+    }
+    return copy_of(cuts.part(0, n_cuts));
+}
+
+// Cuts of numeric features to look ahead of: all of each, if they are few, else with
+// equal numbers of rows between. Missing values, where there are some, are tried on
+// both sides.
+//
+// most : of each feature
+//
+// Returns the feature of each cut, and which of its bins go left: (n_cuts, largest
+// number of bins).
+template <typename Bin>
+std::tuple<Vector<Index>, Matrix<bool>> spread_cuts(const Grid<Bin>& grid,
+                                                    View<const Index, 1> rows,
+                                                    View<const Index, 1> features,
+                                                    Index most) {
+    Index n_found = 0, n_most = features.size() * std::max<Index>(most, 2);
+    Vector<Index> feature(n_most);
+    Matrix<bool> masks({n_most, grid.most_bins()});
+    for (Index d : features) {
+        View<const Bin, 1> column = grid.columns[d];
+        Index last = grid.n_bins[d] - 1;
+        Vector<Index> n_rows(last + 1);
+        for (Index i : rows) ++n_rows[column[i]];
+        View<const Index, 1> of_values = n_rows.part(0, last);
+        Index n_filled = last - std::count(of_values.begin(), of_values.end(), 0);
+        Index n_sides = n_rows[last] > 0 ? 2 : 1;
+        Index wanted = std::max<Index>(most / n_sides, 1);
+        bool take_all = n_filled * n_sides <= most;
+        for (Index cut : bins_to_cut_after(of_values, wanted, take_all))
+            for (Index side = 0; side < n_sides; ++side) {
+                View<bool, 1> mask = masks[n_found];
+                mask.part(0, cut + 1).fill(true);
+                mask[last] = side == 1;
+                feature[n_found++] = d;
+            }
+    }
+    return {copy_of(feature.part(0, n_found)), copy_of(masks.part(0, n_found))};
+}
+
 template <typename Bin>
 void add_for_bins(nb::module_& module) {
     add_kernel(module, "leaves_of_rows", &leaves_of_rows<Bin>);
@@ -282,6 +338,7 @@ void add_for_bins(nb::module_& module) {
     add_kernel(module, "costs_of_rows", &costs_of_rows<Bin>);
     add_kernel(module, "splits_into_leaves", &splits_into_leaves<Bin>);
     add_kernel(module, "splits_above", &splits_above<Bin>);
+    add_kernel(module, "spread_cuts", &spread_cuts<Bin>);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from clearwood.search.trees.nodes import GrownNode
 
 
-class Place(NamedTuple):
+class NodePlace(NamedTuple):
     """Where a node stands.
 
     Attributes

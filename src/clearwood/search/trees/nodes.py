@@ -14,7 +14,7 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
 from clearwood.search.losses import ProbabilityLoss, SquaredLoss
-from clearwood.search.trees.flat import FlatTree, Place, digest
+from clearwood.search.trees.flat import FlatTree, NodePlace, digest
 from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
 
 MOST_BINS_AHEAD = 32
@@ -234,9 +234,9 @@ class GrownNode:
         return kernels.best_splits_of_rows(self.problem, self.rows)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> NodePlace:
         """Where it stands."""
-        return Place(self.rows, self.box, self.literals)
+        return NodePlace(self.rows, self.box, self.literals)
 
     @cached_property
     def promising(self) -> list[Split]:
