@@ -1,6 +1,7 @@
 """No file takes far more memory than it is large, unless that is allowed.
 
-And predicting takes none that grows with the rows, beside the answers.
+And predictions of rules and meta-trees take none that grows with the rows, beside the
+answers.
 """
 
 import gzip

@@ -19,6 +19,7 @@ from clearwood.circuits.distributions import (
     Gaussian,
     Histogram,
     MultivariateGaussian,
+    carried,
 )
 from clearwood.circuits.expectation import em_sweeps, long_sweeps, refine
 from clearwood.exceptions import InterruptedFitWarning
@@ -216,17 +217,17 @@ def test_beyond_goes_on_in_logs():
     (_, _), (once, _) = islice(em_sweeps(start, in_memory(values), 0.1, np.ones(2)), 2)
     far = once.beyond(start, 3.0, np.ones(2))
 
-    def carried(of):
+    def moved(of):
         before, after = of(start), of(once)
         raised = after * (after / before) ** 2
         return raised / raised.sum()
 
     np.testing.assert_allclose(
-        np.exp(far.log_weight[-2:]), carried(lambda c: np.exp(c.log_weight[-2:]))
+        np.exp(far.log_weight[-2:]), moved(lambda c: np.exp(c.log_weight[-2:]))
     )
     for leaf in (slice(0, 3), slice(3, 6)):
         found = far.leaves.levels.probabilities[leaf]
-        expected = carried(lambda c, leaf=leaf: c.leaves.levels.probabilities[leaf])
+        expected = moved(lambda c, leaf=leaf: c.leaves.levels.probabilities[leaf])
         np.testing.assert_allclose(found, expected)
     before, after, found = (c.leaves.normals for c in (start, once, far))
     np.testing.assert_allclose(found.mean, 3 * after.mean - 2 * before.mean)
@@ -293,3 +294,8 @@ def test_interrupted_fits_keep_the_best_so_far(rows):
         warnings.simplefilter("error")
         with stopped_at(1, KeyboardInterrupt, "clearwood.circuits.compiled"):
             refine(mixture(), rows)
+
+
+def test_steps_from_next_to_nothing_stay_finite():
+    far = carried(np.array([0.1, 0.9]), np.array([1e-60, 0.5]), 8.0)
+    assert np.isfinite(far).all() and far[0] > far[1]

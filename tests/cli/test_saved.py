@@ -229,6 +229,12 @@ def test_stability_is_written_and_nothing_is_overwritten(folder, tmp_path):
     assert run(*plain, "--out", out, "--force").exit_code == 0
 
 
+@pytest.mark.parametrize("verb", ["simplify", "stability", "compare"])
+def test_no_jobs_at_all_are_refused(folder, verb):
+    done = run(verb, folder / "new.csv", "--target", "state", "--jobs", 0)
+    assert done.exit_code == 2 and "--jobs" in done.stderr
+
+
 def test_stability_may_train_again(folder):
     data = ("--target", "state", "--max-rules", 2, "--refits", 2)
     asked = (*data, "--drop", "name", "--train", "decision-tree", "--refit-ensemble")

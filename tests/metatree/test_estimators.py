@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from tests.wording import refuses, same_lines, warns
 
 from clearwood import (
     MetaForestClassifier,
+    MetaForestRegressor,
     MetaTreeClassifier,
     MetaTreeRegressor,
     exceptions,
@@ -31,6 +33,7 @@ from clearwood.metatree import (
     PoissonGamma,
     given,
 )
+from clearwood.metatree.posterior import meta_tree
 
 
 @pytest.fixture(scope="module")
@@ -366,6 +369,33 @@ def test_shards_merge(started):
         first.merge(other)
     with refuses(exceptions.InputError):
         first.merge(MetaTreeClassifier().fit(frame, y > 0))
+    with refuses(exceptions.InputError):
+        first.merge(first)
+
+
+@pytest.mark.parametrize("kind", [MetaTreeRegressor, MetaForestRegressor])
+def test_a_copy_learns_by_itself(started, kind):
+    frame, y, _ = started
+    model = kind(random_state=0).fit(frame[:60], y[:60])
+    before, other = model.predict(frame), copy(model)
+    after = other.partial_fit(frame[60:], y[60:]).predict(frame)
+    assert not np.array_equal(after, before)
+    np.testing.assert_array_equal(model.predict(frame), before)
+
+
+def test_a_posterior_that_comes_late_forgets_no_rows(monkeypatch):
+    tree = MetaTree(given([0], n_values=2), BernoulliBeta())
+
+    def compute(*of):
+        # Rows that another thread learns meanwhile.
+        monkeypatch.undo()
+        tree.update([[0], [1]], [0, 1])
+        return meta_tree.compute_posterior(*of)
+
+    monkeypatch.setattr(meta_tree, "compute_posterior", compute)
+    tree.posterior()
+    assert tree.weight == 2.0
+    assert tree.log_evidence == pytest.approx(2 * np.log(0.5))
 
 
 @pytest.mark.parametrize("kind", [MetaTreeClassifier, MetaTreeRegressor])

@@ -461,6 +461,10 @@ def shares(counts: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), otherwise)
 
 
+MOST_RATIO = 1e30
+"""Of a new number and an old one: its powers are no overflow."""
+
+
 def carried(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
     """Numbers ``length`` times as far from old ones as new ones are, in logs.
 
@@ -472,7 +476,7 @@ def carried(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
     [8.0, 0.125, 3.0]
     """
     ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0.0)
-    return new * ratio ** (length - 1.0)
+    return new * np.minimum(ratio, MOST_RATIO) ** (length - 1.0)
 
 
 Leaf = (

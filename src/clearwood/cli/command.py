@@ -110,7 +110,8 @@ def _run(verb: Callable[[Any], Findings | None], options: dict[str, Any]) -> Non
         return
     with plain_warnings(say):
         _write(found, asked)
-    show(json_text(found.summary, found.indent) if asked.as_json else found.text())
+        text = json_text(found.summary, found.indent) if asked.as_json else found.text()
+    show(text)
 
 
 def _speaker(quiet: bool) -> Callable[[str], None]:

@@ -100,7 +100,7 @@ OPTIONS = (
     shared.test_size,
     shared.task,
     shared.seed,
-    shared.option("--jobs", click.INT, "Threads to use; the result does not change."),
+    shared.jobs("Threads"),
 )
 """All that says which rules are looked for, and in what."""
 

@@ -75,6 +75,18 @@ def auto_or_number(_: click.Context, param: click.Parameter, text: str) -> str |
     return int(text)
 
 
+def jobs(what: str) -> click.Option:
+    """How many threads or processes work at a time."""
+
+    def number(_: click.Context, __: click.Parameter, found: int | None) -> Any:
+        if found == 0:
+            raise click.UsageError("--jobs must not be 0; -1 means all cores.")
+        return found
+
+    help = f"{what} to use; the result does not change."
+    return option("--jobs", click.INT, help, callback=number)
+
+
 def only_for(what: str, holds: Any, names: str, why: str = "") -> None:
     """Refuse options that are given though what they are for does not hold."""
     given = click.get_current_context().get_parameter_source

@@ -347,7 +347,9 @@ class TreeEnsemble(FlatTrees):
         if self.aggregation == "weighted_median":
             combine = self._weighted_median
         # Fewer rows than a tree has nodes are scored sooner than ranks are prepared.
-        elif len(encoded) * self.n_trees >= self.n_nodes and self._ranked is not None:
+        elif (
+            "_ranked" in vars(self) or len(encoded) * self.n_trees >= self.n_nodes
+        ) and self._ranked is not None:
             combine, n_rows = partial(self._sum, ranked=self._ranked), BLOCK_ROWS
         raw = np.empty((len(encoded), self.n_outputs))
         for start in range(0, len(encoded), n_rows):

@@ -240,6 +240,10 @@ def check_mergeable(one: Any, other: Any) -> None:
     """Refuse estimators not fitted, of different kinds, or with other classes."""
     check_is_fitted(one)
     check_is_fitted(other)
+    if one is other:
+        raise InputError(
+            "Cannot merge an estimator into itself: its rows would count twice."
+        )
     if type(one) is not type(other):
         raise InputError(
             f"Cannot merge a {type(other).__name__} into a {type(one).__name__}."

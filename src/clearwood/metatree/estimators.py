@@ -238,6 +238,14 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             tree.add(part)
         self.meta_tree_ = tree
 
+    def __copy__(self) -> Any:
+        """Another that learns by itself."""
+        found: Any = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        if self._is_fitted():
+            found.meta_tree_ = copy(self.meta_tree_)
+        return found
+
     @staticmethod
     def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         encoded = encoded_for(tree.structure, tree.model, X, whole=True)
@@ -266,7 +274,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         self
         """
         check_mergeable(self, other)
-        self.meta_tree_.merge(other.meta_tree_)
+        self.meta_tree_ = copy(self.meta_tree_).merge(other.meta_tree_)
         return self
 
     # Reading and predicting

@@ -72,7 +72,7 @@ from clearwood.simplifiers import METHODS
     shared.option("--out", shared.NEW_FILE, "Write these rules to this JSON file."),
     shared.option("--report", shared.NEW_FILE, "Write an HTML page about all."),
     shared.seed,
-    shared.option("--jobs", click.INT, "Processes to use; the result does not change."),
+    shared.jobs("Processes"),
     *shared.PRINTED,
 )
 def compare(asked: Any) -> None:
@@ -87,8 +87,6 @@ def compare(asked: Any) -> None:
     Ctrl-C ends the work and shows what is done.
     """
     check_files(asked)
-    if asked.jobs == 0:
-        raise click.UsageError("--jobs must not be 0; -1 means all cores.")
     model, split, fit = (_unfitted if asked.train else _read)(asked)
     with plain_warnings(asked.say, ends=False) as caught:
         found = _compare(model, split, asked)

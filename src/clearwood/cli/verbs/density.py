@@ -69,7 +69,7 @@ def density(asked: Any) -> Findings:
     fitted = MiniSPN(
         n_networks=asked.networks,
         random_state=asked.seed,
-        verbose=not asked.quiet,
+        verbose=asked.progress,
     ).fit(X)
     summary = _summarize(fitted.circuit_, X, X_test, known)
     if names:

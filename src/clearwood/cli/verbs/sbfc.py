@@ -68,7 +68,7 @@ def sbfc(asked: Any) -> Findings:
     fitted = SelectiveBayesianForestClassifier(
         asked.sampler,
         random_state=asked.seed,
-        verbose=not asked.quiet,
+        verbose=asked.progress,
         **{name: value for name, value in given.items() if value is not None},
     ).fit(split.X, split.y)
     summary = _summarize(fitted, split, asked.target)

@@ -74,7 +74,7 @@ def states(asked: Any) -> Findings:
         emission=emission,
         algorithm=asked.algorithm,
         random_state=asked.seed,
-        verbose=not asked.quiet,
+        verbose=asked.progress,
         **({} if asked.draws is None else {"n_draws": asked.draws}),
     ).fit(parts.X_train, parts.lengths_train)
     summary = _summarize(fitted, X, lengths, parts.is_held_out)

@@ -187,7 +187,7 @@ class MetaForest:
 
     def _with_statistics(self, own: np.ndarray) -> MetaForest:
         forest = copy(self)
-        forest.bare = [copy(tree) for tree in self.bare]
+        forest.bare = [tree.without_rows() for tree in self.bare]
         for tree, nodes in zip(forest.bare, self.nodes_of):
             tree.put(own[nodes])
         forest.forget()

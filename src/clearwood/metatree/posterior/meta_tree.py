@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,10 +49,12 @@ class Taught(NamedTuple):
     features: FeatureSpace
 
 
-class Learned(NamedTuple):
+@dataclass
+class Learned:
     """What a meta-tree knows.
 
-    It is replaced in one step, so that an interrupt changes all of it or nothing.
+    It is replaced in one step, so that an interrupt changes all of it or nothing; only
+    what follows from it is kept in place.
 
     Attributes
     ----------
@@ -127,8 +130,9 @@ class MetaTree:
         return self._hand_out().rows
 
     def _hand_out(self) -> Learned:
-        self._state = self._state._replace(handed_out=True)
-        return self._state
+        state = self._state
+        state.handed_out = True
+        return state
 
     def __copy__(self) -> MetaTree:
         """Another that knows the same."""
@@ -292,8 +296,8 @@ class MetaTree:
             own, rows = own.copy(), None if rows is None else rows.copy()
         if now is not None:
             now = now.to_change(own, copies)
-        self._state = state._replace(
-            own=own, rows=rows, posterior=now, in_turn=in_turn, handed_out=False
+        self._state = replace(
+            state, own=own, rows=rows, posterior=now, in_turn=in_turn, handed_out=False
         )
         return self._state
 
@@ -407,11 +411,11 @@ class MetaTree:
     def current(self) -> Posterior:
         """The posterior; it may change with the next rows."""
         state = self._state
-        if state.posterior is not None:
-            return state.posterior
-        found = compute_posterior(state.structure, self.model, self.g, state.own)
-        self._state = state._replace(posterior=found)
-        return found
+        if state.posterior is None:
+            state.posterior = compute_posterior(
+                state.structure, self.model, self.g, state.own
+            )
+        return state.posterior
 
     def posterior(self) -> Posterior:
         """The posterior given all rows so far; it does not change with later ones."""
