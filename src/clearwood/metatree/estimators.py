@@ -306,7 +306,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     def _said(self, X: Any, says: Callable[[CodedRows], np.ndarray]) -> np.ndarray:
         """What is said of each row, some rows at a time."""
-        X, tree = self._check_queries(X), self.meta_tree_
+        X = self._check_queries(X)
+        tree = self.meta_tree_
         if tree.model.reads_features:
             return says(self._rows(X))
         return said_of_rows(
@@ -447,8 +448,9 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
         return self._said(X, self._shares)
 
     def _labels(self, X: Any) -> np.ndarray:
-        classes = self.classes_
-        return self._said(X, lambda rows: classes[self._shares(rows).argmax(axis=1)])
+        return self._said(
+            X, lambda rows: self.classes_[self._shares(rows).argmax(axis=1)]
+        )
 
     def _shares(self, rows: CodedRows) -> np.ndarray:
         return self.meta_tree_.probabilities(rows.codes)
@@ -473,5 +475,6 @@ class MetaTreeRegressor(LearnsValues, _MetaTree):
     _tree_class = DecisionTreeRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        tree = self.meta_tree_
-        return self._said(X, lambda rows: tree.predictive(rows.codes, rows.x).mean())
+        return self._said(
+            X, lambda rows: self.meta_tree_.predictive(rows.codes, rows.x).mean()
+        )

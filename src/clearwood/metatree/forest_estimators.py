@@ -360,7 +360,8 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         return self._baked_answers(X)
 
     def _labels(self, X: Any) -> np.ndarray:
-        return self.classes_[self._baked_answers(X).argmax(axis=1)]
+        best = self._baked_answers(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):

@@ -80,6 +80,10 @@ class Learned:
     in_turn: bool = False
     handed_out: bool = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The arrays of what is read again are nobody else's.
+        return {name: x for name, x in vars(self).items() if name != "handed_out"}
+
 
 class MetaTree:
     """All prunings of one tree, with the exact posterior over them.
