@@ -274,7 +274,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         self
         """
         check_mergeable(self, other)
-        self.meta_tree_ = copy(self.meta_tree_).merge(other.meta_tree_)
+        self.meta_tree_.merge(other.meta_tree_)
         return self
 
     # Reading and predicting

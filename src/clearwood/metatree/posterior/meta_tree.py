@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,14 +48,13 @@ class Taught(NamedTuple):
     features: FeatureSpace
 
 
-@dataclass
 class Learned:
     """What a meta-tree knows.
 
     It is replaced in one step, so that an interrupt changes all of it or nothing; only
     what follows from it is kept in place.
 
-    Attributes
+    Parameters
     ----------
     structure : Structure or BareTree
         It knows of which kinds the numbers of the rows are.
@@ -68,17 +66,22 @@ class Learned:
     posterior : Posterior or None
     in_turn : bool
         Whether the posterior has the rounding of rows that came in turn.
-    handed_out : bool
-        Whether somebody else may hold the arrays, so that they must not change.
     """
 
-    structure: Any
-    own: np.ndarray
-    rows: np.ndarray | None
-    most: np.ndarray | None = None
-    posterior: Posterior | None = None
-    in_turn: bool = False
-    handed_out: bool = False
+    handed_out = False
+    """Whether somebody else may hold the arrays, so that they must not change."""
+
+    def __init__(
+        self,
+        structure: Any,
+        own: np.ndarray,
+        rows: np.ndarray | None,
+        most: np.ndarray | None = None,
+        posterior: Posterior | None = None,
+        in_turn: bool = False,
+    ) -> None:
+        self.structure, self.own, self.rows, self.most = structure, own, rows, most
+        self.posterior, self.in_turn = posterior, in_turn
 
     def __getstate__(self) -> dict[str, Any]:
         # The arrays of what is read again are nobody else's.
@@ -300,9 +303,7 @@ class MetaTree:
             own, rows = own.copy(), None if rows is None else rows.copy()
         if now is not None:
             now = now.to_change(own, copies)
-        self._state = replace(
-            state, own=own, rows=rows, posterior=now, in_turn=in_turn, handed_out=False
-        )
+        self._state = Learned(state.structure, own, rows, state.most, now, in_turn)
         return self._state
 
     def unlearn(
