@@ -321,7 +321,8 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         raise NotImplementedError
 
     def _labels(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
+        best = self._probabilities(X).argmax(axis=1)
+        return self.classes_[best]
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:

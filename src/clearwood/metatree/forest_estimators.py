@@ -359,10 +359,6 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
     def _probabilities(self, X: Any) -> np.ndarray:
         return self._baked_answers(X)
 
-    def _labels(self, X: Any) -> np.ndarray:
-        best = self._baked_answers(X).argmax(axis=1)
-        return self.classes_[best]
-
 
 class MetaForestRegressor(LearnsValues, _MetaForest):
     """A forest each tree of which averages all its prunings, for numbers.
