@@ -1,45 +1,55 @@
-"""The README's first block: what ``make demo`` prints.
+"""The README's first example: the output and the picture of its code.
 
-``python -m tests.readme`` writes it anew.
+``python -m tests.readme`` writes both anew.
 """
 
 import contextlib
 import io
-import os
-import runpy
-import sys
+import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from unittest import mock
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
-BEGIN, END = "<!-- demo output -->\n", "<!-- end of demo output -->"
+README, PICTURE = ROOT / "README.md", ROOT / "docs" / "rules.png"
+FIRST = re.compile(
+    r"<!-- first example -->\n```python\n(.*?)```\n```text\n(.*?)```", re.S
+)
+BLOCK = re.compile(r"```python\n(.*?)```", re.S)
 
 
-def demo_block() -> str:
-    """The block between the marks, as it should be."""
-    printed, before = io.StringIO(), Path.cwd()
-    with TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            with (
-                mock.patch.object(sys, "argv", ["demo.py", "demo"]),
-                contextlib.redirect_stdout(printed),
-            ):
-                runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="__main__")
-        finally:
-            os.chdir(before)
-    return f"```text\n$ make demo\n{printed.getvalue()}```\n"
+def first_example() -> tuple[str, str]:
+    """Its code, and what the README says that it prints."""
+    code, output = FIRST.search(README.read_text(encoding="utf-8")).groups()
+    return code, output
 
 
-def parts() -> tuple[str, str, str]:
-    """The README before the block, the block, and the rest."""
-    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-    block, _, after = rest.partition(END)
-    return before, block, after
+def later_blocks() -> list[str]:
+    """The code of all blocks after the first."""
+    return BLOCK.findall(README.read_text(encoding="utf-8"))[1:]
+
+
+def run(code: str) -> tuple[str, dict[str, Any]]:
+    """What code prints, and the names that it defines."""
+    printed, names = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        exec(code, names)
+    return printed.getvalue(), names
+
+
+def main() -> None:
+    """Write the output into the README, and the picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    code, old = first_example()
+    output, names = run(code)
+    text = README.read_text(encoding="utf-8")
+    README.write_text(text.replace(f"text\n{old}```", f"text\n{output}```", 1), "utf-8")
+    display = names["cw"].TreeDisplay.from_estimator(
+        names["rules"], names["X_test"], names["y_test"]
+    )
+    display.plot().figure_.savefig(PICTURE, dpi=110)
 
 
 if __name__ == "__main__":
-    before, _, after = parts()
-    README.write_text(before + BEGIN + demo_block() + END + after, encoding="utf-8")
+    main()
