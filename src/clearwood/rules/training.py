@@ -16,7 +16,7 @@ import numpy as np
 from clearwood.columns.sparse_tables import SparseRows
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
-from clearwood.rules.statistics import variance
+from clearwood.rules.scores import variance
 from clearwood.search.grid import Grid
 from clearwood.search.losses import ClassLoss, Loss, ProbabilityLoss, SquaredLoss
 
