@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood._numeric.logspace import overrelaxed
 from clearwood.columns.warned_once import users_level
-from clearwood.distributions.categorical import draw_rows
+from clearwood.distributions.categorical import draw_rows, shares
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.sequences.sequence_model import (
     Observed,
@@ -162,14 +162,14 @@ def _beyond(old: ExpectedCounts, new: ExpectedCounts, length: float) -> Expected
     """Counts so many times as far from old ones, in logs; of each state as many."""
 
     def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        far = overrelaxed(after, before, length)
-        return far * (after.sum(axis=0) / far.sum(axis=0))
+        far = shares(overrelaxed(after, before, length), 0.0)
+        return far * after.sum(axis=-1, keepdims=True)
 
     start, pairs, rows, log_likelihood = new
     return ExpectedCounts(
         moved(old.start, start),
-        moved(old.pairs.T, pairs.T).T,
-        moved(old.rows, rows),
+        moved(old.pairs, pairs),
+        moved(old.rows.T, rows.T).T,
         log_likelihood,
     )
 
