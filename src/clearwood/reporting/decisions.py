@@ -30,8 +30,9 @@ from clearwood.rules.decisions.in_words import (
     when_called,
 )
 from clearwood.rules.decisions.of_values import line_name
-from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import few_text, prediction_text
+from clearwood.rules.evaluation.intervals import Rate
+from clearwood.rules.evaluation.statistics import few_text
+from clearwood.rules.rule import prediction_text
 
 
 def summarize_decisions(

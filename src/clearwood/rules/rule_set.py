@@ -225,7 +225,7 @@ class RuleSet(Editable, Exportable, ABC):
             Class labels, or values; of Dask a collection, which is not computed yet.
         """
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X)
         return self._said(X, type(self).predict_encoded)
@@ -259,7 +259,7 @@ class RuleSet(Editable, Exportable, ABC):
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X, shares=True)
         return self._said(X, type(self).probabilities_encoded)
@@ -355,7 +355,7 @@ class RuleSet(Editable, Exportable, ABC):
         -------
         RuleScores
         """
-        from clearwood.rules.counting.survey import scored
+        from clearwood.rules.evaluation.tables import scored
 
         return scored(self, X, y, teacher)
 
@@ -403,9 +403,9 @@ class RuleSet(Editable, Exportable, ABC):
            then ill, probability 90 %  (3 rows, precision 67 % [21, 94])
         2. otherwise well, probability 80 %  (1 row, precision 100 % [21, 100])
         """
-        from clearwood.rules.counting.survey import described_by_rows
+        from clearwood.rules.evaluation.tables import survey
 
-        return described_by_rows(self, X, y, teacher, sample_weight)
+        return survey(self, X, y, teacher, sample_weight).rules
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Why the rules say of a row what they say: see :func:`clearwood.explain`."""

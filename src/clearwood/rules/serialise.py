@@ -19,7 +19,8 @@ from clearwood.codec.files import read_bytes
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import Rule, wrong_statistic
+from clearwood.rules.evaluation.statistics import RuleStatistics
+from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import KINDS
 from clearwood.rules.rule_set import RuleSet
 
@@ -169,8 +170,10 @@ def rules_of(
         ):
             expected = "numbers from 0 to 1 that sum to 1"
             place["probabilities"].fail(shown(str(shares)), expected)
-        if wrong := wrong_statistic(rule, bool(classes), kind.lines_predict):
-            name, expected = wrong
+        name, expected = rule.statistics.wrong(
+            rule.prediction, bool(classes), kind.lines_predict
+        )
+        if name:
             place[name].fail(shown(place[name].value), expected)
 
     label = codec.FieldType(plain, read_class)
@@ -184,7 +187,7 @@ def rules_of(
         *(codec.Field(name, STATISTIC) for name in STATISTICS),
         *(codec.Field(k, codec.NUMBER, absent=codec.UNSET) for k in KNOWN),
         codec.Field("instead", codec.optional(label)),
-        make=Rule,
+        make=_rule_of,
         check=check,
     )
     return codec.FieldType(lambda rule: of_rule.write(_values_of(rule)), of_rule.read)
@@ -199,13 +202,19 @@ def _numbers(n: int) -> codec.FieldType:
 
 def _values_of(rule: Rule) -> dict[str, Any]:
     """What is written of a rule: of rows their number only where rows have weights."""
-    values = dict(vars(rule))
-    if not math.isfinite(rule.expected):
+    values = vars(rule) | vars(rule.statistics)
+    if not math.isfinite(values["expected"]):
         values["expected"] = codec.UNSET
     for rows, weight in ROWS.items():
         if not math.isfinite(values[weight]) or values[rows] == values[weight]:
             values[rows] = codec.UNSET
     return values
+
+
+def _rule_of(**values: Any) -> Rule:
+    known = {k: v for k, v in values.items() if k in vars(RuleStatistics())}
+    said = {k: v for k, v in values.items() if k not in known}
+    return Rule(**said, statistics=RuleStatistics(**known))
 
 
 # Conditions

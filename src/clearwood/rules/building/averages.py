@@ -13,10 +13,10 @@ from clearwood.rules.building.shorten import (
     short_value,
 )
 from clearwood.rules.conditions import Condition, matches_all
+from clearwood.rules.evaluation.sums import described
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage
 from clearwood.rules.scores import variance
-from clearwood.rules.statistics import described
 from clearwood.rules.training import Training
 
 DECIMALS = 3
@@ -74,9 +74,7 @@ def build_rule_average(
     everything = np.ones(len(encoded), dtype=bool)
     last = _part((), everything, weight_of_all, training, round_cuts, step)
     rule_set = RuleAverage(tuple(rules), last, training.bins.features, training.classes)
-    return described(
-        rule_set, encoded, training.weight, training.teacher, training.labels
-    )
+    return described(rule_set, training.counted)
 
 
 def _part(

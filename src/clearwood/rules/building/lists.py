@@ -19,10 +19,10 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
+from clearwood.rules.evaluation.sums import described
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.scores import fidelity, variance
-from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training
 
 
@@ -84,7 +84,7 @@ def build_rule_set(
             for rule in rules
         ]
     rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
-    return _described(rule_set, training)
+    return described(rule_set, training.real.counted)
 
 
 def build_rule_list(
@@ -142,7 +142,7 @@ def build_rule_list(
             lambda value: short_value(value, _short_step(training) * round_cuts),
         )
     rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
-    return _described(rule_set, training)
+    return described(rule_set, training.real.counted)
 
 
 def build_rule_sum(
@@ -198,7 +198,7 @@ def build_rule_sum(
         for conditions, value in [*kept, ((), constant)]
     ]
     rule_set = RuleSum(tuple(rules[:-1]), rules[-1], training.bins.features, classes)
-    return _described(rule_set, training)
+    return described(rule_set, training.real.counted)
 
 
 def _addend(
@@ -280,11 +280,3 @@ def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rul
         # No training row is left: say what is true on the whole, as the paper does.
         free = np.ones_like(free)
     return _rule((), free, training, round_values)
-
-
-def _described(rule_set: Kind, training: Training) -> Kind:
-    """The same rules, with their statistics on the real rows."""
-    training = training.real
-    return described(
-        rule_set, training.encoded, training.weight, training.teacher, training.labels
-    )

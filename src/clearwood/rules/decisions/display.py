@@ -18,7 +18,7 @@ from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
 from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate
+from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.rule import prediction_text
 
 STYLES = {"rules": "first", "model": "second"}

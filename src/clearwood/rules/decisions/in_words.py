@@ -11,8 +11,9 @@ from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, rounded_text
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import count_text, prediction_text, wrapped
+from clearwood.rules.evaluation.intervals import Rate
+from clearwood.rules.evaluation.statistics import count_text
+from clearwood.rules.rule import prediction_text, wrapped
 
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),

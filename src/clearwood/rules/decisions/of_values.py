@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clearwood.rules.decisions.groups import Group, groups_of
-from clearwood.rules.decisions.rates import (
+from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
+from clearwood.rules.evaluation.intervals import (
     NOT_KNOWN,
     Rate,
-    SideBySide,
     mean_of,
     rate_of,
 )
@@ -181,7 +180,7 @@ def judge_values(
     Residuals
     """
     said = rules.predict_encoded(encoded)
-    printed = np.array([rule.spread for rule in rules])
+    printed = np.array([rule.statistics.spread for rule in rules])
     decided = rules.decides(encoded)
     spread = np.full(len(said), math.nan) if decided is None else printed[decided]
     lines = tuple(
@@ -201,11 +200,11 @@ def judge_values(
 
 
 def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
-    told = list(rules)
+    told = [rule.statistics for rule in rules]
     held = [
-        rule.low <= line.mean.value <= rule.high
+        known.low <= line.mean.value <= known.high
         for line in lines
-        if line.line is not None and not math.isnan((rule := told[line.line - 1]).low)
+        if line.line is not None and not math.isnan((known := told[line.line - 1]).low)
     ]
     return int(sum(held)), len(held)
 

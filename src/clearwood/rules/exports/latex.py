@@ -73,10 +73,11 @@ def rules_to_latex(rule_set: RuleSet) -> str:
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
     says = latex_text(rule_set.says(rule))
-    rows, weight, agreement = rule.rows, rule.support, rule.agreement
+    known = rule.statistics
+    rows, weight, agreement = known.rows, known.support, known.agreement
     if isinstance(rule_set, RuleList):
-        rows, weight = rule.rows_caught, rule.caught
-        agreement = rule.agreement_caught
+        rows, weight = known.rows_caught, known.caught
+        agreement = known.agreement_caught
         says = says if rule_set.classes else f"${says}$"
     cells = [_conditions(asked) or rule_set.asks_nothing, says]
     if rule_set.has_weights:
