@@ -69,6 +69,7 @@ class RuleList(RuleSet):
     """
 
     combine: ClassVar[str] = "first"
+    one_decides: ClassVar[bool] = True
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table that ``features.encode`` made."""
@@ -391,6 +392,3 @@ class RuleAverage(_AllThatHold):
     def says_in_full(self, rule: Rule) -> str:
         """What a line brings into the average, with its weight."""
         return f"{self.says(rule)} with weight {number_text(rule.weight)}"
-
-
-KINDS: tuple[type[RuleSet], ...] = (RuleList, RuleSum, RuleAverage)

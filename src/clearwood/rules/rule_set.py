@@ -22,10 +22,11 @@ from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
 from clearwood.rules.scores import RuleScores, positions_of
+from clearwood.rules.serialise import Storable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Editable, Exportable, ABC):
+class RuleSet(Editable, Exportable, Storable, ABC):
     """Rules that together say something of every row.
 
     There are three kinds, which differ in what becomes of all the rules that a row
@@ -66,6 +67,8 @@ class RuleSet(Editable, Exportable, ABC):
     combine: ClassVar[str]
     lines_predict: ClassVar[bool] = True
     """Whether a line by itself predicts, so that it is right or wrong."""
+    one_decides: ClassVar[bool] = False
+    """Whether of every row one line alone decides."""
     has_weights: ClassVar[bool] = False
     """Whether some lines count for more than others."""
 
@@ -409,9 +412,9 @@ class RuleSet(Editable, Exportable, ABC):
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
-        from clearwood.rules.explain import explain
+        from clearwood.rules.row_explanation import explain_rows
 
-        return explain(self, x, fixed=fixed, scale=scale)
+        return explain_rows(self, x, fixed, scale)
 
     def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """What a teacher (a model, its file, or predictions) says of each row."""
@@ -450,11 +453,6 @@ class RuleSet(Editable, Exportable, ABC):
     def __repr__(self) -> str:
         lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"
         return f"<{type(self).__name__} of {lines} for {self.target!r}>"
-
-    def _repr_html_(self) -> str:
-        from clearwood.rules.displays.html_table import rules_html
-
-        return rules_html(self)
 
 
 def rows_for(

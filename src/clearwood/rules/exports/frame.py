@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from clearwood.rules.rule_set import RuleSet
 
 
 def rules_to_frame(rules: RuleSet) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from tests.wording import same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules import Interval, Rule, RuleList, RuleStatistics
-from clearwood.rules.displays.html_table import line_bars, summarize_rules
+from clearwood.rules.exports.html_table import line_bars, summarize_rules
 
 
 def numbers(values, spreads):

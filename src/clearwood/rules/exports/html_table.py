@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
-from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.evaluation.statistics import (
     RuleStatistics,
     few_text,
     unrounded,
 )
+from clearwood.rules.exports.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
     expected_text,
@@ -21,17 +21,18 @@ from clearwood.rules.rule import (
     said_probability,
     unlikely_text,
 )
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
 
-CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
-    RuleList: ("The first rule that a row satisfies decides.",) * 2,
-    RuleSum: (
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+CAPTIONS: dict[str, tuple[str, str]] = {
+    "first": ("The first rule that a row satisfies decides.",) * 2,
+    "sum": (
         "All rules that a row satisfies add up; the first line is added always.",
         "All rules that a row satisfies add up, to log-odds of the classes; the first "
         "line is added always.",
     ),
-    RuleAverage: (
+    "average": (
         "What is said is the average over all rules that a row satisfies, by their "
         "weights; the last line is for every row, and stands alone where no other "
         "holds.",
@@ -42,10 +43,10 @@ CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
 }
 """What becomes of all the rules that hold, for values and for classes."""
 
-SAYS: dict[type[RuleSet], str] = {
-    RuleList: "then {}",
-    RuleSum: "add",
-    RuleAverage: "say of {}",
+SAYS: dict[str, str] = {
+    "first": "then {}",
+    "sum": "add",
+    "average": "say of {}",
 }
 """Over what the rules say."""
 
@@ -71,6 +72,7 @@ def summarize_rules(
         Whether the page explains words itself, so that the names of columns lead there.
     """
     target = printable(rules.target)
+    caption = CAPTIONS[rules.combine][bool(rules.classes)]
     judged = rules.lines_predict
     is_expected = any(rule.statistics.is_expected for rule in rules)
     # Some were compared with no model, as those of a tree with a posterior.
@@ -80,10 +82,8 @@ def summarize_rules(
         "task": rules.task,
         "combine": rules.combine,
         "target": target,
-        "caption": " ".join(
-            filter(None, (CAPTIONS[type(rules)][bool(rules.classes)], rules.statistic))
-        ),
-        "says": SAYS[type(rules)].format(target),
+        "caption": " ".join(filter(None, (caption, rules.statistic))),
+        "says": SAYS[rules.combine].format(target),
         "words": column_words(rules, counted, has_agreement, is_expected),
         "is_linked": is_linked,
         "has_agreement": has_agreement,
@@ -161,7 +161,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval
+    >>> from clearwood import FeatureSpace, Interval, RuleSum
     >>> rules = RuleSum(
     ...     (Rule((Interval(0, low=0.5),), -8.0), Rule((Interval(1, low=0.5),), 2.0)),
     ...     Rule((), 20.0),
