@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.numbers import short_text
-from clearwood.columns.feature_space import UNSEEN
+from clearwood.columns.cells import UNSEEN
 from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
 from clearwood.rules.rule import prediction_text

@@ -345,7 +345,7 @@ def _of_others(rules: RuleSet) -> str:
     return f"the others fall to {LAST_LINE[type(rules)]}"
 
 
-def _nearness(task: str, fidelity: float, n_rows: int) -> dict:
+def _nearness(task: str, fidelity: float, n_rows: int) -> dict[str, Any]:
     if task == "classification":
         return _line("Same class as the model", "percent", fidelity)
     # A single row has no variance to follow.
@@ -360,7 +360,7 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
     return prediction_error(table.y, table.taught, rules.task)
 
 
-def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
+def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
     said = rules.predict(table.rows)
@@ -383,7 +383,7 @@ def _half_within(truth: Any, said: Any) -> float:
 
 def _line(
     name: str, unit: str, of_rules: float | None, of_model: float | None = None
-) -> dict:
+) -> dict[str, Any]:
     line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
     return line | {"note": "", "word": ""}
 

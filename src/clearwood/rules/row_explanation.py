@@ -11,8 +11,9 @@ import numpy as np
 
 from clearwood._words.labels import label_text, printable
 from clearwood._words.numbers import number_text, short_text
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import WORDED, value_text
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.sparse_tables import dense_blocks, is_matrix
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes

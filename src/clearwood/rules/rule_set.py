@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -129,7 +129,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
     def __hash__(self) -> int:
         return hash((type(self), self.rules, self.otherwise, self.features))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Rule]:
         return iter((*self.rules, self.otherwise))
 
     def encode(self, X: Any) -> np.ndarray:
