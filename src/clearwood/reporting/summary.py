@@ -33,7 +33,6 @@ from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
-from clearwood.rules.scores import prediction_error
 
 LONGEST = 300
 """Letters of a setting, at most."""
@@ -356,14 +355,14 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
     """The teacher's own error on the rows handed in."""
     if table.y is None or table.taught is None:
         return None
-    return prediction_error(table.y, table.taught, rules.task)
+    return rules.outcome.mean_loss(table.y, table.taught)
 
 
 def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
     said = rules.predict(table.rows)
-    error = prediction_error(table.y, said, rules.task)
+    error = rules.outcome.mean_loss(table.y, said)
     of_model = model_error(rules, table)
     if rules.task == "classification":
         return [_line("Wrong class (error)", "percent", error, of_model)]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._words.labels import label_text
-from clearwood._words.numbers import number_text
+from clearwood._words.numbers import number_text, shortest_between
 from clearwood.columns.dates import DATES, TIMED, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
@@ -22,7 +22,6 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    shortest_between,
     told_low,
     whole_bounds,
 )

@@ -16,7 +16,6 @@ from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleScores
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
-from clearwood.rules.scores import prediction_error
 
 
 class PathDisplay(Display):
@@ -107,7 +106,7 @@ class PathDisplay(Display):
         of_model = float("nan")
         if y is not None:
             truth = rules.check_truth(y, n_rows, "y")
-            of_model = prediction_error(truth, taught, rules.task)
+            of_model = rules.outcome.mean_loss(truth, taught)
         return cls(
             scores,
             task=rules.task,
