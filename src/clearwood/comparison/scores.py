@@ -67,6 +67,7 @@ def mean_error(
 
     Examples
     --------
+    >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2)
     >>> mean_error([one, two - 1.0], held, Mean())
@@ -208,7 +209,7 @@ def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[flo
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([2.0, 1.0])
     >>> pairwise_agreement([one, one, two], Mean())
     [1.0, -1.0, -1.0]

@@ -24,6 +24,7 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
     UnknownCategoriesWarning,
 )
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import wrapped
@@ -116,7 +117,7 @@ class Stability:
         return f"{self.n_refits} refits on bootstrap samples, the ensemble {how}"
 
     def _predictions(self) -> str:
-        name = "agreement" if self.task == "classification" else "concordance"
+        name = OUTCOMES[self.task].concordance_name
         return (
             f"{name} of predictions: {self.agreement:.3g} between refits (standard "
             f"deviation {self.agreement_spread:.2g}), {self.agreement_with_rules:.3g} "

@@ -43,6 +43,7 @@ class ClassProbabilities(Outcome):
     error_unit: ClassVar[str] = "share of wrong classes"
     agreement_unit: ClassVar[str] = "share of equal classes"
     agreement_words: ClassVar[str] = "Same class as the model"
+    concordance_name: ClassVar[str] = "agreement"
     lost: ClassVar[str] = "share of predictions that change"
 
     def codes(self, values: np.ndarray) -> np.ndarray:
@@ -107,6 +108,10 @@ class ClassProbabilities(Outcome):
         """Whether another class is said."""
         return truth != said
 
+    def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
+        """1 where another class is said."""
+        return (truth != said).astype(np.float64)
+
     def terms(self, truth: np.ndarray, said: Any) -> np.ndarray:
         """Whether the class is said."""
         return truth == said
@@ -146,6 +151,10 @@ class ClassProbabilities(Outcome):
     def concordance(self, one: np.ndarray, two: np.ndarray) -> float:
         """The share of equal classes."""
         return float(np.mean(one == two))
+
+    def constant_of(self, points: np.ndarray) -> Any:
+        """The commonest class."""
+        return np.bincount(points).argmax()
 
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
         """The share of all classes but the commonest."""

@@ -40,9 +40,10 @@ class Outcome(ABC):
         Of what sums and averages of rules are, before the name of the target.
     constant : str
         What one predicts who says the same of all rows.
-    error, error_unit, agreement_unit, agreement_words, lost : str
+    error, error_unit, agreement_unit, agreement_words, concordance_name, lost : str
         Names of the error, of what it and the agreement are measured in, of the
-        agreement with the model, and of what shuffling a column costs.
+        agreement with the model and between refits, and of what shuffling a column
+        costs.
     """
 
     classes: tuple[Any, ...] = ()
@@ -56,6 +57,7 @@ class Outcome(ABC):
     error_unit: ClassVar[str]
     agreement_unit: ClassVar[str]
     agreement_words: ClassVar[str]
+    concordance_name: ClassVar[str] = "concordance"
     lost: ClassVar[str]
 
     # Rows
@@ -98,9 +100,17 @@ class Outcome(ABC):
         """What it costs to say answers in place of others; least where both are one."""
         return self.losses(answers, said)
 
+    def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
+        """How far points lie apart on each row: the size of the difference."""
+        return np.abs(truth - said)
+
     def mean_loss(self, truth: np.ndarray, said: Any) -> float:
         """The mean of the losses: the error."""
         return float(np.mean(self.losses(truth, said)))
+
+    def constant_of(self, points: np.ndarray) -> Any:
+        """The best constant: the mean."""
+        return points.mean()
 
     @abstractmethod
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
@@ -220,6 +230,11 @@ class Outcome(ABC):
     def in_words(self) -> str:
         """The task in words."""
         return self.task
+
+    @property
+    def unit(self) -> str:
+        """How pages show an error, or how far answers agree."""
+        return "percent" if self.is_share else "number"
 
     def figure(self, value: float, digits: int = 3) -> str:
         """An error, or how far answers agree, in few digits."""

@@ -201,8 +201,7 @@ def _values(shown: list[Rule]) -> list[Any]:
 def _added(shown: list[Rule], rules: RuleSet) -> list[Any]:
     if len(rules.classes) > 2:
         return [None] * len(shown)
-    added = [float(rule.scores[1] if rules.classes else rule.prediction)
-             for rule in shown]  # fmt: skip
+    added = [float(rule.numbers[-1]) for rule in shown]
     # The constant of a regression is no change, and may be far larger than all.
     changes = added if rules.classes else added[1:]
     most = max(map(abs, changes), default=0.0)
