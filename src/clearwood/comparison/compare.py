@@ -39,7 +39,7 @@ from clearwood.comparison.models import (
     short_name,
 )
 from clearwood.comparison.peers import PEERS, is_installed
-from clearwood.comparison.processes import Outcome, run_jobs
+from clearwood.comparison.processes import JobsDone, run_jobs
 from clearwood.comparison.scores import (
     constant_error,
     make_held_out,
@@ -309,7 +309,7 @@ def _n_workers(n_jobs: Any) -> int:
 
 
 def _failures(
-    jobs: Sequence[Job], with_points: set[str], outcome: Outcome
+    jobs: Sequence[Job], with_points: set[str], outcome: JobsDone
 ) -> tuple[tuple[str, str], ...]:
     """Methods that did not do all their jobs, or found nothing, and why."""
     found = []
@@ -328,7 +328,7 @@ def _failures(
 
 
 def _say_what_happened(
-    outcome: Outcome, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
+    outcome: JobsDone, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
 ) -> None:
     """Warnings, or an error where there is nothing to show."""
     if not has_points and outcome.interrupted:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
-from clearwood.outcomes import Outcome, outcome_of
+from clearwood.outcomes import OUTCOMES, Outcome
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
 from clearwood.rules.serialise import rules_to_dict
@@ -269,7 +269,7 @@ class Frontier:
     @property
     def outcome(self) -> Outcome:
         """What is predicted."""
-        return outcome_of(self.classes)
+        return replace(OUTCOMES[self.task], classes=self.classes)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data for JSON: what is not known is None."""
