@@ -251,7 +251,7 @@ def _check_methods(methods: Any, peers: bool | str) -> list[str]:
 def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> None:
     limits = {"max_rules": (max_rules, 1), "cv": (cv, 2), "n_refits": (n_refits, 0)}
     for name, (value, least) in limits.items():
-        if not isinstance(value, Integral) or value < least or value is True:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise InputError(
                 f"{name} is {value!r}; expected a whole number from {least}."
             )

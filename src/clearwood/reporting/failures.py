@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import short_text
-from clearwood.columns.feature_space import UNSEEN
+from clearwood.columns.cells import UNSEEN
 from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
-from clearwood.rules.rule import prediction_text
 
 MOST_ROWS = 10
 MOST_VALUES = 6

@@ -19,7 +19,9 @@ TABLE_SHARE, LINE_SHARE, LITERAL_SHARE = 3_000, 1_300, 60
 """Characters that a table takes beside its words: in all, per line, per literal."""
 
 
-def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
+def summarize_frontier(
+    frontier: Frontier, *, title: str | None = None
+) -> dict[str, Any]:
     """Everything that the page of a comparison shows, as plain data.
 
     Parameters

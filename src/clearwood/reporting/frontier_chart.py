@@ -87,7 +87,9 @@ def _chart(
     }
 
 
-def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]:
+def _points(
+    display: FrontierDisplay, frontier: Frontier, at: Any
+) -> list[dict[str, Any]]:
     """The points; those of the frontier come last and so lie on top."""
     places = [at(place) for place in display.places]
     methods = display.methods

@@ -340,7 +340,7 @@ def _of_others(rules: RuleSet) -> str:
     return f"the others fall to {LAST_LINE[type(rules)]}"
 
 
-def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict:
+def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
     if outcome.is_share:
         return _line(outcome.agreement_words, outcome.unit, fidelity)
     # A single row has no variance to follow.
@@ -355,7 +355,7 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
     return rules.outcome.mean_loss(table.y, table.taught)
 
 
-def _error_lines(rules: RuleSet, table: Table) -> list[dict]:
+def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
     said = rules.predict(table.rows)
@@ -378,7 +378,7 @@ def _half_within(truth: Any, said: Any) -> float:
 
 def _line(
     name: str, unit: str, of_rules: float | None, of_model: float | None = None
-) -> dict:
+) -> dict[str, Any]:
     line = {"name": name, "unit": unit, "rules": of_rules, "model": of_model}
     return line | {"note": "", "word": ""}
 

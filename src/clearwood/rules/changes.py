@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._words.labels import label_text
+from clearwood._words.labels import label_text, prediction_text
 from clearwood._words.numbers import number_text, shortest_between
 from clearwood.columns.dates import DATES, TIMED, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
@@ -25,7 +25,6 @@ from clearwood.rules.conditions import (
     told_low,
     whole_bounds,
 )
-from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
 
 MOST_CHANGES = 5

@@ -13,8 +13,9 @@ import numpy as np
 
 from clearwood._words.labels import label_text
 from clearwood._words.numbers import number_text
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import value_text
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import LARGEST_WHOLE, ColumnInfo
 
 if TYPE_CHECKING:

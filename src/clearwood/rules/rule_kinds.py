@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
@@ -16,7 +16,6 @@ from clearwood.rules.rule import (
     Rule,
     expected_text,
     first_match,
-    prediction_text,
     rows_text,
     rule_says,
     signed_text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._tables import is_read_in_blocks
-from clearwood._words.labels import check_text, printable
+from clearwood._words.labels import check_text, prediction_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
 from clearwood.columns.some_rows import said_of_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
@@ -20,7 +20,7 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
+from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
 from clearwood.rules.scores import RuleScores
 
 
@@ -131,7 +131,7 @@ class RuleSet(Editable, Exportable, ABC):
     def __hash__(self) -> int:
         return hash((type(self), self.rules, self.otherwise, self.features))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Rule]:
         return iter((*self.rules, self.otherwise))
 
     def encode(self, X: Any) -> np.ndarray:

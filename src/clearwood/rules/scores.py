@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.columns.validation import check_target
-from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5
 """Classes in a message, at most."""

@@ -92,7 +92,9 @@ def prune_by_prediction(
         # what it is told now is what this rule would tell it.
         harmless = earlier | (said_without == said[r])
 
-        def entering_changes(entering, harmless=harmless):
+        def entering_changes(
+            entering: np.ndarray, harmless: np.ndarray = harmless
+        ) -> bool:
             return not harmless[entering].all()
 
         pruned[r] = _drop_literals(pruned[r], encoded, entering_changes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, share_text
 from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.rule import (
@@ -13,7 +13,6 @@ from clearwood.rules.rule import (
     expected_text,
     few_text,
     interval_text,
-    prediction_text,
     said_probability,
     unlikely_text,
     unrounded,

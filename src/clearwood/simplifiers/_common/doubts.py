@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import product
+from clearwood._words.labels import prediction_text
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
-from clearwood.rules.rule import prediction_text
 from clearwood.rules.scores import likelier_order, never_said
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 
