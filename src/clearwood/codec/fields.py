@@ -454,8 +454,6 @@ def filled(estimator: Any, values: dict[str, Any], n_columns: int | None = None)
     from sklearn.base import ClassifierMixin
 
     if "settings" in values:
-        known = set(estimator.get_params(deep=False))
-        require(set(values["settings"]) <= known, "settings", "those of the estimator")
         with refusing("settings"):
             estimator.set_params(**values["settings"])._validate_params()
     if n_columns is not None:

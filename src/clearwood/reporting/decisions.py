@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text
 from clearwood.charts.chart import svg
 from clearwood.reporting.table import Table
@@ -31,7 +32,6 @@ from clearwood.rules.decisions.in_words import (
 )
 from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.evaluation.statistics import few_text
-from clearwood.rules.rule import prediction_text
 
 
 def summarize_decisions(

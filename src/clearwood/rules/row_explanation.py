@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._words.labels import label_text, printable
+from clearwood._words.labels import label_text, prediction_text, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import WORDED, value_text
@@ -24,7 +24,7 @@ from clearwood.rules.conditions import (
     told_low,
     whole_bounds,
 )
-from clearwood.rules.rule import Rule, prediction_text, wrapped
+from clearwood.rules.rule import Rule, wrapped
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, rounded_text
 from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
-from clearwood.rules.rule import prediction_text, wrapped
+from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
     from clearwood.rules.decisions.of_classes import ClassRates, Decisions

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood.exceptions import InputError
+from clearwood.outcomes.classes import positions_of
 from clearwood.rules.decisions.groups import SideBySide, groups_of
 from clearwood.rules.decisions.in_words import decisions_text
 from clearwood.rules.decisions.roc import Roc, roc_of
 from clearwood.rules.evaluation.intervals import NOT_KNOWN, Rate, rate_of
-from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.scores import positions_of
 
 if TYPE_CHECKING:
     import pandas as pd

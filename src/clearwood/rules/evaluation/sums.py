@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks, WeightedMoments
+from clearwood.outcomes import Outcome
 from clearwood.rules.evaluation.intervals import mean_interval, share_interval
 from clearwood.rules.evaluation.statistics import UNKNOWN, RuleStatistics
-from clearwood.rules.scores import RuleScores, r_squared
+from clearwood.rules.scores import RuleScores
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -95,30 +97,32 @@ class LineSums(BlockSums):
     otherwise: np.ndarray
 
     def statistics(
-        self,
-        classes: tuple[Any, ...],
-        taught: WeightedMoments,
-        known: Known,
+        self, outcome: Outcome, taught: WeightedMoments, known: Known
     ) -> RuleStatistics:
         """What comes of the sums.
 
         Parameters
         ----------
-        classes : tuple
+        outcome : Outcome
         taught : WeightedMoments
             Of what the model says of all rows.
         known : tuple of bool
             Neither, for a line that predicts nothing by itself.
         """
-        is_class, (has_teacher, has_truth) = bool(classes), known
+        is_class, (has_teacher, has_truth) = outcome.is_share, known
         found: dict[str, Any] = {}
+
+        def agreement(total: float, weight: float) -> float:
+            if not weight > 0:
+                return UNKNOWN
+            return outcome.agreement(total / weight, taught.variance)
+
         if has_teacher:
-            total = None if is_class else taught.variance
-            found["agreement"] = _quality(self.agrees, self.support, total)
-            found["agreement_caught"] = _quality(self.agrees_caught, self.caught, total)
+            found["agreement"] = agreement(self.agrees, self.support)
+            found["agreement_caught"] = agreement(self.agrees_caught, self.caught)
         if has_truth and is_class:
-            found["precision"] = _quality(self.right, self.support)
-            found["precision_caught"] = _quality(self.right_caught, self.caught)
+            found["precision"] = agreement(self.right, self.support)
+            found["precision_caught"] = agreement(self.right_caught, self.caught)
         if self.caught > 0 and (has_teacher or has_truth):
             shown = self.shown
             if is_class:
@@ -135,7 +139,7 @@ class LineSums(BlockSums):
                 # Labels of a teacher that the rules do not know are the first.
                 largest = int(self.otherwise[1:].argmax())
                 if self.otherwise[largest + 1] > 0:
-                    found["instead"] = classes[largest]
+                    found["instead"] = outcome.classes[largest]
         return RuleStatistics(
             support=self.support,
             caught=self.caught,
@@ -143,14 +147,6 @@ class LineSums(BlockSums):
             rows_caught=self.rows_caught,
             **found,
         )
-
-
-def _quality(total: float, weight: float, variance: float | None = None) -> float:
-    """Share of equal classes, or R2, from weighted hits or squared errors."""
-    if not weight > 0:
-        return UNKNOWN
-    mean = total / weight
-    return mean if variance is None else r_squared(mean, variance)
 
 
 def described(rule_set: Kind, rows: EncodedRows) -> Kind:
@@ -174,7 +170,7 @@ def with_sums(
         As in :meth:`LineSums.statistics`, of every line.
     """
     known = known if rule_set.lines_predict else (False, False)
-    found = (line.statistics(rule_set.classes, taught, known) for line in lines)
+    found = (line.statistics(rule_set.outcome, taught, known) for line in lines)
     told = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
     return rule_set.with_lines(told)
 
@@ -185,10 +181,8 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     caught = rule_set.takes_part(rows.encoded)
     # The last line has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
-    lines = (
-        _line_sums(rows, rule_set, i, held[:, i], caught[:, i])
-        for i in range(rule_set.n_rules)
-    )
+    said = rule_set.codes_of(rule_set.predictions)
+    lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
     return _taught(rows, rule_set, rows.weight), *lines
 
 
@@ -204,26 +198,26 @@ def _taught(
 def _line_sums(
     rows: EncodedRows,
     rule_set: RuleSet,
-    i: int,
+    said: Any,
     held: np.ndarray,
     caught: np.ndarray,
 ) -> LineSums:
-    weight, classes = rows.weight, rule_set.classes
+    weight, outcome = rows.weight, rule_set.outcome
     # A row without weight is none.
     counts = weight > 0
-    shown, mass = WeightedMoments(), np.zeros(len(classes) + 1)
+    shown, mass = WeightedMoments(), np.zeros(len(outcome.classes) + 1)
     agrees = right = (0.0, 0.0)
     if rule_set.lines_predict:
-        said = rule_set.predictions[i] if not classes else _position(rule_set, i)
         known = (rows.taught, rows.truth)
-        taught, truth = (_hits(values, said, bool(classes)) for values in known)
+        terms = [None if v is None else outcome.terms(v, said) for v in known]
         agrees, right = (
-            (_weighed(hits, weight, held), _weighed(hits, weight, caught))
-            for hits in (taught, truth)
+            (_weighed(own, weight, held), _weighed(own, weight, caught))
+            for own in terms
         )
-        hits = taught if truth is None else truth
-        shown = _shown(rows, hits, rule_set, caught)
-        if classes and rows.taught is not None:
+        values = (terms if outcome.is_share else known)[rows.truth is not None]
+        if values is not None:
+            shown = WeightedMoments.of(values[caught], weight[caught])
+        if outcome.is_share and rows.taught is not None:
             codes = rows.taught[caught] + 1
             mass += np.bincount(codes, weight[caught], minlength=len(mass))
             mass[said + 1] = 0.0
@@ -239,31 +233,8 @@ def _line_sums(
     )
 
 
-def _position(rule_set: RuleSet, i: int) -> int:
-    """The class that a line says."""
-    return rule_set.classes.index((*rule_set.rules, rule_set.otherwise)[i].prediction)
-
-
-def _hits(values: np.ndarray | None, said: Any, is_class: bool) -> np.ndarray | None:
-    """Whether each row is of the class that is said, or its squared difference."""
-    if values is None:
-        return None
-    return values == said if is_class else (values - said) ** 2
-
-
-def _weighed(hits: np.ndarray | None, weight: np.ndarray, mask: np.ndarray) -> float:
-    return 0.0 if hits is None else float(np.multiply(hits[mask], weight[mask]).sum())
-
-
-def _shown(
-    rows: EncodedRows, hits: np.ndarray | None, rule_set: RuleSet, caught: np.ndarray
-) -> WeightedMoments:
-    values = hits
-    if not rule_set.classes:
-        values = rows.taught if rows.truth is None else rows.truth
-    if values is None:
-        return WeightedMoments()
-    return WeightedMoments.of(values[caught], rows.weight[caught])
+def _weighed(terms: np.ndarray | None, weight: np.ndarray, rows: np.ndarray) -> float:
+    return 0.0 if terms is None else float((terms[rows] * weight[rows]).sum())
 
 
 # Of all lines together
@@ -297,10 +268,8 @@ class ScoreSums(BlockSums):
     def scores(self, rule_set: RuleSet, known: Known) -> RuleScores:
         """What comes of the sums."""
         has_teacher, has_truth = known
-        if rule_set.classes:
-            fidelity = (self.rows - self.unlike) / self.rows
-        else:
-            fidelity = r_squared(self.unlike / self.rows, self.taught.variance)
+        unlike = self.rows - self.unlike if rule_set.outcome.is_share else self.unlike
+        fidelity = rule_set.outcome.agreement(unlike / self.rows, self.taught.variance)
         return RuleScores(
             self.wrong / self.rows if has_truth else UNKNOWN,
             fidelity if has_teacher else UNKNOWN,
@@ -314,14 +283,11 @@ class ScoreSums(BlockSums):
 def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
     """What one block of rows adds to the scores; each row counts once."""
     matches = rule_set.matches_encoded(rows.encoded)
-    said = rule_set.codes_of(rule_set.predict_encoded(rows.encoded))
+    outcome = rule_set.outcome
+    said = outcome.codes(rule_set.predict_encoded(rows.encoded))
 
     def loss(values: np.ndarray | None) -> float:
-        if values is None:
-            return 0.0
-        return float(
-            np.sum(values != said if rule_set.classes else (values - said) ** 2)
-        )
+        return 0.0 if values is None else float(outcome.losses(values, said).sum())
 
     return (
         ScoreSums(

@@ -53,7 +53,7 @@ LAYOUT = {
 def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
     layout, heads = LAYOUT[rule_set.combine]
-    goal = "" if rule_set.lines_predict or not rule_set.classes else "log-odds of "
+    goal = "" if rule_set.lines_predict else rule_set.outcome.added
     goal += latex_text(printable(rule_set.target))
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [
