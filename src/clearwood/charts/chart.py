@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.marks import Mark, Surface, stroke, text
+from clearwood.charts.marks import Linked, Mark, Points, Surface, stroke, text
 from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
-from clearwood.charts.style import in_lines, plain
+from clearwood.charts.style import in_lines, plain, text_width
 
 WIDTH, RIGHT = 720.0, 20.0
 """Of the canvas, and of what is left free on it to the right, in pixels."""
+SMALL = 9.0
+"""Letters of a legend of matplotlib, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
 """Room for names of levels above a panel, before the next panel, and below the last."""
 LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
@@ -37,9 +39,10 @@ class Axis:
     low, high : float or None
         Ends; those of the marks, and a little more, where they are None. Numbers go
         down where ``low`` is the larger.
-    may_be_log, is_whole : bool
-        Whether equal steps are equal factors where numbers differ very much; whether
-        ticks are whole numbers.
+    is_log : bool or None
+        Whether equal steps are equal factors; None: where numbers differ very much.
+    is_whole : bool
+        Whether ticks are whole numbers.
     ticks : sequence of (float, str) or None
         Round numbers by default.
     shown : callable, optional
@@ -49,7 +52,7 @@ class Axis:
     label: str = ""
     low: float | None = None
     high: float | None = None
-    may_be_log: bool = False
+    is_log: bool | None = False
     is_whole: bool = False
     ticks: Sequence[tuple[float, str]] | None = None
     shown: Callable[[float], str] | None = None
@@ -57,10 +60,11 @@ class Axis:
     def scale(self, numbers: Sequence[float]) -> Scale:
         """The ends, for what marks need."""
         known = [float(x) for x in numbers if math.isfinite(x)] or [0.0]
-        found = (scale_of if self.may_be_log else linear_scale)(known)
+        found = (linear_scale if self.is_log is False else scale_of)(known)
         low = found.low if self.low is None else self.low
         high = found.high if self.high is None else self.high
-        return Scale(low, high if high != low else low + 1.0, found.is_log)
+        is_log = found.is_log if self.is_log is None else self.is_log
+        return Scale(low, high if high != low else low + 1.0, is_log)
 
     def ticks_on(self, scale: Scale, most: int) -> list[tuple[float, str]]:
         """Numbers and texts of about so many ticks."""
@@ -71,6 +75,10 @@ class Axis:
         if self.is_whole:
             ticks = [t for t in ticks if t == int(t)] or [math.ceil(low)]
         return [(t, (self.shown or "{:,.10g}".format)(t)) for t in ticks]
+
+    def name(self, scale: Scale) -> str:
+        """The label on pages, in one line."""
+        return self.label.replace("\n", " ") + ", log scale" * scale.is_log
 
     def draw(self, axis: Any, scale: Scale) -> None:
         """The same on an axis of matplotlib, whose ticks follow its size."""
@@ -105,7 +113,8 @@ class Panel:
     height : float
         In pixels on pages; in matplotlib panels share the height in these proportions.
     legend : str or None
-        Where it stands in matplotlib; pages tell in words below what marks are.
+        Where it stands in matplotlib, ``"below"`` the panel or within it; pages tell
+        beside a chart what marks are.
     grid : {"x", "y", "both"}
         Which ticks have lines through the panel.
     is_square : bool
@@ -138,9 +147,20 @@ class Panel:
             ax.set(aspect="equal")
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis=self.grid, color="#00000018")
-        if self.legend and ax.get_legend_handles_labels()[0]:
+        labels = ax.get_legend_handles_labels()[1]
+        if self.legend == "below" and labels:
+            # As many columns as fit.
+            width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
+            room = 72 * ax.figure.get_figwidth() * ax.get_position().width
+            ax.legend(
+                ncols=max(1, int(room / width)), fontsize=SMALL, frameon=False,
+                loc="upper center", bbox_to_anchor=(0.5, -0.13),
+            )  # fmt: skip
+        elif self.legend and labels:
             # On white, so that no line runs through the words.
-            ax.legend(loc=self.legend, fontsize=9, facecolor="white", edgecolor="none")
+            ax.legend(
+                loc=self.legend, fontsize=SMALL, facecolor="white", edgecolor="none"
+            )
 
 
 @dataclass(frozen=True)
@@ -156,12 +176,15 @@ class Chart:
         In pixels, on pages.
     size : tuple of float
         Of a figure of matplotlib, in inches.
+    right : float
+        What is free beside panels to the right on pages, in pixels.
     """
 
     title: str
     panels: Sequence[Panel]
     width: float = WIDTH
     size: tuple[float, float] = (6.4, 4.0)
+    right: float = RIGHT
 
 
 def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
@@ -187,26 +210,29 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     up = [p.y.ticks_on(s[1], int(p.height / 30)) for p, s in zip(chart.panels, scales)]
     longest = max(len(label) for ticks in up for _, label in ticks)
     left = min(max(LEAST_LEFT, 18 + LETTER * longest), MOST_LEFT * chart.width)
-    elements, top, right = list[Markup](), 0.0, chart.width - RIGHT
+    elements, top, right = list[Markup](), 0.0, chart.width - chart.right
     for panel, (across, upward), ticks in zip(chart.panels, scales, up):
         above = NAME if any(mark.is_named_above for mark in panel.marks) else 0.0
         header = 30.0 + above if panel.y.label else 10.0
-        name_of_panel = panel.y.label.replace("\n", " ")
+        name_of_panel = panel.y.name(upward)
         elements.append(text(0, top + 12, name_of_panel, look="panel"))
         top += header
         ends = top, top + panel.height
         place = Surface(left, right, *ends, across.share, upward.share)
-        x_ticks = panel.x.ticks_on(across, int((right - left) / 70))
+        wide = LETTER * len(f"{across.high:,.0f}") + 20 if panel.x.is_whole else 70.0
+        x_ticks = panel.x.ticks_on(across, int((right - left) / wide))
         elements += _within(panel, place, x_ticks, ticks)
         top = place.bottom + GAP
     for tick, label in x_ticks:
         elements.append(text(place.x(tick), place.bottom + 20, label, "middle"))
     middle = (left + right) / 2
-    elements.append(text(middle, place.bottom + 40, panel.x.label, "middle"))
+    elements.append(text(middle, place.bottom + 40, panel.x.name(across), "middle"))
+    links = any(isinstance(mark, Linked) for own in chart.panels for mark in own.marks)
     ids = f"{name}-title" + f" {name}-desc" * bool(words)
     start = Markup(
         f'<svg class="{f"chart {look}".strip()}" viewBox="0 0 {chart.width:g} '
-        f'{place.bottom + FOOTER:g}" role="img" aria-labelledby="{ids}">\n'
+        f'{place.bottom + FOOTER:g}" role="{"group" if links else "img"}" '
+        f'aria-labelledby="{ids}">\n'
     )
     about = [_said("title", name, chart.title)]
     about += [_said("desc", name, words)] if words else []
@@ -238,6 +264,21 @@ def _within(
         found.append(text(place.left - 10, y + 4, short, "end"))
     for mark in sorted(panel.marks, key=lambda mark: mark.layer):
         found += mark.svg(place)
+    return found
+
+
+def keys(chart: Chart) -> list[tuple[Markup, str]]:
+    """A small picture of every mark that has a label, and the label."""
+    marks = [mark for panel in chart.panels for mark in panel.marks]
+    found, end = [], Markup("</svg>")
+    start = Markup('<svg class="chart key" viewBox="0 0 32 18" aria-hidden="true">')
+    for mark in marks:
+        if isinstance(mark, Points) and mark.label:
+            # A line from side to side, or a dot.
+            x = [0.0, 1.0] if mark.look else [0.5]
+            place = Surface(0.0, 32.0, 0.0, 18.0, float, float)
+            drawn = replace(mark, x=x, y=[0.5] * len(x)).svg(place)
+            found.append((Markup("").join([start, *drawn, end]), mark.label))
     return found
 
 

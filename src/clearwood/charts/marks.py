@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.style import COLOURS, QUIET, in_lines, plain
+from clearwood.charts.style import COLOURS, QUIET, in_lines
 
 INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"} | {
     f"c{k}": ink for k, ink in enumerate(COLOURS)
@@ -23,6 +23,8 @@ INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"
 """Styles as matplotlib draws them; ``page.css`` has the same names."""
 
 DASHES = {"--": ' stroke-dasharray="7 5"', ":": ' stroke-dasharray="2 3"'}
+LEADING = 14.5
+"""From one line of text to the next, in pixels."""
 MOST_POINTS = 400
 """Of a line in SVG: more would not be seen."""
 
@@ -103,6 +105,8 @@ class Points(Mark):
     width : float
     steps, hollow : bool
         Whether a level lasts until the next point; whether points are empty.
+    alpha : float
+        How solid the line is.
     """
 
     x: Any
@@ -115,6 +119,7 @@ class Points(Mark):
     width: float = 1.8
     steps: bool = False
     hollow: bool = False
+    alpha: float = 1.0
 
     def numbers(self, axis: str) -> Sequence[float]:
         """Of its points."""
@@ -133,9 +138,11 @@ class Points(Mark):
                 a, b = x[piece], y[piece]
                 if self.steps:
                     a, b = np.repeat(a, 2)[1:], np.repeat(b, 2)[:-1]
+                more = f' opacity="{self.alpha:g}"' if self.alpha < 1 else ""
                 yield Markup(
                     f'<polyline class="line {self.style}" stroke-width="{self.width:g}"'
-                    f'{DASHES.get(self.look, "")} points="{place.points(a, b)}"/>'
+                    f"{DASHES.get(self.look, '')}{more} "
+                    f'points="{place.points(a, b)}"/>'
                 )
         for a, b in zip(x[known], y[known]) if self.dots else ():
             yield self._dot(place.x(a), place.y(b))
@@ -143,24 +150,25 @@ class Points(Mark):
     def _dot(self, x: float, y: float) -> Markup:
         look = f"dot {self.style}{' hollow' * self.hollow}"
         if self.shape == "o":
-            radius = f"{0.6 * self.dots:.2g}"
+            radius = f"{self.dots / 1.5:.2g}"
             return Markup(
                 f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
             )
-        turned = f"translate({x:.1f} {y:.1f}) scale({self.dots / 8:.2g})"
+        turned = f"translate({x:.1f} {y:.1f}) scale({self.dots / 9:.2g})"
         return Markup(
             f'<path class="{look}" transform="{turned}" d="{SHAPES[self.shape]}"/>'
         )
 
     def draw(self, ax: Any) -> None:
-        """As one line of matplotlib."""
+        """As one line of matplotlib; without points it stands in the legend alone."""
         ink = INK[self.style]
         ax.plot(
-            self.x, self.y, self.look, color=ink, linewidth=self.width,
+            self.x, self.y, color=ink, linestyle=self.look or "none",
+            linewidth=self.width,
             marker=self.shape if self.dots else "", markersize=self.dots,
             markerfacecolor="white" if self.hollow else ink,
             drawstyle="steps-post" if self.steps else "default",
-            solid_capstyle="butt", label=in_lines(self.label) or None,
+            solid_capstyle="butt", label=in_lines(self.label) or None, alpha=self.alpha,
             zorder=3 if self.dots and not self.look else 2,
         )  # fmt: skip
 
@@ -255,7 +263,7 @@ class Level(Mark):
 
 @dataclass(frozen=True)
 class Note(Mark):
-    """Words beside a point, ``away`` pixels to the right and up."""
+    """Lines of words beside a point, ``away`` pixels to the right and up."""
 
     x: float
     y: float
@@ -265,19 +273,58 @@ class Note(Mark):
     layer: ClassVar[int] = 3
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """In the colour of letters."""
+        """In the colour of letters, several lines about the point's height."""
         x, y = place.x(self.x) + self.away[0], place.y(self.y) - self.away[1]
-        yield text(x, y, self.words, self.anchor, "panel")
+        lines = self.words.split("\n")
+        y -= LEADING * (len(lines) / 2 - 0.8) * (len(lines) > 1)
+        for i, line in enumerate(lines):
+            yield text(x, y + LEADING * i, line, self.anchor, "panel")
 
     def draw(self, ax: Any) -> None:
         """An annotation."""
         ax.annotate(
-            plain(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
+            in_lines(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
             textcoords="offset points", ha=ALIGN[self.anchor],
+            va="center" if "\n" in self.words else "baseline",
         )  # fmt: skip
 
 
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
+
+
+@dataclass(frozen=True)
+class Linked(Mark):
+    """Marks that are one thing: pages say what it is, and lead from it to more.
+
+    Attributes
+    ----------
+    marks : sequence of Mark
+    says : str
+    to : str
+        Where it leads.
+    """
+
+    marks: Sequence[Mark]
+    says: str
+    to: str
+    layer: ClassVar[int] = 4
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """Of its marks."""
+        return [number for mark in self.marks for number in mark.numbers(axis)]
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A link with a title."""
+        inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
+        start = Markup('<a href="{}"><title>{}</title>').format(
+            self.to, visible(self.says)
+        )
+        yield start + inner + Markup("</a>")
+
+    def draw(self, ax: Any) -> None:
+        """Its marks."""
+        for mark in self.marks:
+            mark.draw(ax)
 
 
 def text(

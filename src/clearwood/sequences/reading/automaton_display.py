@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._words.numbers import share_text
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.sequences.reading.markov_states import check_model, markov_states
 from clearwood.sequences.reading.state_words import describe_states, visible
@@ -55,7 +56,7 @@ def moves_of(explanation: RecurrentExplanation) -> list[Move]:
     return found
 
 
-class AutomatonDisplay:
+class AutomatonDisplay(Display):
     """States on a circle, and arrows between those that follow each other.
 
     A state is as large as it is frequent. An arrow is as wide as its share of the moves
@@ -189,24 +190,10 @@ class AutomatonDisplay:
             numbers=list(place),
         )
 
-    def plot(self, ax: Any = None) -> AutomatonDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        AutomatonDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
+    def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.patches import Circle
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 6.4), layout="constrained")
+        ax = axes_of(ax, 8.0, 6.4)
         n = len(self.names)
         angle = math.pi / 2 - 2 * math.pi * np.arange(n) / max(n, 1)
         places = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -241,8 +228,7 @@ class AutomatonDisplay:
                 f"the {n} most frequent of {n + self.n_left_out:,} states",
                 fontsize=9, color=QUIET, loc="left",
             )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _draw_move(ax: Any, move: Move, places: np.ndarray, size: np.ndarray) -> None:
