@@ -202,29 +202,28 @@ void best_interval(View<const double, 1> total, View<const bool, 1> seen,
     double best = infinity, upto = 0.0, least = infinity;
     Index low = 0, high = last - 1, least_low = 0;
     bool missing = with_missing;
-    for (Index b = 0; b <= last_seen; ++b) {
-        if (may_start && b > first_seen && bound_cost - upto < least) {
-            least = bound_cost - upto;
-            least_low = b;
-        }
+    // Without a branch: which ends are the best so far cannot be predicted.
+    auto try_start = [&](Index b) {
+        bool is_less = may_start && b > first_seen && bound_cost - upto < least;
+        least = is_less ? bound_cost - upto : least;
+        least_low = is_less ? b : least_low;
         upto += total[b];
-        double cost;
-        Index first;
-        if (b == last_seen) {
-            // Without any bound, missing values would be in: see above.
-            cost = upto + least;
-            first = least_low;
-        } else if (may_end) {
-            cost = upto + std::min(least, 0.0) + bound_cost;
-            first = least < 0.0 ? least_low : 0;
-        } else {
-            continue;
-        }
-        if (cost + gained < best) {
-            best = cost + gained;
-            low = first;
-            high = b;
-        }
+    };
+    auto try_end = [&](double cost, Index first, Index b) {
+        Index if_better = -Index(cost + gained < best);  // all bits, or none
+        best = std::min(best, cost + gained);
+        low += (first - low) & if_better;
+        high += (b - high) & if_better;
+    };
+    for (Index b = 0; b < last_seen; ++b) {
+        try_start(b);
+        if (may_end)
+            try_end(upto + std::min(least, 0.0) + bound_cost,
+                    least < 0.0 ? least_low : 0, b);
+    }
+    if (last_seen >= 0) {  // without any bound, missing values would be in: see above
+        try_start(last_seen);
+        try_end(upto + least, least_low, last_seen);
     }
     if (high == last_seen) high = last - 1;
     // Everything; all values, but not the missing ones; missing values only.
@@ -245,7 +244,8 @@ void best_interval(View<const double, 1> total, View<const bool, 1> seen,
         high = last - 1;
         missing = holds_missing;
     }
-    for (Index b = 0; b < last; ++b) better[b] = low <= b && b <= high;
+    better.fill(false);
+    better.part(low, high + 1).fill(true);
     better[last] = missing;
 }
 
@@ -253,8 +253,7 @@ void best_interval(View<const double, 1> total, View<const bool, 1> seen,
 double part_cost(View<const double, 1> total, View<const bool, 1> seen,
                  View<const bool, 1> part, bool is_category, double bound_cost) {
     double cost = bound_cost * double(part_literals(part, seen, is_category));
-    for (Index b = 0; b < total.size(); ++b)
-        if (part[b]) cost += total[b];
+    for (Index b = 0; b < total.size(); ++b) cost += number_if(part[b], total[b]);
     return cost;
 }
 
@@ -262,8 +261,9 @@ double part_cost(View<const double, 1> total, View<const bool, 1> seen,
 
 Index part_literals(View<const bool, 1> allowed, View<const bool, 1> seen,
                     bool is_category) {
+    if (all(allowed)) return 0;
     Index size = allowed.size(), shut = 0;
-    for (Index b = 0; b < size; ++b) shut += seen[b] && !allowed[b];
+    for (Index b = 0; b < size; ++b) shut += seen[b] & !allowed[b];
     if (shut == 0) return 0;
     if (is_category) return 1;
     bool below = false, above = false, inside = false;

@@ -233,25 +233,28 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
             "max_rules in place of n_rules, or name the method."
         )
     found, judged, warned = {}, {}, {}
-    made: dict[Any, Any] = {}  # what all kinds have in common
+    made: dict[Any, Any] = {}  # what all kinds have in common, and have begun
     for kind in KINDS:
         estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
         estimator._made = made
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
-            found[kind] = estimator.fit(*rows)
-        del estimator._made
+            estimator._choose_size(*rows)
         # Read, fitted or asked once for all kinds.
         model = estimator.ensemble_
-        judged[kind] = _held_out(estimator)
+        found[kind], judged[kind] = estimator, _held_out(estimator)
     best = max(KINDS, key=lambda kind: judged[kind][0])
     least = judged[best][0] - ENOUGH_ERRORS * judged[best][1]
     taken = next(kind for kind in KINDS if judged[kind][0] >= least)
+    best_kind = found[taken]
+    with warnings.catch_warnings(record=True) as of_fit:
+        warnings.simplefilter("always")
+        best_kind.fit(*rows)
+    del best_kind._made
     # The first kind alone has read the model itself.
     of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
-    for warning in dict.fromkeys([*of_model, *warned[taken]]):
+    for warning in dict.fromkeys([*of_model, *warned[taken], *of_fit]):
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
-    best_kind = found[taken]
     by_loss = task == "classification" and best_kind.scoring in ("auto", "log_loss")
     figures = {
         kind: 1 - judged[kind][0] if by_loss else judged[kind][0] for kind in KINDS

@@ -135,9 +135,8 @@ class _RuleList(RulesOnSizePath):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _find_rules(
-        self, training: Training, generator: np.random.Generator
-    ) -> dict[str, str]:
+    def _training(self, *args: Any) -> Training:
+        training = super()._training(*args)
         # Per feature 1 where rules must rise, -1 where they must fall, else 0.
         self._signs = check_signs(
             self.monotonic_cst,
@@ -145,7 +144,7 @@ class _RuleList(RulesOnSizePath):
             self._columns(),
             len(training.classes),
         )
-        return super()._find_rules(training, generator)
+        return training
 
     def _settings(self, training: Training) -> list[ListSettings]:
         # What comes first is the default, taken where nothing is tuned.

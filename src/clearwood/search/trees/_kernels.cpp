@@ -76,12 +76,12 @@ Vector<double> sum_rows(View<const double, 2> stats, View<const Index, 1> rows) 
 // Bins among the first ones that hold rows, ascending.
 Vector<Index> filled_bins(View<const double, 2> sums, Index n_bins) {
     Index ones = sums.size(1) - 1, n_filled = 0;
-    for (Index b = 0; b < n_bins; ++b) n_filled += sums(b, ones) > 0.0;
-    Vector<Index> filled(n_filled);
-    Index* next = filled.begin();
-    for (Index b = 0; b < n_bins; ++b)
-        if (sums(b, ones) > 0.0) *next++ = b;
-    return filled;
+    auto filled = Vector<Index>::empty({n_bins});
+    for (Index b = 0; b < n_bins; ++b) {  // without a branch, as in partition
+        filled[n_filled] = b;
+        n_filled += sums(b, ones) > 0.0;
+    }
+    return copy_of(filled.part(0, n_filled));
 }
 
 // Some bins of a category by how much one score stands out among the first few.
@@ -104,30 +104,39 @@ Vector<Index> in_order(View<const double, 2> sums, View<const Index, 1> bins,
     return order;
 }
 
+// Zeros, as many as are asked for: on the stack where that is known.
+inline Vector<double> numbers_of(Index n) { return Vector<double>(n); }
+template <Index n>
+std::array<double, n> numbers_of(std::integral_constant<Index, n>) {
+    return {};
+}
+
 // A cut in an order of bins: what is lost, and how many bins go left.
 struct Cut {
     double loss = infinity;
     Index n_left = 0;
 };
 
-// prefix_split for SQUARES, bit for bit, in less time.
+// prefix_split for SQUARES, bit for bit, in less time: numbers of a known number of
+// scores stay in registers.
+template <typename Size>
 Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> order,
                             View<const double, 1> kept_right, const LeafLoss& leaf,
-                            double least) {
-    Index n_scores = sums.size(1) - N_EXTRA;
-    Vector<double> left(n_scores), right = copy_of(kept_right.part(0, n_scores));
+                            double least, Size n_scores) {
+    auto left = numbers_of(n_scores), right = numbers_of(n_scores);
+    std::copy_n(kept_right.begin(), n_scores, right.begin());
     double weight = 0.0, support = 0.0;
     double their_weight = kept_right[n_scores];
     double their_support = kept_right[n_scores + 1];
     for (Index b : order) {
-        View<const double, 1> line = sums[b];
+        const double* line = sums[b].begin();
         for (Index c = 0; c < n_scores; ++c) right[c] += line[c];
         their_weight += line[n_scores];
         their_support += line[n_scores + 1];
     }
     Cut best;
     for (Index j = 0; j < order.size(); ++j) {
-        View<const double, 1> line = sums[order[j]];
+        const double* line = sums[order[j]].begin();
         weight += line[n_scores];
         their_weight -= line[n_scores];
         support += line[n_scores + 1];
@@ -148,7 +157,9 @@ Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> ord
         if (their_weight > 0.0)
             other = leaf.hard * their_lowest - leaf.soft * their_squares / their_weight;
         loss += other;
-        if (loss < best.loss) best = {loss, j + 1};
+        // Without a branch: which cut is the best so far cannot be predicted.
+        best.n_left += (j + 1 - best.n_left) & -Index(loss < best.loss);
+        best.loss = std::min(best.loss, loss);
     }
     return best;
 }
@@ -158,13 +169,18 @@ Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> ord
 // kept_right : sums over bins with rows that are not in the order
 Cut prefix_split(View<const double, 2> sums, View<const Index, 1> order,
                  View<const double, 1> kept_right, const LeafLoss& leaf, double least) {
-    if (leaf.kind == SQUARES)
-        return prefix_split_of_squares(sums, order, kept_right, leaf, least);
     Index n_columns = sums.size(1), support = n_columns - 2;
+    Cut best;
+    if (leaf.kind == SQUARES) {
+        with_number(n_columns - N_EXTRA, [&](auto n_scores) {
+            best = prefix_split_of_squares(sums, order, kept_right, leaf, least,
+                                           n_scores);
+        });
+        return best;
+    }
     Vector<double> left(n_columns), right = copy_of(kept_right);
     for (Index b : order)
         for (Index c = 0; c < n_columns; ++c) right[c] += sums(b, c);
-    Cut best;
     for (Index j = 0; j < order.size(); ++j) {
         View<const double, 1> line = sums[order[j]];
         for (Index c = 0; c < n_columns; ++c) {

@@ -102,6 +102,7 @@ class RulesFromEnsemble(BaseEstimator):
     )
     rules_: RuleSet
     ensemble_: Any
+    bins_: FeatureBins
     caution_: dict[str, float] | None
     single_split_fidelity_: float
 
@@ -172,33 +173,7 @@ class RulesFromEnsemble(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, table: RowBlocks | None = None
     ) -> Any:
         """Find the rules; where the rows are a sample of a table, learn from all."""
-        self._check_sizes()
-        X = check_table(self, X, reset=True, sparse=self._reads_sparse)
-        n_samples, name = X.shape[0], target_name(y)
-        weight = check_weight(sample_weight, n_samples)
-        check_weight_size(weight)
-        if y is not None:
-            check_apart(X, y)
-            y = check_target(y, n_samples, numeric=self._task == "regression")
-        # The ensemble's seed comes first, so that the search does not depend on it.
-        generator = as_generator(self.random_state)
-        default = self._default_estimator().set_params(
-            random_state=int(generator.integers(2**31))
-        )
-        self.estimator_, self.ensemble_ = get_teacher(
-            self.estimator,
-            default,
-            X,
-            y,
-            weight if sample_weight is not None else None,
-            self._task,
-        )
-        if self._needs_trees:
-            refuse_without_trees(self.ensemble_, type(self).__name__)
-        if self.ensemble_.classes is not None:
-            self.classes_ = np.asarray(self.ensemble_.classes)
-        training = self._training(self.ensemble_, X, y, weight).in_one_order()
-        self.bins_ = training.bins
+        name, (training, generator) = target_name(y), self._begin(X, y, sample_weight)
         about = self._find_rules(training, generator)
         if table is not None:
             about |= self._learn_table(table, training)
@@ -229,6 +204,35 @@ class RulesFromEnsemble(BaseEstimator):
             self._move(features, dict(enumerate(columns.tolist())))
             self.bins_ = training.bins.in_columns(features, columns)
         return self
+
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Training, np.random.Generator]:
+        """Check the table, get the ensemble, and put together what rules learn from."""
+        self._check_sizes()
+        X = check_table(self, X, reset=True, sparse=self._reads_sparse)
+        n_samples = X.shape[0]
+        weight = check_weight(sample_weight, n_samples)
+        check_weight_size(weight)
+        if y is not None:
+            check_apart(X, y)
+            y = check_target(y, n_samples, numeric=self._task == "regression")
+        # The ensemble's seed comes first, so that the search does not depend on it.
+        generator = as_generator(self.random_state)
+        default = self._default_estimator().set_params(
+            random_state=int(generator.integers(2**31))
+        )
+        given = None if sample_weight is None else weight
+        self.estimator_, self.ensemble_ = get_teacher(
+            self.estimator, default, X, y, given, self._task
+        )
+        if self._needs_trees:
+            refuse_without_trees(self.ensemble_, type(self).__name__)
+        if self.ensemble_.classes is not None:
+            self.classes_ = np.asarray(self.ensemble_.classes)
+        training = self._training(self.ensemble_, X, y, weight).in_one_order()
+        self.bins_ = training.bins
+        return training, generator
 
     def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
         """Put all rules into the columns in which their features stand in a table."""

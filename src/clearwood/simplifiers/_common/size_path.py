@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._estimators import Interval, StrOptions
+from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood.columns.feature_space import FeatureSpace
@@ -74,7 +74,7 @@ class RulesOnSizePath(RulesFromEnsemble):
     _method_remedy = "See which method follows the model best (compare)."
     class_weight: Any = None
     # What several kinds of rules that are fitted to the same rows with the same seed
-    # have in common; None where there is one kind.
+    # have in common, and what each has begun; None where there is one kind.
     _made: dict[Any, Any] | None = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
@@ -122,21 +122,41 @@ class RulesOnSizePath(RulesFromEnsemble):
             return np.eye(len(rows.classes))[said]
         return said
 
+    @fit_context
+    def _choose_size(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
+        """Choose settings and a size, and find no rules yet."""
+        self._settle(*self._begin(X, y, sample_weight))
+
+    def _begin(self, *rows: Any) -> tuple[Training, np.random.Generator]:
+        begin = super()._begin
+        return self._once(("begun", type(self)), lambda: begin(*rows))
+
+    def _settle(
+        self, training: Training, generator: np.random.Generator
+    ) -> tuple[Any, int]:
+        """The settings to fit with, and a seed for what comes next."""
+
+        def settled() -> tuple[Any, int]:
+            settings = self._settings(training)
+            if self.tune is None or len(training) >= TUNED_ROWS:
+                settings = settings[:1]
+            first, *others = generator.integers(2**63, size=N_FOLDS + 2).tolist()
+            chosen = self._choose(training, settings, others)
+            self.settings_ = chosen._asdict()
+            return chosen, first
+
+        return self._once(("settled", type(self)), settled)
+
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        settings = self._settings(training)
-        if self.tune is None or len(training) >= TUNED_ROWS:
-            settings = settings[:1]
-        seeds = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-        chosen = self._choose(training, settings, seeds[1:])
+        chosen, seed = self._settle(training, generator)
         n_synthetic = self._n_synthetic(training) if chosen.synthetic else None
-        rows, generator = self._rows_to_fit(training, n_synthetic, seeds[0])
+        rows, generator = self._rows_to_fit(training, n_synthetic, seed)
         (path,) = self._fit(rows, [chosen], generator)
         # Two may end up with as many lines, where a region is one that is there.
         by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
-        self.settings_ = chosen._asdict()
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
         return self._about() | self._goals(training)
 
