@@ -51,7 +51,7 @@ def test_lines_are_broken_where_a_number_is_missing_and_thinned_where_there_are_
     parts = lines(svg(one(Points(range(7), y)), "c"))
     assert [len(part) for part in parts] == [2, 2]
     (many,) = lines(svg(one(Points(range(9000), np.arange(9000.0))), "c"))
-    assert len(many) == 400
+    assert len(many) == 720
     (steps,) = lines(svg(one(Points([0, 1, 2], [2, 1, 0], steps=True)), "c"))
     assert len(steps) == 5 and steps[0, 1] == steps[1, 1] and steps[1, 0] == steps[2, 0]
 

@@ -25,8 +25,9 @@ INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"
 DASHES = {"--": ' stroke-dasharray="7 5"', ":": ' stroke-dasharray="2 3"'}
 LEADING = 14.5
 """From one line of text to the next, in pixels."""
-MOST_POINTS = 400
+MOST_POINTS = 720
 """Of a line in SVG: more would not be seen."""
+LEAST_DOT = 2.0
 
 SHAPES = {
     "o": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z",
@@ -144,7 +145,11 @@ class Points(Mark):
                     f"{DASHES.get(self.look, '')}{more} "
                     f'points="{place.points(a, b)}"/>'
                 )
-        for a, b in zip(x[known], y[known]) if self.dots else ():
+        # What is hardly wider than a line is seen only where there is none.
+        beside = np.concatenate([[False], known, [False]])
+        alone = known & ~beside[:-2] & ~beside[2:]
+        shown = known if self.dots >= LEAST_DOT or not self.look else alone
+        for a, b in zip(x[shown], y[shown]) if self.dots else ():
             yield self._dot(place.x(a), place.y(b))
 
     def _dot(self, x: float, y: float) -> Markup:
@@ -199,6 +204,47 @@ class Area(Mark):
         ax.fill_between(
             self.x, self.low, self.high, color=INK[self.style], alpha=0.2,
             linewidth=0, label=in_lines(self.label) or None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Span(Mark):
+    """What lies between two numbers across, from below to above.
+
+    Attributes
+    ----------
+    first, last : float
+    look : str
+        Classes of CSS.
+    ink : color of matplotlib
+    alpha : float
+        How solid it is.
+    says : str
+        Beside the pointer, on pages.
+    """
+
+    first: float
+    last: float
+    look: str
+    ink: Any
+    alpha: float = 1.0
+    says: str = ""
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A rectangle."""
+        x, width = place.x(self.first), place.x(self.last) - place.x(self.first)
+        start = Markup(
+            f'<rect class="{self.look}" opacity="{self.alpha:.2g}" x="{x:.1f}" '
+            f'y="{place.top:.1f}" width="{width:.1f}" '
+            f'height="{place.bottom - place.top:.1f}">'
+        )
+        yield start + title(self.says) + Markup("</rect>")
+
+    def draw(self, ax: Any) -> None:
+        """Behind all else."""
+        ax.axvspan(
+            self.first, self.last, color=self.ink, alpha=self.alpha, linewidth=0,
+            zorder=0,
         )  # fmt: skip
 
 
@@ -263,20 +309,25 @@ class Level(Mark):
 
 @dataclass(frozen=True)
 class Note(Mark):
-    """Lines of words beside a point, ``away`` pixels to the right and up."""
+    """Lines of words beside a point, ``away`` pixels to the right and up.
+
+    Several lines, and words that ``is_middle`` says so of, stand about its height.
+    """
 
     x: float
     y: float
     words: str
     away: tuple[float, float] = (0.0, 0.0)
     anchor: str = "start"
+    is_middle: bool = False
     layer: ClassVar[int] = 3
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """In the colour of letters, several lines about the point's height."""
+        """In the colour of letters."""
         x, y = place.x(self.x) + self.away[0], place.y(self.y) - self.away[1]
         lines = self.words.split("\n")
-        y -= LEADING * (len(lines) / 2 - 0.8) * (len(lines) > 1)
+        if self._is_about:
+            y -= LEADING * (len(lines) / 2 - 0.8)
         for i, line in enumerate(lines):
             yield text(x, y + LEADING * i, line, self.anchor, "panel")
 
@@ -285,8 +336,12 @@ class Note(Mark):
         ax.annotate(
             in_lines(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
             textcoords="offset points", ha=ALIGN[self.anchor],
-            va="center" if "\n" in self.words else "baseline",
+            va="center" if self._is_about else "baseline",
         )  # fmt: skip
+
+    @property
+    def _is_about(self) -> bool:
+        return self.is_middle or "\n" in self.words
 
 
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
@@ -316,15 +371,18 @@ class Linked(Mark):
     def svg(self, place: Surface) -> Iterator[Markup]:
         """A link with a title."""
         inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
-        start = Markup('<a href="{}"><title>{}</title>').format(
-            self.to, visible(self.says)
-        )
-        yield start + inner + Markup("</a>")
+        start = Markup('<a href="{}">').format(self.to)
+        yield start + title(self.says) + inner + Markup("</a>")
 
     def draw(self, ax: Any) -> None:
         """Its marks."""
         for mark in self.marks:
             mark.draw(ax)
+
+
+def title(says: str) -> Markup:
+    """What is said beside the pointer, as an element; nothing of no words."""
+    return Markup("<title>{}</title>").format(visible(says)) if says else Markup("")
 
 
 def text(
