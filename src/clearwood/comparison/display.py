@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
 from clearwood.charts.grounds import ClickGround
@@ -16,6 +15,7 @@ from clearwood.charts.marks import Level, Linked, Mark, Note, Points
 from clearwood.charts.scale import LOG_RATIO, Scale, linear_scale, scale_of
 from clearwood.charts.style import COLOURS, MARKERS
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from clearwood.comparison.frontier import Frontier, FrontierPoint
@@ -26,17 +26,11 @@ ACROSS = {
     "seconds": "seconds of the fit",
 }
 UP = {
-    "error": (
-        "held-out error (share of wrong classes)",
-        "held-out error (mean squared)",
-    ),
-    "fidelity": (
-        "held-out fidelity (share of equal classes)",
-        "held-out fidelity (R²)",
-    ),
-    "stability": ("agreement between refits", "agreement between refits"),
+    "error": "held-out error ({0.error_unit})",
+    "fidelity": "held-out fidelity ({0.agreement_unit})",
+    "stability": "agreement between refits",
 }
-"""Names of what goes up, for classes and for numbers."""
+"""Names of what goes up, for an outcome."""
 SPREAD = 0.6
 """Room for points of the same number of lines, in lines."""
 
@@ -190,7 +184,7 @@ class FrontierDisplay(Display):
     @property
     def labels(self) -> tuple[str, str]:
         """What the axes are of."""
-        return ACROSS[self.x], UP[self.y][self.task == "regression"]
+        return ACROSS[self.x], UP[self.y].format(OUTCOMES[self.task])
 
     def chart(self) -> Chart:
         """Points, those of the frontier on top, the stairs along it, and the model."""
@@ -249,8 +243,7 @@ class FrontierDisplay(Display):
         return words + ", on the frontier" * point.on_frontier
 
     def _shown(self, error: float) -> str:
-        shown = percent_text if self.task == "classification" else short_text
-        return shown(error)
+        return OUTCOMES[self.task].figure(error)
 
 
 def ink(position: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, plain
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances, measure_importances
 
 MOST = 20
@@ -86,7 +87,6 @@ class ImportancesDisplay(Display):
         unasked = set(found.unasked)
         labels = [plain(k) + "\n(no rule asks)" * (k in unasked) for k in names]
         ax.set_yticks(y, labels, fontsize=8)
-        classes = found.task == "classification"
-        ax.set_xlabel("share of predictions that change" if classes else "R² lost")
+        ax.set_xlabel(OUTCOMES[found.task].lost)
         ax.legend(frameon=False, fontsize=8)
         return [ax]
