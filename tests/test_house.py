@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "charts codec columns exceptions families",  # and all private rooms: see floor_of
+    # and all private rooms: see floor_of
+    "charts codec columns exceptions families outcomes",
     "conjugate datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",

@@ -7,6 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.reporting.results import numbers_rules
 from tests.wording import same_lines, same_text
 
+from clearwood.outcomes import ClassProbabilities
 from clearwood.reporting import summarize
 from clearwood.reporting.verdict.rivals import best_question, better, nearer
 from clearwood.reporting.verdict.saying import listed
@@ -258,7 +259,7 @@ def test_one_question_that_does_as_well_is_named():
 def test_the_best_question_is_asked_of_missing_and_huge_cells():
     columns = np.array([[np.nan, 1e300], [np.inf, 1.0], [3.0, 1e300], [4.0, 1.0]] * 4)
     model = np.tile([0, 1], 8)
-    feature, said = best_question(columns, model, "classification")
+    feature, said = best_question(columns, model, ClassProbabilities())
     assert feature == 1 and (said == model).all()
 
 

@@ -12,6 +12,7 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.outcomes import Mean
 from clearwood.rules import (
     CategorySet,
     Interval,
@@ -22,7 +23,6 @@ from clearwood.rules import (
     RuleSet,
     RuleSum,
 )
-from clearwood.rules.scores import fidelity, prediction_error
 
 SPACE = FeatureSpace(("age", "ward"), (None, ("a", "b", "c")))
 RULES = RuleList(
@@ -73,10 +73,10 @@ def test_scores_without_truth_or_teacher_are_not_numbers():
 
 def test_regression_scores_are_mse_and_r2():
     y, said = np.array([0.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0])
-    assert prediction_error(y, said, "regression") == pytest.approx(1 / 3)
-    assert fidelity(y, said, "regression") == pytest.approx(1 - 1 / 8)
-    assert fidelity(np.ones(3), np.ones(3), "regression") == 1.0
-    assert fidelity(np.ones(3), np.zeros(3), "regression") == 0.0
+    assert Mean().mean_loss(y, said) == pytest.approx(1 / 3)
+    assert Mean().fidelity(y, said) == pytest.approx(1 - 1 / 8)
+    assert Mean().fidelity(np.ones(3), np.ones(3)) == 1.0
+    assert Mean().fidelity(np.ones(3), np.zeros(3)) == 0.0
 
 
 def test_teacher_may_be_a_model():

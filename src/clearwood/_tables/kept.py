@@ -26,7 +26,10 @@ class Later(Blocks[Any]):
     """
 
     def __init__(
-        self, blocks: Blocks[Any], function: Callable[..., Any], parameters: tuple
+        self,
+        blocks: Blocks[Any],
+        function: Callable[..., Any],
+        parameters: tuple[Any, ...],
     ) -> None:
         self._of, self._function, self._parameters = blocks, function, parameters
 

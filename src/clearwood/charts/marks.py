@@ -118,7 +118,8 @@ class Points(Mark):
 
     def numbers(self, axis: str) -> Sequence[float]:
         """Of its points."""
-        return self.x if axis == "x" else self.y
+        points: Sequence[float] = self.x if axis == "x" else self.y
+        return points
 
     def svg(self, place: Surface) -> Iterator[Markup]:
         """A polyline for each unbroken part, then the points."""

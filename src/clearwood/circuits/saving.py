@@ -90,7 +90,9 @@ def _plain(node: Node) -> tuple[int, Any, Any]:
     return 2 + LEAVES.index(type(node)), *node.to_plain()
 
 
-def _put(features: FeatureSpace, labels: tuple, others: tuple) -> FeatureSpace:
+def _put(
+    features: FeatureSpace, labels: tuple[Any, ...], others: tuple[Any, ...]
+) -> FeatureSpace:
     """Other levels where a column had no value: None is no label in files."""
     categories = tuple(others if own == labels else own for own in features.categories)
     return replace(features, categories=categories)

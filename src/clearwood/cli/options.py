@@ -31,7 +31,7 @@ FILE_OR_PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 def option(
-    names: str, kind: click.ParamType, help: str, default: Any = None, **more: Any
+    names: str, kind: click.ParamType[Any], help: str, default: Any = None, **more: Any
 ) -> click.Option:
     """An option: its names, what it takes, what it is for, and the default it shows."""
     if default is not None:

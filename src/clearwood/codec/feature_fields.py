@@ -26,7 +26,7 @@ def _check_feature(place: Place, values: dict[str, Any]) -> None:
         place["kind"].fail(shown(kind), expected)
 
 
-def _fits(lookup: str, labels: tuple) -> bool:
+def _fits(lookup: str, labels: tuple[Any, ...]) -> bool:
     """Whether every label is the category of the cells that a reader expects."""
     if lookup == "integer":
         # Cells are float64 numbers, looked up by bisection.
@@ -65,7 +65,9 @@ class Features:
 
     optional: bool = False
 
-    def write(self, get: Any, document: dict, arrays: dict | None = None) -> None:
+    def write(
+        self, get: Any, document: dict[str, Any], arrays: dict[str, Any] | None = None
+    ) -> None:
         """Write the ``features`` of an object."""
         features = get("features")
         if features is None and self.optional:
@@ -75,7 +77,9 @@ class Features:
         records = (_record(features, d) for d in range(features.n_features))
         document["features"] = [FEATURE.write(one) for one in records]
 
-    def read(self, values: dict, top: Place, arrays: Arrays | None = None) -> None:
+    def read(
+        self, values: dict[str, Any], top: Place, arrays: Arrays | None = None
+    ) -> None:
         """Add them to ``values``, all checked."""
         if self.optional and top["features"].value is None:
             values["features"] = None

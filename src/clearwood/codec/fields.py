@@ -231,7 +231,7 @@ class Field:
     null: bool = False
     size: str = ""
 
-    def write(self, get: Get, document: dict, arrays: dict) -> None:
+    def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write what ``get`` has."""
         value = get(self.name or self.key)
         if self.null and (value is UNSET or value is None):
@@ -239,7 +239,9 @@ class Field:
         elif value is not UNSET:
             document[self.key] = self.kind.write(value)
 
-    def read(self, values: dict, top: Place, arrays: Arrays | None = None) -> None:
+    def read(
+        self, values: dict[str, Any], top: Place, arrays: Arrays | None = None
+    ) -> None:
         """Add it to ``values``."""
         name, key = self.name or self.key, self.key
         if self.old:
@@ -283,11 +285,11 @@ class Array:
     below: str = ""
     old: tuple[str, ...] = ()
 
-    def write(self, get: Get, document: dict, arrays: dict) -> None:
+    def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write what ``get`` has."""
         arrays[self.key] = np.asarray(get(self.name or self.key), TYPES[self.kind])
 
-    def read(self, values: dict, top: Place, arrays: Arrays) -> None:
+    def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
         """Add it to ``values``."""
         key = next((key for key in self.old if key in arrays), self.key)
         shape = (int(n) if n.isdigit() else n for n in self.shape.split())
@@ -326,7 +328,7 @@ class Pieces:
     check: Check | None = None
     below: str = ""
 
-    def write(self, get: Get, document: dict, arrays: dict) -> None:
+    def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write what ``get`` has."""
         pieces = get(self.name or self.key)
         shape = (-1, self.width) if self.width else (-1,)
@@ -338,7 +340,7 @@ class Pieces:
             rows = [row for own in rows for row in own]
         arrays[self.key] = np.array(rows, TYPES[self.kind]).reshape(shape)
 
-    def read(self, values: dict, top: Place, arrays: Arrays) -> None:
+    def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
         """Add them to ``values``, as a list."""
         shape = f"* {self.width}" if self.width else "*"
         Array(self.key, self.kind, shape, below=self.below).read(values, top, arrays)
@@ -374,7 +376,7 @@ class Settings:
     ) -> None:
         self.names, self.old, self.unless_none = names, old or {}, unless_none
 
-    def write(self, get: Get, document: dict, arrays: dict) -> None:
+    def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write the parameters that JSON can hold."""
         settings = get("get_params")(deep=False)
         kept = {k: plain_setting(settings[k]) for k in self.names if k in settings}
@@ -384,7 +386,7 @@ class Settings:
             if value is not UNSET and not (value is None and key in self.unless_none)
         }
 
-    def read(self, values: dict, top: Place, arrays: Arrays) -> None:
+    def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
         """Add them to ``values``."""
         place = top["settings"]
         place.only(*self.names, *self.old)
@@ -423,13 +425,13 @@ class Together:
     def __init__(self, *parts: Field | Array | Pieces) -> None:
         self.parts = parts
 
-    def write(self, get: Get, document: dict, arrays: dict) -> None:
+    def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write what ``get`` has."""
         if get(self.parts[0].name or self.parts[0].key) is not UNSET:
             for part in self.parts:
                 part.write(get, document, arrays)
 
-    def read(self, values: dict, top: Place, arrays: Arrays) -> None:
+    def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
         """Add them to ``values``."""
         for part in self.parts:
             if self.parts[0].key in top or self.parts[0].key in arrays:

@@ -23,6 +23,7 @@ from clearwood.charts.style import (
     text_width,
 )
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from clearwood.comparison.frontier import Frontier, FrontierPoint
@@ -33,17 +34,11 @@ ACROSS = {
     "seconds": "seconds of the fit",
 }
 UP = {
-    "error": (
-        "held-out error (share of wrong classes)",
-        "held-out error (mean squared)",
-    ),
-    "fidelity": (
-        "held-out fidelity (share of equal classes)",
-        "held-out fidelity (R²)",
-    ),
-    "stability": ("agreement between refits", "agreement between refits"),
+    "error": "held-out error ({0.error_unit})",
+    "fidelity": "held-out fidelity ({0.agreement_unit})",
+    "stability": "agreement between refits",
 }
-"""Names of what goes up, for classes and for numbers."""
+"""Names of what goes up, for an outcome."""
 SPREAD = 0.6
 """Room for points of the same number of lines, in lines."""
 LEGEND_SIZE = 9.0
@@ -196,7 +191,7 @@ class FrontierDisplay:
     @property
     def labels(self) -> tuple[str, str]:
         """What the axes are of."""
-        return ACROSS[self.x], UP[self.y][self.task == "regression"]
+        return ACROSS[self.x], UP[self.y].format(OUTCOMES[self.task])
 
     def plot(self, ax: Any = None) -> FrontierDisplay:
         """Draw.

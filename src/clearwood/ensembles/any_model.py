@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clearwood.columns.cells import unmasked
+from clearwood.columns.cells import UNSEEN, unmasked
 from clearwood.columns.dates import as_times
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.schema import features_of
 from clearwood.columns.sparse_tables import is_sparse

@@ -43,7 +43,11 @@ class NotSaved(Reference):
     """
 
     def __init__(
-        self, description: str, n_draws: int, is_posterior: bool, classes: tuple
+        self,
+        description: str,
+        n_draws: int,
+        is_posterior: bool,
+        classes: tuple[Any, ...],
     ) -> None:
         self.description = description
         self.n_draws, self.is_posterior = n_draws, is_posterior

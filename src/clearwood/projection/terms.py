@@ -13,7 +13,8 @@ from sklearn.linear_model import Lasso, LogisticRegression
 
 from clearwood._kernels.numeric import solve_positive
 from clearwood._numeric import product, rounded
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import EPS
 

@@ -23,9 +23,8 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import contains
 from clearwood.search.lists.ascent import first_box
 from clearwood.search.trees.grow import expansions, improve
-from clearwood.search.trees.leaf import LeafLoss
+from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
 from clearwood.search.trees.nodes import (
-    SQUARED_ERROR,
     GrownNode,
     TreeProblem,
     root_of,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text
 from clearwood.charts.chart import svg
 from clearwood.reporting.table import Table
@@ -31,7 +32,7 @@ from clearwood.rules.decisions.in_words import (
 )
 from clearwood.rules.decisions.of_values import line_name
 from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import few_text, prediction_text
+from clearwood.rules.rule import few_text
 
 
 def summarize_decisions(

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.numbers import short_text
 from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
 from clearwood.reporting.frontier_chart import charts_of
 from clearwood.reporting.lead import model_in_words
@@ -19,7 +19,9 @@ TABLE_SHARE, LINE_SHARE, LITERAL_SHARE = 3_000, 1_300, 60
 """Characters that a table takes beside its words: in all, per line, per literal."""
 
 
-def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
+def summarize_frontier(
+    frontier: Frontier, *, title: str | None = None
+) -> dict[str, Any]:
     """Everything that the page of a comparison shows, as plain data.
 
     Parameters
@@ -47,8 +49,8 @@ def summarize_frontier(frontier: Frontier, *, title: str | None = None) -> dict:
     return {
         "title": printable(str(title or f"How many rules for {model}?")),
         "version": __version__,
-        "is_class": frontier.task == "classification",
-        "unit": _unit(frontier),
+        "is_class": frontier.outcome.is_share,
+        "unit": frontier.outcome.unit,
         "points": points,
         "charts": charts_of(frontier),
         "words": _words(frontier, lowest, fewest),
@@ -164,7 +166,7 @@ def _words(
     """The chart for those who do not see it."""
     if lowest is None or fewest is None:
         return "No method gave rules whose error is known."
-    shown = percent_text if frontier.task == "classification" else short_text
+    shown = frontier.outcome.figure
     words = (
         f"The lowest error of rules is {shown(lowest.error)}, by "
         f"{printable(lowest.method)} with {_lines_text(lowest.n_rules)}."
@@ -184,30 +186,22 @@ def _words(
     if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     if math.isfinite(frontier.constant_error):
-        what = "commonest class" if frontier.classes else "mean"
+        what = frontier.outcome.constant
         words += f" The {what} alone has {shown(frontier.constant_error)}."
     return words
 
 
 def _facts(frontier: Frontier) -> list[tuple[str, str]]:
-    task = "regression"
-    if frontier.classes:
-        labels = ", ".join(printable(str(label)) for label in frontier.classes)
-        task = f"classification into {len(frontier.classes)} classes: {labels}"
     names = ", ".join(map(printable, frontier.feature_names))
     return [
         ("Model", printable(frontier.model)),
-        ("Task", task),
+        ("Task", frontier.outcome.in_words()),
         ("Features", f"{len(frontier.feature_names)}: {names}"),
         ("Rows", f"{frontier.n_rows:,}"),
         ("Folds", f"{frontier.n_folds}"),
         ("Refits on bootstrap samples", f"{frontier.n_refits}"),
         ("Seconds in all", short_text(frontier.seconds)),
     ]
-
-
-def _unit(frontier: Frontier) -> str:
-    return "percent" if frontier.task == "classification" else "number"
 
 
 def _lines_text(n: int) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.marks import SHAPES
 from clearwood.charts.scale import Scale, log_ticks, round_ticks
 from clearwood.charts.style import COLOURS
 from clearwood.comparison.display import FrontierDisplay, has_bar, marker
 from clearwood.comparison.frontier import Frontier, FrontierPoint
+from clearwood.outcomes import Outcome
 
 REACH, CORNERS = 28.0, 16
 """How far from a point a click may be, and corners of its ground where it is alone."""
@@ -58,10 +57,8 @@ def _chart(
             canvas.bottom - (canvas.bottom - canvas.top) * up.share(place[1]),
         )
 
-    is_class = frontier.task == "classification"
-    shown = percent_text if is_class else partial(short_text, digits=4)
+    shown = frontier.outcome.figure
     points = _points(display, frontier, at)
-    short = percent_text if is_class else short_text
     model = display.model_error
     return {
         **canvas._asdict(),
@@ -72,12 +69,12 @@ def _chart(
             for tick in _ticks(across, 10)
             if tick == int(tick) and tick >= 1
         ],
-        "y_ticks": [(shown(tick), at((1.0, tick))[1]) for tick in _ticks(up, 6)],
+        "y_ticks": [(shown(tick, 4), at((1.0, tick))[1]) for tick in _ticks(up, 6)],
         "stairs": _stairs([at(place) for place in display.stairs], canvas.right),
         "model": None
         if math.isnan(model)
         else {
-            "says": short(model),
+            "says": shown(model),
             "y": at((1.0, model))[1],
             "is_below": model < up.low,
         },
@@ -90,7 +87,9 @@ def _chart(
     }
 
 
-def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]:
+def _points(
+    display: FrontierDisplay, frontier: Frontier, at: Any
+) -> list[dict[str, Any]]:
     """The points; those of the frontier come last and so lie on top."""
     places = [at(place) for place in display.places]
     methods = display.methods
@@ -109,7 +108,7 @@ def _points(display: FrontierDisplay, frontier: Frontier, at: Any) -> list[dict]
                     f"{a:.1f},{b:.1f}" for a, b in ground((x, y), places)
                 ),
                 "is_best": point.on_frontier,
-                "says": _says(frontier.task, point),
+                "says": _says(frontier.outcome, point),
                 **_look(methods.index(point.method)),
             }
         )
@@ -162,10 +161,9 @@ def _nearer(polygon: list[Place], place: Place, other: Place) -> list[Place]:
     return kept
 
 
-def _says(task: str, point: FrontierPoint) -> str:
-    shown = percent_text if task == "classification" else short_text
+def _says(outcome: Outcome, point: FrontierPoint) -> str:
     lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
-    words = f"{printable(point.method)}, {lines}, error {shown(point.error)}"
+    words = f"{printable(point.method)}, {lines}, error {outcome.figure(point.error)}"
     return words + ", on the frontier" * point.on_frontier
 
 

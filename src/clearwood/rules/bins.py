@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels import rules as _kernels
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood._words.labels import label_text
-from clearwood._words.numbers import number_text
+from clearwood._words.labels import label_text, prediction_text
+from clearwood._words.numbers import number_text, shortest_between
 from clearwood.columns.dates import DATES, TIMED, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
@@ -22,11 +22,9 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    shortest_between,
     told_low,
     whole_bounds,
 )
-from clearwood.rules.rule import prediction_text
 from clearwood.rules.rule_set import RuleSet
 
 MOST_CHANGES = 5

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._words.labels import label_text, printable
+from clearwood._words.labels import label_text, prediction_text, printable
 from clearwood._words.numbers import number_text, short_text
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import WORDED, value_text
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace, is_frame
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.sparse_tables import dense_blocks, is_matrix
 from clearwood.exceptions import InputError
 from clearwood.rules.changes import Change, smallest_changes
@@ -23,7 +24,7 @@ from clearwood.rules.conditions import (
     told_low,
     whole_bounds,
 )
-from clearwood.rules.rule import Rule, prediction_text, wrapped
+from clearwood.rules.rule import Rule, wrapped
 from clearwood.rules.rule_set import RuleSet, rules_of
 from clearwood.rules.tree import Tree
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import (
     measured_text,
     number_text,
@@ -146,6 +146,11 @@ class Rule:
     def matches(self, encoded: np.ndarray) -> np.ndarray:
         """Which rows of an encoded table satisfy all conditions."""
         return matches_all(self.conditions, encoded)
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """What it says as numbers: one per class, or a value."""
+        return self.probabilities or self.scores or (self.prediction,)
 
     @property
     def n_literals(self) -> int:
@@ -375,13 +380,6 @@ def expected_text(rule: Rule) -> str:
     return write(rule.expected, rule.low, rule.high)
 
 
-def prediction_text(prediction: Any) -> str:
-    """A class label as it is, a number so that it reads back as itself."""
-    if isinstance(prediction, float):
-        return number_text(prediction)
-    return printable(str(prediction))
-
-
 def signed_text(value: float) -> str:
     """What is added, with its sign.
 
@@ -391,17 +389,6 @@ def signed_text(value: float) -> str:
     ('+ 2.5', '- 2')
     """
     return f"{'-' if value < 0 else '+'} {number_text(abs(value))}"
-
-
-def for_classes(pairs: Iterable[tuple[str, Any]]) -> str:
-    """Numbers, each with the class that it is for.
-
-    Examples
-    --------
-    >>> for_classes([("0.25", "ill"), ("0.75", "well")])
-    '0.25 for ill, 0.75 for well'
-    """
-    return ", ".join(f"{text} for {prediction_text(label)}" for text, label in pairs)
 
 
 def statistics_text(rule: Rule) -> list[str]:

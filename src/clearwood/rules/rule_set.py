@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._tables import is_read_in_blocks
-from clearwood._words.labels import check_text, printable
+from clearwood._words.labels import check_text, prediction_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
 from clearwood.columns.some_rows import said_of_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
-from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
-from clearwood.rules.scores import RuleScores, positions_of
+from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
+from clearwood.rules.scores import RuleScores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +49,8 @@ class RuleSet(Editable, Exportable, ABC):
         Name of what is predicted.
     about : dict of str to str
         Where the rules come from (model, method, settings), for people to read.
+    outcome : Outcome
+        What is predicted; by default what ``classes`` tell.
     combine : {"first", "sum", "average"}
         The kind, as files name it.
 
@@ -75,6 +77,7 @@ class RuleSet(Editable, Exportable, ABC):
     classes: tuple[Any, ...] = ()
     target: str = "y"
     about: dict[str, str] = field(default_factory=dict)
+    outcome: Outcome = None  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Make one of a kind, or say which kinds there are."""
@@ -87,6 +90,8 @@ class RuleSet(Editable, Exportable, ABC):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
+        outcome = outcome_of(self.classes, self.outcome)
+        object.__setattr__(self, "outcome", outcome)
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
         check_text((self.target,), "The target")
@@ -98,7 +103,7 @@ class RuleSet(Editable, Exportable, ABC):
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
-        return "classification" if self.classes else "regression"
+        return self.outcome.task
 
     @property
     def n_rules(self) -> int:
@@ -126,7 +131,7 @@ class RuleSet(Editable, Exportable, ABC):
     def __hash__(self) -> int:
         return hash((type(self), self.rules, self.otherwise, self.features))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Rule]:
         return iter((*self.rules, self.otherwise))
 
     def encode(self, X: Any) -> np.ndarray:
@@ -263,6 +268,11 @@ class RuleSet(Editable, Exportable, ABC):
 
             return said_of(self, X, shares=True)
         return self._said(X, type(self).probabilities_encoded)
+
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row: class probabilities, or values."""
+        says = self.probabilities_encoded if self.classes else self.predict_encoded
+        return says(encoded)
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -425,13 +435,11 @@ class RuleSet(Editable, Exportable, ABC):
 
     def codes_of(self, values: np.ndarray) -> np.ndarray:
         """Labels as positions in ``classes``, -1 for others; values as they are."""
-        if not self.classes:
-            return values
-        return positions_of(self.classes, values)
+        return self.outcome.codes(values)
 
     def check_cells(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values, one per row, none missing."""
-        return check_target(values, n_rows, numeric=not self.classes, name=name)
+        return self.outcome.check(values, n_rows, name)
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""

@@ -149,7 +149,7 @@ STATISTIC = codec.FieldType(
 
 
 def rules_of(
-    features: FeatureSpace, classes: tuple, kind: type[RuleSet]
+    features: FeatureSpace, classes: tuple[Any, ...], kind: type[RuleSet]
 ) -> codec.FieldType:
     """A rule of a rule set of these features and classes."""
 

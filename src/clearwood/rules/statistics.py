@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.special import stdtrit
 
-from clearwood._numeric import WeightedMoments, effective_number
+from clearwood._numeric import WeightedMoments, effective_number, variance
+from clearwood.outcomes import Mean
 from clearwood.rules.counting.line_sums import (
     EncodedRows,
     LinesSums,
@@ -17,7 +18,6 @@ from clearwood.rules.counting.line_sums import (
     sums_of_lines,
 )
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.scores import r_squared, variance
 
 Kind = TypeVar("Kind", bound=RuleSet)
 
@@ -141,7 +141,7 @@ def _share(
         return math.nan
     if is_class:
         return total / weight
-    return r_squared(total / weight, taught.variance)
+    return Mean().agreement(total / weight, taught.variance)
 
 
 def _instead(classes: tuple[Any, ...], mass: np.ndarray) -> dict[str, Any]:

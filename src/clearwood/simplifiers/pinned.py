@@ -14,6 +14,7 @@ import numpy as np
 
 from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
+from clearwood.outcomes import outcome_of
 from clearwood.rules import Rule, RuleList, RuleSet
 from clearwood.simplifiers._common.asking import Teacher
 
@@ -35,7 +36,7 @@ def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
             f"pinned is a {type(pinned).__name__}; expected the lines to keep of an "
             "ordered list, as in rules[:2]."
         )
-    classes = () if model.classes is None else tuple(model.classes.tolist())
+    classes = outcome_of(model.classes).classes
     own, its = pinned.features, model.features
     if (own.names, own.categories) != (its.names, its.categories):
         raise InputError(

@@ -297,7 +297,7 @@ def test_probabilities_of_a_rising_list_rise(wanted, signs, printed):
 def test_values_stay_in_order_whatever_rounding_does(monkeypatch):
     short = {1.0: 1.0, 2.25: 2.3, 2.75: 2.2}
     monkeypatch.setattr(
-        "clearwood.rules.building.lists.short_value", lambda value, step: short[value]
+        "clearwood.outcomes.outcome.short_value", lambda value, step: short[value]
     )
     taught = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
     training = Training(X, taught, None, ONES, taught, NO_CUTS)

@@ -146,10 +146,10 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         pull[:, at] = gap @ node.precision
         return node.top - 0.5 * (gap * pull[:, at]).sum(axis=1), precision, pull
 
-    def product(_: Product, below: Sequence[tuple[np.ndarray, ...]]) -> tuple:
+    def product(_: Product, below: Sequence[tuple[np.ndarray, ...]]) -> tuple[Any, ...]:
         return tuple(sum(parts) for parts in zip(*below))
 
-    def sum_(node: Sum, below: Sequence[tuple[np.ndarray, ...]]) -> tuple:
+    def sum_(node: Sum, below: Sequence[tuple[np.ndarray, ...]]) -> tuple[Any, ...]:
         logs, precisions, pulls = (np.array(parts) for parts in zip(*below))
         with np.errstate(divide="ignore"):
             logs = logs + np.log(node.weights)[:, None]

@@ -11,8 +11,8 @@ from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit, Heap
 from clearwood.circuits.classifier import without_last
+from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.passes import known
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.circuits.reading.profiles import (

@@ -65,7 +65,8 @@ class Cells(NamedTuple):
     @property
     def is_number(self) -> np.ndarray:
         """Which of the different cells are numbers."""
-        return ~np.isnan(self.numbers)
+        which: np.ndarray = ~np.isnan(self.numbers)
+        return which
 
     def rows(self, which: np.ndarray) -> np.ndarray:
         """The rows that hold some of the different cells."""

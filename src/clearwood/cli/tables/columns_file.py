@@ -25,7 +25,7 @@ def read_columns_file(path: str) -> dict[str, Any]:
     data = read_bytes(path, MOST_BYTES)
     if path.lower().endswith(".json"):
         # Whether it holds what it must, is seen where it is used.
-        found: Any = parse_json(data, path)
+        found: dict[str, Any] = parse_json(data, path)
         return found
     try:
         text = data.decode("utf-8-sig")

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.feature_space import UNSEEN, FeatureSpace
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.ensembles.nodes import TreeNodes, join_trees
 from clearwood.ensembles.own_predictions import IN_A_PIPELINE
 from clearwood.ensembles.sklearn.handed_on import (

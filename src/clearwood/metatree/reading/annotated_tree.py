@@ -13,16 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import (
-    Rule,
-    prediction_text,
-    statistics_text,
-    weight_text,
-    wrapped,
-)
+from clearwood.rules.rule import Rule, statistics_text, weight_text, wrapped
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.tree import Question, Tree
 

@@ -90,7 +90,7 @@ class _Alone:
         return np.stack([self.model.quantile(self.stats, q) for q in full], axis=1)
 
 
-def class_scores(p: np.ndarray, y: np.ndarray, classes: list) -> dict[str, float]:
+def class_scores(p: np.ndarray, y: np.ndarray, classes: list[Any]) -> dict[str, float]:
     """Error and log loss of class probabilities."""
     place = {label: k for k, label in enumerate(classes)}
     truth = np.array([place.get(label, -1) for label in y.tolist()])

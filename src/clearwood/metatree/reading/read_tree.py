@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._kernels.metatree_posterior import sum_up
+from clearwood._words.numbers import short_value
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.posterior import PrunedTree
@@ -19,7 +20,6 @@ from clearwood.metatree.reading.branches import (
     reading_features,
     still_open,
 )
-from clearwood.rules.building.shorten import short_value
 from clearwood.rules.conditions import Condition
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, percent_text, short_text
-from clearwood.columns.feature_space import UNSEEN
+from clearwood.columns.cells import UNSEEN
 from clearwood.exceptions import InputError
 from clearwood.projection.local.explanation import LocalExplanation
 

@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from clearwood._words.labels import prediction_text
 from clearwood.columns.info import glossary
 from clearwood.exceptions import InputError
-from clearwood.rules.rule import Rule, prediction_text
+from clearwood.rules.rule import Rule
 
 if TYPE_CHECKING:
     from clearwood.columns.feature_space import FeatureSpace

@@ -64,7 +64,7 @@ def in_order(
         # As for every rule, the first of two classes that are as probable.
         return [
             replace(line, prediction=classes[k], probabilities=p)
-            for line, p, k in zip(lines, both, training.class_of(np.array(both)))
+            for line, p, k in zip(lines, both, training.point(np.array(both)))
         ]
     # Whatever shortening does to neighbours, they stay in order.
     said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)

@@ -28,11 +28,10 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, log_softmax
 
-from clearwood._numeric import effective_number
+from clearwood._numeric import effective_number, variance
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.scores import variance
 from clearwood.rules.statistics import (
     Kind,
     mean_interval_of,

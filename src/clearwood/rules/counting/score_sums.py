@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._numeric import WeightedMoments
+from clearwood.outcomes import Mean
 from clearwood.rules.counting.line_sums import EncodedRows
-from clearwood.rules.scores import RuleScores, r_squared
+from clearwood.rules.scores import RuleScores
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -55,7 +56,7 @@ class ScoreSums:
             fidelity = (
                 (self.rows - self.unlike) / self.rows
                 if is_class
-                else r_squared(unlike, self.taught.variance)
+                else Mean().agreement(unlike, self.taught.variance)
             )
         return RuleScores(
             error,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text
 from clearwood.charts.chart import Axis, Chart, Panel, draw
 from clearwood.charts.display import Display
@@ -19,7 +20,6 @@ from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
 from clearwood.rules.decisions.of_values import Residuals, line_name
 from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import prediction_text
 
 STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}

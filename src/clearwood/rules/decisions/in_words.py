@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, rounded_text
 from clearwood.rules.decisions.of_classes import ClassRates, Decisions
 from clearwood.rules.decisions.of_values import Residuals, line_name
 from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import count_text, prediction_text, wrapped
+from clearwood.rules.rule import count_text, wrapped
 
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, share_text
 from clearwood.rules.displays.column_words import column_words
 from clearwood.rules.rule import (
@@ -13,7 +13,6 @@ from clearwood.rules.rule import (
     expected_text,
     few_text,
     interval_text,
-    prediction_text,
     said_probability,
     unlikely_text,
     unrounded,
@@ -201,8 +200,7 @@ def _values(shown: list[Rule]) -> list[Any]:
 def _added(shown: list[Rule], rules: RuleSet) -> list[Any]:
     if len(rules.classes) > 2:
         return [None] * len(shown)
-    added = [float(rule.scores[1] if rules.classes else rule.prediction)
-             for rule in shown]  # fmt: skip
+    added = [float(rule.numbers[-1]) for rule in shown]
     # The constant of a regression is no change, and may be far larger than all.
     changes = added if rules.classes else added[1:]
     most = max(map(abs, changes), default=0.0)

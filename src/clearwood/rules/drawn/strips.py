@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._words.labels import label_text
 from clearwood._words.numbers import short_text
 from clearwood.columns.dates import DATES, date_text
-from clearwood.columns.feature_space import FeatureSpace, label_text
+from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import Condition, Interval
 
 N_BARS = 16

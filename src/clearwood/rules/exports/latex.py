@@ -51,7 +51,7 @@ LAYOUT = {
 def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
     layout, heads = LAYOUT[type(rule_set)]
-    goal = "" if rule_set.lines_predict or not rule_set.classes else "log-odds of "
+    goal = "" if rule_set.lines_predict else rule_set.outcome.added
     goal += latex_text(printable(rule_set.target))
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [

@@ -138,12 +138,9 @@ def _tree(
     features: FeatureSpace,
 ) -> Any:
     """The fitted tree that asks these questions of these columns."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     nodes = _nodes(rule_set, questions)
     # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
-    kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
-    estimator = kind()
+    estimator = rule_set.outcome.tree_class()()
     n_rows = max(len(rule_set.classes), 1)
     estimator.fit(blank_table(features, n_rows), np.arange(n_rows))
     if rule_set.classes:
@@ -170,11 +167,9 @@ def blank_table(features: FeatureSpace, n_rows: int) -> Any:
 
 def _values(rule_set: RuleSet) -> np.ndarray:
     """What the leaves of each rule hold."""
-    if not rule_set.classes:
-        return np.array([[finite_number(rule.prediction)] for rule in rule_set])
-    values = np.array([rule.probabilities for rule in rule_set], dtype=np.float64)
-    for number, (rule, shares) in enumerate(zip(rule_set, values), start=1):
-        if rule_set.classes[int(shares.argmax())] != rule.prediction:
+    values = np.array([list(map(finite_number, rule.numbers)) for rule in rule_set])
+    for number, (rule, numbers) in enumerate(zip(rule_set, values), start=1):
+        if rule_set.outcome.says(numbers, float)["prediction"] != rule.prediction:
             raise InputError(
                 f"Rule {number} says {rule.prediction!r}, which is not its most "
                 "probable class; a tree of scikit-learn predicts the most probable."

@@ -32,13 +32,12 @@ def totals_of(rules: RuleSet) -> list[list[Factors]]:
 
 
 def _added(rule: Rule) -> list[Factors]:
-    return [(float(value),) for value in rule.scores or (rule.prediction,)]
+    return [(float(value),) for value in rule.numbers]
 
 
 def _weighted(rule: Rule) -> list[Factors]:
     weight = float(rule.weight)
-    values = rule.probabilities or (rule.prediction,)
-    return [(weight,), *((weight, float(value)) for value in values)]
+    return [(weight,), *((weight, float(value)) for value in rule.numbers)]
 
 
 PARTS: dict[type[RuleSet], Callable[[Rule], list[Factors]]] = {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood.charts.style import COLOURS, QUIET, plain
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances, measure_importances
 
 MOST = 20
@@ -100,8 +101,7 @@ class ImportancesDisplay:
         unasked = set(found.unasked)
         labels = [plain(k) + "\n(no rule asks)" * (k in unasked) for k in names]
         ax.set_yticks(y, labels, fontsize=8)
-        classes = found.task == "classification"
-        ax.set_xlabel("share of predictions that change" if classes else "R² lost")
+        ax.set_xlabel(OUTCOMES[found.task].lost)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)
         self.ax_, self.figure_ = ax, ax.figure

@@ -19,12 +19,12 @@ SHARES = codec.Check(
 class Weights:
     """A part of a file: the weights of a network. Its settings say which there are."""
 
-    def write(self, get: Any, document: dict, arrays: dict) -> None:
+    def write(self, get: Any, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write the weights."""
         weights = get("network_").state_dict()
         arrays |= {name: weight.numpy() for name, weight in weights.items()}
 
-    def read(self, values: dict, top: Any, arrays: Any) -> None:
+    def read(self, values: dict[str, Any], top: Any, arrays: Any) -> None:
         """Leave them to whoever builds the network."""
         values["weights"] = arrays
 

@@ -43,7 +43,7 @@ class NearnessToNetwork(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NetworkFidelity(Mapping):
+class NetworkFidelity(Mapping[str, NearnessToNetwork]):
     """How near several pictures of a network are to it; prints as a table.
 
     Attributes
