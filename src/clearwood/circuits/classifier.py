@@ -20,7 +20,7 @@ from clearwood._tables.learning import (
     sample_of,
     says_of_tables,
 )
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit, Node, Sum
@@ -39,7 +39,6 @@ from clearwood.columns.warned_once import warned_once
 from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
-from clearwood.rules.rule import prediction_text
 
 SHOWN = 5
 """Cells that the text about a row names."""

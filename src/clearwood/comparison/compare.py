@@ -39,7 +39,7 @@ from clearwood.comparison.models import (
     short_name,
 )
 from clearwood.comparison.peers import PEERS, is_installed
-from clearwood.comparison.processes import Outcome, run_jobs
+from clearwood.comparison.processes import JobsDone, run_jobs
 from clearwood.comparison.scores import (
     constant_error,
     make_held_out,
@@ -51,6 +51,7 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.any_model import task_of
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
+from clearwood.outcomes import outcome_of
 from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.doubts import warn_of_class_order
 from clearwood.simplifiers._common.teacher import as_given
@@ -206,9 +207,9 @@ def compare(
     ]
     failures = _failures(jobs, {point.method for point in points}, outcome)
     _say_what_happened(outcome, bool(points), failures, len(jobs))
-    error, spread = mean_error(held.taught, held, problem.task)
+    error, spread = mean_error(held.taught, held, problem.outcome)
     found = Frontier(
-        problem.task,
+        problem.outcome.task,
         short_name(ensemble),
         len(y),
         int(cv),
@@ -220,9 +221,9 @@ def compare(
         failures,
         time.perf_counter() - begin,
         ensemble.features.names,
-        () if ensemble.classes is None else tuple(ensemble.classes.tolist()),
+        outcome_of(ensemble.classes).classes,
         scoring=scoring if is_class else "error",
-        constant_error=constant_error(held, problem.task),
+        constant_error=constant_error(held, problem.outcome),
     )
     return found if column_info is None else found.with_columns(column_info)
 
@@ -308,7 +309,7 @@ def _n_workers(n_jobs: Any) -> int:
 
 
 def _failures(
-    jobs: Sequence[Job], with_points: set[str], outcome: Outcome
+    jobs: Sequence[Job], with_points: set[str], outcome: JobsDone
 ) -> tuple[tuple[str, str], ...]:
     """Methods that did not do all their jobs, or found nothing, and why."""
     found = []
@@ -327,7 +328,7 @@ def _failures(
 
 
 def _say_what_happened(
-    outcome: Outcome, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
+    outcome: JobsDone, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
 ) -> None:
     """Warnings, or an error where there is nothing to show."""
     if not has_points and outcome.interrupted:
