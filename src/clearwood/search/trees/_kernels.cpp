@@ -104,10 +104,12 @@ Vector<Index> in_order(View<const double, 2> sums, View<const Index, 1> bins,
     return order;
 }
 
-// Zeros, as many as are asked for: on the stack where that is known.
-inline Vector<double> numbers_of(Index n) { return Vector<double>(n); }
+using Pair = std::array<double, 2>;
+
+// Pairs of zeros, as many as are asked for: on the stack where that is known.
+inline Vector<Pair> pairs_of(Index n) { return Vector<Pair>(n); }
 template <Index n>
-std::array<double, n> numbers_of(std::integral_constant<Index, n>) {
+std::array<Pair, n> pairs_of(std::integral_constant<Index, n>) {
     return {};
 }
 
@@ -117,46 +119,46 @@ struct Cut {
     Index n_left = 0;
 };
 
-// prefix_split for SQUARES, bit for bit, in less time: numbers of a known number of
-// scores stay in registers.
+// prefix_split for SQUARES, bit for bit, in less time: both sides stand next to each
+// other, where processors do the same to both, and numbers of a known number of scores
+// stay in registers.
 template <typename Size>
 Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> order,
                             View<const double, 1> kept_right, const LossForm& leaf,
                             double least, Size n_scores) {
-    auto left = numbers_of(n_scores), right = numbers_of(n_scores);
-    std::copy_n(kept_right.begin(), n_scores, right.begin());
-    double weight = 0.0, support = 0.0;
-    double their_weight = kept_right[n_scores];
-    double their_support = kept_right[n_scores + 1];
+    auto both = pairs_of(n_scores);
+    Pair weight = {0.0, kept_right[n_scores]};
+    Pair support = {0.0, kept_right[n_scores + 1]};
+    for (Index c = 0; c < n_scores; ++c) both[c][1] = kept_right[c];
     for (Index b : order) {
         const double* line = sums[b].begin();
-        for (Index c = 0; c < n_scores; ++c) right[c] += line[c];
-        their_weight += line[n_scores];
-        their_support += line[n_scores + 1];
+        for (Index c = 0; c < n_scores; ++c) both[c][1] += line[c];
+        weight[1] += line[n_scores];
+        support[1] += line[n_scores + 1];
     }
+    auto move = [](Pair& sides, double number) {
+        sides[0] += number;
+        sides[1] -= number;
+    };
     Cut best;
     for (Index j = 0; j < order.size(); ++j) {
         const double* line = sums[order[j]].begin();
-        weight += line[n_scores];
-        their_weight -= line[n_scores];
-        support += line[n_scores + 1];
-        their_support -= line[n_scores + 1];
-        double squares = 0.0, their_squares = 0.0;
-        double lowest = infinity, their_lowest = infinity;
+        move(weight, line[n_scores]);
+        move(support, line[n_scores + 1]);
+        Pair squares = {0.0, 0.0}, lowest = {infinity, infinity}, lost;
         for (Index c = 0; c < n_scores; ++c) {
-            left[c] += line[c];
-            right[c] -= line[c];
-            squares += left[c] * left[c];
-            their_squares += right[c] * right[c];
-            lowest = std::min(lowest, left[c]);
-            their_lowest = std::min(their_lowest, right[c]);
+            move(both[c], line[c]);
+            for (int side = 0; side < 2; ++side) {
+                squares[side] += both[c][side] * both[c][side];
+                lowest[side] = std::min(lowest[side], both[c][side]);
+            }
         }
-        if (support < least || their_support < least) continue;
-        double loss = 0.0, other = 0.0;
-        if (weight > 0.0) loss = leaf.hard * lowest - leaf.soft * squares / weight;
-        if (their_weight > 0.0)
-            other = leaf.hard * their_lowest - leaf.soft * their_squares / their_weight;
-        loss += other;
+        if (support[0] < least || support[1] < least) continue;
+        for (int side = 0; side < 2; ++side) {
+            lost[side] = leaf.hard * lowest[side] - leaf.soft * squares[side] / weight[side];
+            lost[side] = weight[side] > 0.0 ? lost[side] : 0.0;
+        }
+        double loss = lost[0] + lost[1];
         // Without a branch: which cut is the best so far cannot be predicted.
         best.n_left += (j + 1 - best.n_left) & -Index(loss < best.loss);
         best.loss = std::min(best.loss, loss);
