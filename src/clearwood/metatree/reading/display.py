@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
+from clearwood.charts.display import Display
 from clearwood.charts.style import QUIET
 from clearwood.charts.table import (
     FONT,
@@ -30,7 +32,8 @@ from clearwood.metatree.reading.display_layout import (
 )
 
 
-class MetaTreeDisplay:
+@dataclass(eq=False, repr=False)
+class MetaTreeDisplay(Display):
     """One tree, and how sure the posterior is of each of its nodes.
 
     The nodes stand below each other as in the text, each with the answer that leads to
@@ -63,8 +66,7 @@ class MetaTreeDisplay:
     2
     """
 
-    def __init__(self, tree: AnnotatedTree) -> None:
-        self.tree = tree
+    tree: AnnotatedTree
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> MetaTreeDisplay:
@@ -88,20 +90,7 @@ class MetaTreeDisplay:
             )
         return cls(tree)
 
-    def plot(self, ax: Any = None) -> MetaTreeDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; the letters shrink until all lines fit. By default a new
-            figure, as high as the tree is.
-
-        Returns
-        -------
-        MetaTreeDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: Any) -> list[Any]:
         # Beside the texts stand bars, which need width too.
         ax, place = opened(
             ax, lambda width, size: lay_out(self.tree, width, min(size, width / 45))
@@ -114,8 +103,7 @@ class MetaTreeDisplay:
             _draw_line(ax, self.tree, line, place, scale)
         _draw_foot(ax, place, scale)
         closed(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _draw_links(ax: Any, place: TreeLayout) -> None:
