@@ -15,7 +15,7 @@ _HOME = {
     "CategorySet": "clearwood.rules",
     "Decisions": "clearwood.rules.decisions",
     "DecisionsDisplay": "clearwood.rules.decisions.display",
-    "Explanation": "clearwood.rules.explain",
+    "Explanation": "clearwood.rules.row_explanation",
     "FeatureBins": "clearwood.rules",
     "FeatureSpace": "clearwood.rules",
     "Frontier": "clearwood.comparison",

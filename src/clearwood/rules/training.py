@@ -17,6 +17,7 @@ from clearwood.columns.sparse_tables import SparseRows
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
+from clearwood.rules.evaluation.sums import EncodedRows
 from clearwood.search.grid import Grid
 from clearwood.search.losses import Loss
 
@@ -206,6 +207,11 @@ class Training:
     def real(self) -> Training:
         """The same without the synthetic rows."""
         return self.take(slice(self.n_real)) if self.n_synthetic else self
+
+    @property
+    def counted(self) -> EncodedRows:
+        """The rows, none of them synthetic, as statistics of rules are counted on."""
+        return EncodedRows(self.encoded, self.weight, self.teacher, self.labels)
 
     def take(self, rows: np.ndarray | slice) -> Training:
         """Some of the real rows, by position; values keep ``centre`` and ``unit``."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clearwood._numeric import Blocks
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted
 from clearwood._words.numbers import short_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
-from clearwood.rules.counting.line_sums import EncodedRows, sums_of_lines
-from clearwood.rules.counting.score_sums import ScoreSums, sums_of_scores
+from clearwood.rules.evaluation.sums import (
+    EncodedRows,
+    Known,
+    ScoreSums,
+    sums_of_lines,
+    sums_of_scores,
+    with_sums,
+)
 from clearwood.rules.scores import RuleScores
-from clearwood.rules.statistics import told
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
-
-Kind = TypeVar("Kind", bound="RuleSet")
 
 
 class Survey(NamedTuple):
@@ -33,27 +35,18 @@ class Survey(NamedTuple):
 
 def scored(rule_set: RuleSet, X: Any, y: Any, teacher: Any) -> RuleScores:
     """See :meth:`RuleSet.evaluate`."""
-    blocks, prepare = _blocks(rule_set, X, y, teacher, None)
-    (sums,) = blocks.map_sum(_scores_of, prepare)
-    return _checked(sums, rule_set, prepare).scores(rule_set, prepare.known)
-
-
-def described_by_rows(
-    rule_set: Kind, X: Any, y: Any, teacher: Any, sample_weight: Any
-) -> Kind:
-    """See :meth:`RuleSet.described_on`."""
-    return survey(rule_set, X, y, teacher, sample_weight).rules
+    (scores,), known = _summed(sums_of_scores, rule_set, X, y, teacher, None)
+    return scores.scores(rule_set, known)
 
 
 def survey(
     rule_set: RuleSet, X: Any, y: Any = None, teacher: Any = None, weight: Any = None
 ) -> Survey:
     """Statistics and scores in one pass over the rows; the scores without weights."""
-    blocks, prepare = _blocks(rule_set, X, y, teacher, weight)
-    lines, taught, sums = blocks.map_sum(_everything_of, prepare)
-    _checked(sums, rule_set, prepare)
-    rules = told(rule_set, lines, taught, prepare.known)
-    return Survey(rules, sums.scores(rule_set, prepare.known))
+    sums, known = _summed(_everything_of, rule_set, X, y, teacher, weight)
+    scores, taught, *lines = sums
+    rules = with_sums(rule_set, lines, taught, known)
+    return Survey(rules, scores.scores(rule_set, known))
 
 
 def counted(
@@ -83,40 +76,22 @@ def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
 
 # Rows of any kind as blocks that rules read
 
-
-class _Prepare(NamedTuple):
-    """Makes of the rows of a table what rules read; without rules, they are that."""
-
-    rule_set: Any
-    teacher: Any
-    known: tuple[bool, bool]
-    is_encoded: bool
-
-    def __call__(self, rows: Any) -> EncodedRows:
-        if self.is_encoded:
-            return rows
-        return _encoded(self.rule_set, rows, self.teacher)
+Summing = Callable[[EncodedRows, "RuleSet"], tuple[Any, ...]]
 
 
-def _scores_of(rows: Any, prepare: _Prepare) -> tuple[Any, ...]:
-    return sums_of_scores(prepare(rows), prepare.rule_set)
+def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
+    return *sums_of_scores(rows, rule_set), *sums_of_lines(rows, rule_set)
 
 
-def _everything_of(rows: Any, prepare: _Prepare) -> tuple[Any, ...]:
-    encoded = prepare(rows)
-    rule_set = prepare.rule_set
-    return *sums_of_lines(encoded, rule_set), *sums_of_scores(encoded, rule_set)
-
-
-def _blocks(
-    rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
-) -> tuple[Blocks[Any], _Prepare]:
-    """Rows in blocks of one size, and how a block becomes what rules read."""
-    from clearwood.ensembles.read import as_predictor
-
+def _summed(
+    of: Summing, rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
+) -> tuple[tuple[Any, ...], Known]:
+    """Sums over all rows, and what is known of them."""
     if not is_read_in_blocks(X):
         rules, rows = _in_memory(rule_set, X, y, teacher, weight)
-        return rows.cut(), _Prepare(rules, None, rows.known, True)
+        return rows.cut().map_sum(of, rules), rows.known
+    from clearwood.ensembles.read import as_predictor
+
     teacher = as_predictor(teacher)
     if teacher is not None and not hasattr(teacher, "predict"):
         raise InputError(
@@ -124,12 +99,20 @@ def _blocks(
             f"file; found a {type(teacher).__name__}."
         )
     table = open_rows(X, y, weight)
-    known = (teacher is not None, y is not None)
     columns = _asked_columns(rule_set.features, rule_set.asked, table)
     if columns is not None and teacher is not None:
         # In the model's order first: it may read columns by position.
         columns = list(dict.fromkeys([*columns_of(teacher, table), *columns]))
-    return _only(table, columns), _Prepare(rule_set, teacher, known, False)
+    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, teacher)
+    known = (teacher is not None, y is not None)
+    _check_labels(sums[0], rule_set, known)
+    return sums, known
+
+
+def _sums_of_table(
+    rows: RowsOfTable, of: Summing, rule_set: RuleSet, teacher: Any
+) -> tuple[Any, ...]:
+    return of(_encoded(rule_set, rows, teacher), rule_set)
 
 
 def _in_memory(
@@ -167,18 +150,16 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
     return EncodedRows(encoded, rows.checked_weight(), taught, truth)
 
 
-def _checked(sums: ScoreSums, rule_set: RuleSet, prepare: _Prepare) -> ScoreSums:
+def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
     """Refuse tables without rows, and those of other labels than the rules'."""
     if sums.rows == 0:
         raise InputError("The table is empty: it has no rows to judge rules on.")
-    if rule_set.classes and not prepare.is_encoded:
-        for name, known, n in zip(("the teacher", "y"), prepare.known, sums.labelled):
-            if known and n == 0:
-                raise InputError(
-                    f"No label of {name} is one that the rules know; they say "
-                    f"{list(rule_set.classes)}."
-                )
-    return sums
+    for name, is_known, n in zip(("the teacher", "y"), known, sums.labelled):
+        if rule_set.classes and is_known and n == 0:
+            raise InputError(
+                f"No label of {name} is one that the rules know; they say "
+                f"{list(rule_set.classes)}."
+            )
 
 
 # Which columns are read

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
+from typing import TYPE_CHECKING
 
-ROWS: dict[type[RuleSet], str] = {
-    RuleList: "{} that this rule decides, and how many satisfy it where that is more",
-    RuleSum: "{} that satisfy the rule",
-    RuleAverage: "{} that satisfy the rule",
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+
+ROWS: dict[str, str] = {
+    "first": "{} that this rule decides, and how many satisfy it where that is more",
+    "sum": "{} that satisfy the rule",
+    "average": "{} that satisfy the rule",
 }
 WEIGHT = "How much the rule counts in the average"
 AGREEMENT = (
@@ -62,13 +65,13 @@ def column_words(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Rule
+    >>> from clearwood import FeatureSpace, Rule, RuleList
     >>> rules = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
     >>> list(column_words(rules))
     ['Rows', 'Agreement', 'Spread']
     """
     words = {"Weight": WEIGHT} if rules.has_weights else {}
-    words["Rows"] = ROWS[type(rules)].format(counted)
+    words["Rows"] = ROWS[rules.combine].format(counted)
     if not rules.lines_predict:
         return words
     if has_agreement:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, share_text
-from clearwood.rules.displays.column_words import column_words
+from clearwood.rules.evaluation.statistics import (
+    RuleStatistics,
+    few_text,
+    unrounded,
+)
+from clearwood.rules.exports.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
     expected_text,
-    few_text,
     interval_text,
     said_probability,
     unlikely_text,
-    unrounded,
-    weight_text,
 )
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
 
-CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
-    RuleList: ("The first rule that a row satisfies decides.",) * 2,
-    RuleSum: (
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+CAPTIONS: dict[str, tuple[str, str]] = {
+    "first": ("The first rule that a row satisfies decides.",) * 2,
+    "sum": (
         "All rules that a row satisfies add up; the first line is added always.",
         "All rules that a row satisfies add up, to log-odds of the classes; the first "
         "line is added always.",
     ),
-    RuleAverage: (
+    "average": (
         "What is said is the average over all rules that a row satisfies, by their "
         "weights; the last line is for every row, and stands alone where no other "
         "holds.",
@@ -39,10 +42,10 @@ CAPTIONS: dict[type[RuleSet], tuple[str, str]] = {
 }
 """What becomes of all the rules that hold, for values and for classes."""
 
-SAYS: dict[type[RuleSet], str] = {
-    RuleList: "then {}",
-    RuleSum: "add",
-    RuleAverage: "say of {}",
+SAYS: dict[str, str] = {
+    "first": "then {}",
+    "sum": "add",
+    "average": "say of {}",
 }
 """Over what the rules say."""
 
@@ -68,18 +71,18 @@ def summarize_rules(
         Whether the page explains words itself, so that the names of columns lead there.
     """
     target = printable(rules.target)
+    caption = CAPTIONS[rules.combine][bool(rules.classes)]
     judged = rules.lines_predict
-    is_expected = any(not math.isnan(rule.expected) for rule in rules)
+    is_expected = any(rule.statistics.is_expected for rule in rules)
     # Some were compared with no model, as those of a tree with a posterior.
-    has_agreement = judged and not all(math.isnan(r.agreement) for r in rules)
+    compared = [not math.isnan(rule.statistics.agreement) for rule in rules]
+    has_agreement = judged and any(compared)
     return {
         "task": rules.task,
         "combine": rules.combine,
         "target": target,
-        "caption": " ".join(
-            filter(None, (CAPTIONS[type(rules)][bool(rules.classes)], rules.statistic))
-        ),
-        "says": SAYS[type(rules)].format(target),
+        "caption": " ".join(filter(None, (caption, rules.statistic))),
+        "says": SAYS[rules.combine].format(target),
         "words": column_words(rules, counted, has_agreement, is_expected),
         "is_linked": is_linked,
         "has_agreement": has_agreement,
@@ -95,30 +98,28 @@ def summarize_rules(
                 "conditions": [c.text(rules.features) for c in rule.conditions],
                 "prediction": rules.says(rule),
                 "weight": number_text(rule.weight),
-                "rows": _or_none(rule.rows),
-                "rows_caught": _or_none(rule.rows_caught),
-                "few": few_text(rule.rows_caught),
-                "weight_of_rows": weight_text(rule),
-                "share": _share(rule.rows_caught, rules.n_rows),
-                "agreement": _or_none(unrounded(rule.agreement)),
-                "agreement_caught": _or_none(unrounded(rule.agreement_caught)),
-                "precision": _or_none(unrounded(rule.precision)),
-                "precision_caught": _or_none(unrounded(rule.precision_caught)),
-                "spread": _or_none(rule.spread),
+                **_known(rule.statistics),
+                "share": _share(rule.statistics.rows_caught, rules.n_rows),
                 **bars,
                 "interval": interval_text(rule),
-                "ends": (rule.low, rule.high),
-                "expected": _or_none(rule.expected),
-                "expected_text": ""
-                if math.isnan(rule.expected)
-                else expected_text(rule),
+                "expected_text": expected_text(rule),
                 "probability": said_probability(rule, rules.classes),
                 "unlikely": _unlikely_text(rules, rule),
-                "disagreement": _or_none(rule.disagreement),
                 "instead": _instead_text(rules, rule),
             }
             for (number, rule), bars in zip(rules.lines(), line_bars(rules))
         ],
+    }
+
+
+def _known(known: RuleStatistics) -> dict[str, Any]:
+    """The statistics of a line; None where they are not known."""
+    qualities = ("agreement", "agreement_caught", "precision", "precision_caught")
+    values = vars(known) | {k: unrounded(getattr(known, k)) for k in qualities}
+    return {k: None if v != v else v for k, v in values.items()} | {
+        "few": few_text(known.rows_caught),
+        "weight_of_rows": known.weight_text,
+        "ends": (known.low, known.high),
     }
 
 
@@ -131,9 +132,10 @@ def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
 
 def _instead_text(rules: RuleSet, rule: Rule) -> str | None:
     """What the model says where it disagrees; of more classes, most often."""
-    if rule.instead is None:
+    label = rule.statistics.instead
+    if label is None:
         return None
-    return "mostly " * (len(rules.classes) > 2) + prediction_text(rule.instead)
+    return "mostly " * (len(rules.classes) > 2) + prediction_text(label)
 
 
 def _share(rows: float, n_rows: float) -> float | None:
@@ -158,7 +160,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval
+    >>> from clearwood import FeatureSpace, Interval, RuleSum
     >>> rules = RuleSum(
     ...     (Rule((Interval(0, low=0.5),), -8.0), Rule((Interval(1, low=0.5),), 2.0)),
     ...     Rule((), 20.0),
@@ -174,7 +176,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
     most = max(rule.weight for rule in shown) or 1.0
     return [
         {
-            "matching": _share(rule.rows, rules.n_rows),
+            "matching": _share(rule.statistics.rows, rules.n_rows),
             "value": value,
             "added": length,
             **({"weighed": rule.weight / most} if rules.has_weights else {}),
@@ -185,7 +187,8 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
 def _values(shown: list[Rule]) -> list[Any]:
     # An unknown spread is not drawn.
-    spread = [0.0 if math.isnan(rule.spread) else rule.spread for rule in shown]
+    known = [rule.statistics.spread for rule in shown]
+    spread = [0.0 if math.isnan(s) else s for s in known]
     low = min(rule.prediction - s for rule, s in zip(shown, spread))
     high = max(rule.prediction + s for rule, s in zip(shown, spread))
     room = high - low

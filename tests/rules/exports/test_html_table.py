@@ -7,16 +7,20 @@ from tests.rules.displays.samples import boxes_list, scores_sum, values_sum
 from tests.wording import same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.rules import Interval, Rule, RuleList
-from clearwood.rules.displays.html_table import line_bars, summarize_rules
+from clearwood.rules import Interval, Rule, RuleList, RuleStatistics
+from clearwood.rules.exports.html_table import line_bars, summarize_rules
 
 
 def numbers(values, spreads):
     rules = tuple(
-        Rule((Interval(0, low=k),), value, (), 20.0 + k, 10.0, spread=spread)
+        Rule(
+            (Interval(0, low=k),),
+            value,
+            statistics=RuleStatistics(20.0 + k, 10.0, spread=spread),
+        )
         for k, (value, spread) in enumerate(zip(values, spreads))
     )
-    otherwise = Rule((), values[0], (), 10.0, 10.0, spread=0.0)
+    otherwise = Rule((), values[0], statistics=RuleStatistics(10.0, 10.0, spread=0.0))
     return RuleList(rules, otherwise, FeatureSpace.numeric(1))
 
 
@@ -76,8 +80,15 @@ def test_a_table_marks_lines_of_next_to_no_rows_and_links_only_on_a_page():
 
 
 def test_an_unlikely_class_states_why_it_is_predicted():
-    ill = Rule((Interval(0, low=2.0),), "ill", (0.82, 0.18), 30.0, 30.0, expected=0.18)
-    rest = Rule((), "well", (0.92, 0.08), 70.0, 70.0, expected=0.92)
+    ill = Rule(
+        (Interval(0, low=2.0),),
+        "ill",
+        (0.82, 0.18),
+        statistics=RuleStatistics(30.0, 30.0, expected=0.18),
+    )
+    rest = Rule(
+        (), "well", (0.92, 0.08), statistics=RuleStatistics(70.0, 70.0, expected=0.92)
+    )
     rules = RuleList((ill,), rest, FeatureSpace.numeric(1), ("well", "ill"))
     same_lines(str(rules))
     same_lines(rules._repr_html_())
@@ -93,5 +104,6 @@ def test_an_unlikely_class_states_why_it_is_predicted():
     )
     same_lines(str(third))
     # Nothing is known of rows elsewhere.
-    unknown = replace(rules, otherwise=replace(rest, support=np.nan, caught=np.nan))
+    unknown = replace(rest.statistics, support=np.nan, caught=np.nan)
+    unknown = replace(rules, otherwise=replace(rest, statistics=unknown))
     assert "elsewhere" not in str(unknown)
