@@ -22,8 +22,9 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
-    "charts codec columns exceptions families",  # and all private rooms: see floor_of
-    "conjugate datasets discretize ensembles references rules sampling search",
+    # and all private rooms: see floor_of
+    "charts codec columns distributions exceptions families outcomes",
+    "datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",
     "reporting cli __main__",

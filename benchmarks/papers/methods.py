@@ -128,7 +128,7 @@ def cart(case, **settings):
 
 def cart_row(case, fit, size, seconds):
     """The scores of a decision tree of scikit-learn."""
-    from clearwood.rules.scores import fidelity
+    from clearwood.outcomes import OUTCOMES
 
     said, taught = fit.predict(case.X_test), case.model.predict(case.X_test)
     task = "classification" if case.is_class else "regression"
@@ -139,7 +139,7 @@ def cart_row(case, fit, size, seconds):
         "error": wrong(case, said),
         "soft_error": np.nan,
         "forest_error": wrong(case, taught),
-        "fidelity": fidelity(taught, said, task),
+        "fidelity": OUTCOMES[task].fidelity(taught, said),
         "coverage": 1.0,
         "overlap": 1.0,
         "components": 0,

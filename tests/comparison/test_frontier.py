@@ -18,6 +18,7 @@ from clearwood.comparison.scores import (
     with_frontier,
 )
 from clearwood.exceptions import InputError
+from clearwood.outcomes import ClassProbabilities, Mean
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSet
 
 NAMES = ("dose", "age")
@@ -123,7 +124,7 @@ def test_the_standard_error_is_that_of_the_rows():
     truth = [np.zeros(40), np.zeros(60)]
     said = [(rng.random(40) < 0.3) * 1.0, (rng.random(60) < 0.3) * 1.0]
     held = HeldOut(truth, truth, [np.ones(40), np.ones(60)])
-    error, spread = mean_error(said, held, "classification")
+    error, spread = mean_error(said, held, ClassProbabilities())
     assert error == np.concatenate(said).mean()
     assert spread == pytest.approx(np.sqrt(error * (1 - error) / 100))
     # A row of the weight w counts as often as w equal ones in the mean, but once here.
@@ -131,10 +132,10 @@ def test_the_standard_error_is_that_of_the_rows():
         HeldOut([truth[0]], [truth[0]], [np.full(40, 7.0)]),
         HeldOut([truth[0]], [truth[0]], [np.ones(40)]),
     )
-    a, b = (mean_error(said[:1], h, "classification") for h in (one, two))
+    a, b = (mean_error(said[:1], h, ClassProbabilities()) for h in (one, two))
     assert a == pytest.approx(b)
     # No two rows differ in loss.
-    assert mean_error(truth, held, "regression") == (0.0, 0.0)
+    assert mean_error(truth, held, Mean()) == (0.0, 0.0)
 
 
 def test_repr_fits_a_screen():

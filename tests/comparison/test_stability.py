@@ -15,7 +15,7 @@ import clearwood as cw
 from clearwood import stability
 from clearwood.comparison.stability import jaccard
 from clearwood.exceptions import InputError, InterruptedFitWarning
-from clearwood.rules.scores import concordance
+from clearwood.outcomes import Mean
 
 
 def rule_list(estimator, **settings):
@@ -127,9 +127,9 @@ def test_regression_is_judged_by_concordance():
     assert found.agreement > 0.95 and found.rules[0].returned == 3
     assert "concordance" in str(found)
     one, two = rng.normal(size=(2, 100_000))
-    assert concordance(one, one, "regression") == 1.0
-    assert abs(concordance(one, two, "regression")) < 0.02
-    assert concordance(one, one + 5.0, "regression") == pytest.approx(2 / 27, rel=0.05)
+    assert Mean().concordance(one, one) == 1.0
+    assert abs(Mean().concordance(one, two)) < 0.02
+    assert Mean().concordance(one, one + 5.0) == pytest.approx(2 / 27, rel=0.05)
 
 
 def test_overlap_is_that_of_sets():

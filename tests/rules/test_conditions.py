@@ -14,11 +14,12 @@ from clearwood._words.numbers import (
     number_text,
     share_text,
     short_text,
+    shortest_between,
 )
 from clearwood.columns.feature_space import UNSEEN, FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.rules import CategorySet, Interval
-from clearwood.rules.conditions import combine_literals, matches_all, shortest_between
+from clearwood.rules.conditions import combine_literals, matches_all
 
 COLUMN = np.array([-np.inf, -1.0, 0.0, 1.0, 2.0, np.inf, np.nan])
 BOUND = st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0, np.inf])

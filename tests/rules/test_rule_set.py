@@ -12,6 +12,7 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.outcomes import Mean
 from clearwood.rules import (
     CategorySet,
     Interval,
@@ -20,9 +21,9 @@ from clearwood.rules import (
     RuleList,
     RuleScores,
     RuleSet,
+    RuleStatistics,
     RuleSum,
 )
-from clearwood.rules.scores import fidelity, prediction_error
 
 SPACE = FeatureSpace(("age", "ward"), (None, ("a", "b", "c")))
 RULES = RuleList(
@@ -73,10 +74,10 @@ def test_scores_without_truth_or_teacher_are_not_numbers():
 
 def test_regression_scores_are_mse_and_r2():
     y, said = np.array([0.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0])
-    assert prediction_error(y, said, "regression") == pytest.approx(1 / 3)
-    assert fidelity(y, said, "regression") == pytest.approx(1 - 1 / 8)
-    assert fidelity(np.ones(3), np.ones(3), "regression") == 1.0
-    assert fidelity(np.ones(3), np.zeros(3), "regression") == 0.0
+    assert Mean().mean_loss(y, said) == pytest.approx(1 / 3)
+    assert Mean().fidelity(y, said) == pytest.approx(1 - 1 / 8)
+    assert Mean().fidelity(np.ones(3), np.ones(3)) == 1.0
+    assert Mean().fidelity(np.ones(3), np.zeros(3)) == 0.0
 
 
 def test_teacher_may_be_a_model():
@@ -133,7 +134,9 @@ def test_errors_name_the_problem(call):
 
 def test_equal_rules_are_equal_though_statistics_are_unknown():
     def make(cut):
-        rule = Rule((Interval(0, low=cut),), 1.0, support=3.0)
+        rule = Rule(
+            (Interval(0, low=cut),), 1.0, statistics=RuleStatistics(support=3.0)
+        )
         return RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
 
     assert make(1.0) == make(1.0)
@@ -146,7 +149,11 @@ def test_equal_rules_are_equal_though_statistics_are_unknown():
 def test_long_rules_are_wrapped_between_words():
     names = tuple(f"a rather long name {c}" for c in "abcdefgh")
     space = FeatureSpace(names, (None,) * 8)
-    rule = Rule(tuple(Interval(d, 0.25, 0.5) for d in range(8)), 1.0, support=7.0)
+    rule = Rule(
+        tuple(Interval(d, 0.25, 0.5) for d in range(8)),
+        1.0,
+        statistics=RuleStatistics(support=7.0),
+    )
     text = str(RuleList((rule,), Rule((), 0.0), space))
     assert max(map(len, text.splitlines())) <= 88
     assert rule.text(space) in " ".join(text.split())

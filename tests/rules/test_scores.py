@@ -11,23 +11,11 @@ from clearwood.rules.scores import (
     MOST_NAMED,
     RuleScores,
     class_scores,
-    concordance,
-    fidelity,
     likelier_order,
     never_said,
-    prediction_error,
-    variance,
 )
 
 VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
-
-
-def test_weights_are_so_many_rows():
-    repeated = np.array([1.0, 2.0, 2.0, 6.0])
-    assert variance(VALUES, WEIGHT) == pytest.approx(repeated.var())
-    found = fidelity(VALUES, 2.0, "regression", WEIGHT)
-    assert found == pytest.approx(1 - (1 + 16) / 4 / repeated.var())
-    assert fidelity(VALUES, 2.0, "classification", WEIGHT) == 0.5
 
 
 def test_scores_that_are_not_known_are_not_printed():
@@ -35,38 +23,6 @@ def test_scores_that_are_not_known_are_not_printed():
     same_text(str(found))
     with pytest.raises(FrozenInstanceError):
         found.error = 0.0
-
-
-def test_some_rows_are_judged_by_the_variance_of_all():
-    rows = np.array([True, True, False])
-    found = fidelity(VALUES, 3.0, "regression", WEIGHT, rows)
-    assert found == pytest.approx(1 - (4 + 2 * 1) / 3 / variance(VALUES, WEIGHT))
-    assert fidelity(VALUES, 3.0, "regression", WEIGHT / 9, rows) == pytest.approx(found)
-    each = np.array([1.0, 0.0, 0.0])
-    assert fidelity(VALUES, each, "classification", WEIGHT, rows) == pytest.approx(
-        1 / 3
-    )
-    assert math.isnan(fidelity(VALUES, 2.0, "regression", WEIGHT, rows & False))
-    assert math.isnan(fidelity(VALUES, 2.0, "regression", WEIGHT * ~rows, rows))
-
-
-def test_a_teacher_that_says_one_thing_is_followed_or_not():
-    same = np.full(3, 0.1)
-    assert variance(same, WEIGHT) == 0.0
-    assert fidelity(same, 0.1, "regression") == 1.0
-    assert fidelity(same, 0.2, "regression") == 0.0
-
-
-def test_errors_and_concordance():
-    other = np.array([1.0, 4.0, 6.0])
-    assert prediction_error(VALUES, other, "classification") == pytest.approx(1 / 3)
-    assert prediction_error(VALUES, other, "regression") == pytest.approx(4 / 3)
-    assert concordance(VALUES, other, "classification") == pytest.approx(2 / 3)
-    # Lin (1989), equation 2.2, with moments of n.
-    covariance = np.cov(VALUES, other, ddof=0)
-    shift = (VALUES.mean() - other.mean()) ** 2
-    lin = 2 * covariance[0, 1] / (np.trace(covariance) + shift)
-    assert concordance(VALUES, other, "regression") == pytest.approx(lin)
 
 
 def test_classes_that_nobody_says():

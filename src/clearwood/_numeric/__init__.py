@@ -16,6 +16,7 @@ from clearwood._numeric.seeds import as_generator, spawn_generators
 from clearwood._numeric.weighted import (
     WeightedMoments,
     effective_number,
+    variance,
     weighted_mean_and_error,
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "rounded",
     "said_by_blocks",
     "spawn_generators",
+    "variance",
     "weighted_mean_and_error",
     "written_in_place",
     "xlogx",

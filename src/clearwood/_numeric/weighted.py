@@ -100,3 +100,11 @@ class WeightedMoments:
 def effective_number(weight: np.ndarray) -> float:
     """How many rows of one weight say as much as these (Kish)."""
     return WeightedMoments.of(np.zeros(len(weight)), weight).n_effective
+
+
+def variance(values: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Mean squared distance from the mean; 0 where all values are one."""
+    if (values == values[0]).all():
+        return 0.0
+    centre = np.average(values, weights=weight)
+    return float(np.average((values - centre) ** 2, weights=weight))

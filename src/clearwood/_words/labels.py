@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError, safe_text
 
 
@@ -36,6 +37,13 @@ def printable(text: str) -> str:
     ('elm é', "'a\\x1b[2Jb'")
     """
     return text if text.isprintable() else repr(text)
+
+
+def prediction_text(prediction: Any) -> str:
+    """A class label as it is, a number so that it reads back as itself."""
+    if isinstance(prediction, float):
+        return number_text(prediction)
+    return printable(str(prediction))
 
 
 def check_text(texts: Collection[Any], what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection
 
@@ -199,3 +200,58 @@ def probability_text(p: float) -> str:
     if 0.0 < p < 0.0005:
         return "<0.001"
     return f"{round(p, 3):g}"
+
+
+def short_value(value: float, step: float) -> float:
+    """The shortest number within a step; the value itself without a step.
+
+    Examples
+    --------
+    >>> short_value(12.3456, 0.1), short_value(12.3456, 0.0)
+    (12.3, 12.3456)
+    """
+    if not 0 < step < math.inf:
+        return value
+    return shortest_between(value - step, value + step, near=value)
+
+
+def shortest_between(low: float, high: float, near: float) -> float:
+    """The number with the fewest digits in ``low <= number < high``.
+
+    Of several with equally few digits, the one closest to ``near``.
+
+    Examples
+    --------
+    >>> shortest_between(0.8, 1.7, near=0.8000000417232513)
+    0.8
+    >>> shortest_between(13.049, 13.051, near=13.0500002)
+    13.05
+    >>> shortest_between(1040.0, 1980.0, near=1230.0)
+    1200.0
+    >>> shortest_between(1.2e-30, 1.9e-30, near=1.33e-30)
+    1.3e-30
+    """
+    low, high = max(low, -sys.float_info.max), min(high, sys.float_info.max)
+    largest = max(abs(low), abs(high))
+    digits_before = math.floor(math.log10(largest)) + 1 if largest > 0 else 0
+    found: dict[float, int] = {}
+    for power in range(digits_before, digits_before - 18, -1):
+        steps = (
+            round(_in_units(near, power)),
+            math.ceil(_in_units(low, power)),
+            math.ceil(_in_units(high, power)) - 1,
+        )
+        for step in steps:
+            # float(text) is the number that a reader of the text means.
+            number = float(f"{step}e{power}")
+            if low <= number < high and number not in found:
+                found[number] = len(str(abs(step)).rstrip("0"))
+        if found and abs(_in_units(near, power)) >= 1:
+            break
+    return min(found, key=lambda c: (found[c], abs(c - near), c)) if found else near
+
+
+def _in_units(value: float, power: int) -> float:
+    """A number over a power of ten, which may itself be too large or small a number."""
+    within = min(max(power, -300), 300)
+    return value / 10.0**within / 10.0 ** (power - within)

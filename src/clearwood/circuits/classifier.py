@@ -20,7 +20,7 @@ from clearwood._tables.learning import (
     sample_of,
     says_of_tables,
 )
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded
 from clearwood.circuits.circuit import Circuit, Node, Sum
@@ -28,7 +28,6 @@ from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
@@ -37,9 +36,9 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.warned_once import warned_once
+from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
-from clearwood.rules.rule import prediction_text
 
 SHOWN = 5
 """Cells that the text about a row names."""
@@ -329,7 +328,7 @@ def by_class(
         leaf = leaf_of_levels(features.n_features, np.eye(n_classes)[k])
         children.append(product_of((network, leaf)))
         sizes.append(len(rows) if more is None else more.count())
-    return Sum(smoothed(np.array(sizes, dtype=np.float64), ALPHA), tuple(children))
+    return Sum(shares(np.array(sizes) + ALPHA), tuple(children))
 
 
 def _of_class(values: np.ndarray, k: int) -> np.ndarray:

@@ -35,7 +35,6 @@ class JudgedRules(NamedTuple):
 def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
     """Judge rules, and their model, where there are labels and a model."""
     from clearwood.rules.decisions import decisions
-    from clearwood.rules.scores import prediction_error
 
     said = None if model is None else model.predict(X)
     error, decided = math.nan, None
@@ -44,7 +43,7 @@ def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
             rules, X, y, teacher=model,
             positive=asked.positive, threshold=asked.threshold,
         )  # fmt: skip
-        error = math.nan if said is None else prediction_error(y, said, rules.task)
+        error = math.nan if said is None else rules.outcome.mean_loss(y, said)
     return JudgedRules(
         rules.described_on(X, y, teacher=said),
         rules.evaluate(X, y, teacher=said),
@@ -93,7 +92,7 @@ def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
     lines = [str(judged.rules)]
     if judged.decisions is None and model is None:
         return lines
-    kind = "error" if judged.rules.task == "classification" else "mean squared error"
+    kind = judged.rules.outcome.error
     known = judged.decisions is not None
     error, own = (
         f"{kind} {short_text(value, 4)}, " if known else ""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from clearwood._estimators import take_rows
 from clearwood.columns.sparse_tables import is_matrix
@@ -27,6 +26,7 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
     UnknownCategoriesWarning,
 )
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleSet
 from clearwood.simplifiers.api import make_simplifier
 
@@ -74,7 +74,7 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     estimator = make_simplifier(
         problem.ensembles[part.ensemble],
         job.method,
-        problem.task,
+        problem.outcome.task,
         n_rules=most,
         max_rules=most,
         random_state=part.seed,
@@ -148,7 +148,7 @@ def warm_up(method: str, task: str) -> None:
     """
     if method in PEERS:
         return
-    tree = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    tree = OUTCOMES[task].tree_class()
     for n_rows in (20, 600):  # codes of one byte and of two
         X = np.arange(float(n_rows))[:, None]
         y = np.arange(n_rows) // 2 % 2

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.asking import Teacher
 
@@ -77,9 +78,9 @@ class Problem(NamedTuple):
     pickled_models: tuple[bytes, ...] = ()
 
     @property
-    def task(self) -> str:
-        """``"classification"`` or ``"regression"``."""
-        return "classification" if len(self.labels) else "regression"
+    def outcome(self) -> Outcome:
+        """What is predicted, with all labels as classes."""
+        return outcome_of(self.labels)
 
     def positions(self, said: np.ndarray) -> np.ndarray:
         """Labels as positions in ``labels``; values as they are."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearwood._words.numbers import short_text
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES, Outcome
 from clearwood.rules import RuleSet
 from clearwood.rules.rule import wrapped
 from clearwood.rules.serialise import rules_to_dict
@@ -265,6 +266,11 @@ class Frontier:
         rows = [[getattr(p, name) for name in names] for p in self.points]
         return pd.DataFrame(rows, columns=names)
 
+    @property
+    def outcome(self) -> Outcome:
+        """What is predicted."""
+        return replace(OUTCOMES[self.task], classes=self.classes)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data for JSON: what is not known is None."""
         told = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
@@ -276,7 +282,7 @@ class Frontier:
 
     def heading(self) -> list[str]:
         """What was compared, on what, and the short answer."""
-        kind = "error" if self.task == "classification" else "mean squared error"
+        kind = self.outcome.error
         own = _with_spread(self.model_error, self.model_error_spread)
         lines = [
             f"{self.model}: {self.task}, {self.n_rows:,} rows, held out in "
@@ -298,7 +304,7 @@ class Frontier:
 
     def _of_a_constant(self, kind: str) -> str:
         """How far the model itself is better than saying the same of all rows."""
-        what = "commonest class" if self.classes else "mean"
+        what = self.outcome.constant
         text = f"{kind} of the {what} alone {short_text(self.constant_error)}"
         if self.constant_error - self.model_error > self.model_error_spread:
             return text

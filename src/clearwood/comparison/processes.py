@@ -129,7 +129,7 @@ class Worker:
 
 
 @dataclass
-class Outcome:
+class JobsDone:
     """What came of all jobs.
 
     Attributes
@@ -153,7 +153,7 @@ class Board:
     def __init__(
         self, jobs: Sequence[Job], time_limit: float | None, n_workers: int = 1
     ) -> None:
-        self.outcome = Outcome()
+        self.outcome = JobsDone()
         self.error: BaseException | None = None
         self._time_limit = time_limit
         self._jobs = deque(jobs)
@@ -301,7 +301,7 @@ def run_jobs(
     n_workers: int,
     time_limit: float | None,
     verbose: bool,
-) -> Outcome:
+) -> JobsDone:
     """Do all jobs in worker processes.
 
     Parameters
@@ -318,7 +318,7 @@ def run_jobs(
 
     Returns
     -------
-    Outcome
+    JobsDone
         When it is returned, or an error raised, all processes are gone.
     """
     n_workers = min(n_workers, len(jobs))

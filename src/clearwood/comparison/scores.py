@@ -14,8 +14,7 @@ import numpy as np
 from clearwood._estimators import take_rows
 from clearwood.comparison.folds import Job, Problem, Reply, SizedAnswer
 from clearwood.comparison.frontier import FrontierPoint
-from clearwood.rules.scores import concordance, fidelity, variance
-from clearwood.simplifiers._common.scoring import excess_log_loss
+from clearwood.outcomes import Outcome
 
 
 class HeldOut(NamedTuple):
@@ -45,7 +44,7 @@ def make_held_out(problem: Problem) -> HeldOut:
         for fold in folds
     ]
     sure = []
-    if problem.task == "classification":
+    if len(problem.labels):
         sure = [
             problem.spread_out(model.predict_proba(rows), model.classes)
             for model, rows in asked
@@ -59,7 +58,7 @@ def make_held_out(problem: Problem) -> HeldOut:
 
 
 def mean_error(
-    said: Sequence[np.ndarray], held: HeldOut, task: str
+    said: Sequence[np.ndarray], held: HeldOut, outcome: Outcome
 ) -> tuple[float, float]:
     """Mean loss on all held-out rows, and its standard error from these rows.
 
@@ -68,27 +67,25 @@ def mean_error(
 
     Examples
     --------
+    >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     >>> held = HeldOut([one, two], [one, two], [np.ones(2)] * 2)
-    >>> mean_error([one, two - 1.0], held, "regression")
+    >>> mean_error([one, two - 1.0], held, Mean())
     (0.5, 0.25)
     """
     told, truth, weight = map(np.concatenate, (said, held.truth, held.weight))
-    is_class = task == "classification"
-    loss = (told != truth).astype(np.float64) if is_class else (told - truth) ** 2
+    loss = outcome.losses(truth, told).astype(np.float64)
     return _mean_and_spread(loss, weight)
 
 
-def constant_error(held: HeldOut, task: str) -> float:
+def constant_error(held: HeldOut, outcome: Outcome) -> float:
     """The error of saying the same of all rows: the commonest class, or the mean."""
     truth, weight = map(np.concatenate, (held.truth, held.weight))
-    if task == "regression":
-        return variance(truth, weight)
-    return 1.0 - float(np.bincount(truth, weight).max() / weight.sum())
+    return outcome.constant_error(truth, weight)
 
 
 def mean_log_loss(
-    said: Sequence[np.ndarray | None], held: HeldOut
+    said: Sequence[np.ndarray | None], held: HeldOut, outcome: Outcome
 ) -> tuple[float, float]:
     """Log loss against the teacher beyond its own, and its standard error.
 
@@ -98,7 +95,7 @@ def mean_log_loss(
     if not held.sure or len(known) < len(said):
         return math.nan, math.nan
     sure, told, weight = map(np.concatenate, (held.sure, known, held.weight))
-    return _mean_and_spread(excess_log_loss(sure, told), weight)
+    return _mean_and_spread(outcome.proper_losses(sure, told), weight)
 
 
 def _mean_and_spread(loss: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -164,12 +161,13 @@ def _point(
     if len(found) < len(folds):
         return None
     said = [one.said for one in found]
-    error, spread = mean_error(said, held, problem.task)
+    outcome = problem.outcome
+    error, spread = mean_error(said, held, outcome)
     totals = [weight.sum() for weight in held.weight]
     again = [_longest(answers, answer.asked) for answers in refits]
     pairs = []
     if len(again) > 1 and None not in again:
-        pairs = pairwise_agreement([one.said for one in again if one], problem.task)
+        pairs = pairwise_agreement([one.said for one in again if one], outcome)
     return FrontierPoint(
         method,
         answer.asked,
@@ -177,12 +175,7 @@ def _point(
         answer.n_literals,
         error,
         spread,
-        fidelity(
-            np.concatenate(held.taught),
-            np.concatenate(said),
-            problem.task,
-            np.concatenate(held.weight),
-        ),
+        outcome.fidelity(*map(np.concatenate, (held.taught, said, held.weight))),
         float(np.average([one.coverage for one in found], weights=totals)),
         float(np.average([one.overlap for one in found], weights=totals)),
         float(np.mean(pairs)) if pairs else math.nan,
@@ -190,7 +183,7 @@ def _point(
         False,
         answer.rules,
         answer.text,
-        *mean_log_loss([one.sure for one in found], held),
+        *mean_log_loss([one.sure for one in found], held, outcome),
     )
 
 
@@ -200,14 +193,14 @@ def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
     return some[-1] if some else None
 
 
-def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
+def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[float]:
     """How far each two of some answers of the same rows agree.
 
     Parameters
     ----------
     said : sequence of ndarray of shape (n_rows,)
         Labels or values.
-    task : {"classification", "regression"}
+    outcome : Outcome
 
     Returns
     -------
@@ -216,12 +209,12 @@ def pairwise_agreement(said: Sequence[np.ndarray], task: str) -> list[float]:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from clearwood.outcomes import Mean
     >>> one, two = np.array([1.0, 2.0]), np.array([2.0, 1.0])
-    >>> pairwise_agreement([one, one, two], "regression")
+    >>> pairwise_agreement([one, one, two], Mean())
     [1.0, -1.0, -1.0]
     """
-    return [concordance(a, b, task) for a, b in itertools.combinations(said, 2)]
+    return [outcome.concordance(a, b) for a, b in itertools.combinations(said, 2)]
 
 
 def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:

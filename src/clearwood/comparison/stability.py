@@ -24,11 +24,11 @@ from clearwood.exceptions import (
     PoorFidelityWarning,
     UnknownCategoriesWarning,
 )
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import wrapped
 from clearwood.rules.rule_set import rules_of
-from clearwood.rules.scores import concordance
 
 BACK = 0.5
 """A rule came back if a line of the refit shares at least half of the rows of both."""
@@ -117,7 +117,7 @@ class Stability:
         return f"{self.n_refits} refits on bootstrap samples, the ensemble {how}"
 
     def _predictions(self) -> str:
-        name = "agreement" if self.task == "classification" else "concordance"
+        name = OUTCOMES[self.task].concordance_name
         return (
             f"{name} of predictions: {self.agreement:.3g} between refits (standard "
             f"deviation {self.agreement_spread:.2g}), {self.agreement_with_rules:.3g} "
@@ -376,8 +376,8 @@ def _summary(
     rules: RuleSet, encoded: np.ndarray, refits: list[Refit], refit_ensemble: bool
 ) -> Stability:
     said = rules.predict_encoded(encoded)
-    pairs = pairwise_agreement([found.said for found in refits], rules.task)
-    own = [concordance(found.said, said, rules.task) for found in refits]
+    pairs = pairwise_agreement([found.said for found in refits], rules.outcome)
+    own = [rules.outcome.concordance(found.said, said) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
         RuleStability(

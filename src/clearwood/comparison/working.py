@@ -44,7 +44,7 @@ def _work() -> None:
     while True:
         job = inbox.get()
         if job.method not in warm:
-            warm_up(job.method, problem.task)
+            warm_up(job.method, problem.outcome.task)
             warm.add(job.method)
         _say(replies, READY)
         _say(replies, do_job(problem, job))

@@ -20,7 +20,7 @@ from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import sample_of, says_of_tables
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import share_text
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, interval_ends, label_positions
@@ -40,7 +40,7 @@ from clearwood.projection.terms import (
     fit_logistic,
     probabilities_of,
 )
-from clearwood.rules.rule import TEXT_WIDTH, prediction_text
+from clearwood.rules.rule import TEXT_WIDTH
 from clearwood.search.grid import LEAST_ROWS
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import short_text
 from clearwood.columns.cells import UNSEEN
 from clearwood.reporting.table import Table
 from clearwood.rules import Rule, RuleSet
-from clearwood.rules.rule import prediction_text
 
 MOST_ROWS = 10
 MOST_VALUES = 6
@@ -70,11 +70,8 @@ def _right(
     """On how many rows only the rules are right, or nearer, and only the model."""
     if table.y is None:
         return None
-    if rules.task == "regression":
-        ours, theirs = np.abs(predicted - table.y), np.abs(taught - table.y)
-        return int((ours < theirs).sum()), int((theirs < ours).sum())
-    ours, theirs = predicted == table.y, taught == table.y
-    return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    ours, theirs = (rules.outcome.apart(table.y, said) for said in (predicted, taught))
+    return int((ours < theirs).sum()), int((theirs < ours).sum())
 
 
 def _has_labels(X: Any) -> bool:
@@ -85,9 +82,7 @@ def _disagreement(
     rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
 ) -> np.ndarray:
     """Zero where both say the same; else how sure the teacher is, or how far off."""
-    if rules.task == "regression":
-        return np.abs(predicted - taught)
-    different = (predicted != taught).astype(float)
+    different = rules.outcome.apart(taught, predicted)
     if table.probabilities is None:
         return different
     return different * table.probabilities.max(axis=1)

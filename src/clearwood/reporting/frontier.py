@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.numbers import short_text
+from clearwood.charts.chart import keys, svg
+from clearwood.comparison.display import FrontierDisplay
 from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
-from clearwood.reporting.frontier_chart import charts_of
 from clearwood.reporting.lead import model_in_words
-from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.exports.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
 """Characters on the page for rules as tables, and for those as plain text."""
@@ -34,8 +36,9 @@ def summarize_frontier(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` (none where no
-        error is known), ``lowest``, ``fewest``, ``model``, ``failures`` and ``facts``.
+        Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` and ``keys``
+        (none where no error is known), ``lowest``, ``fewest``, ``model``,
+        ``failures`` and ``facts``.
     """
     from clearwood import __version__
 
@@ -43,17 +46,18 @@ def summarize_frontier(
     if any(point.rules is not None for point in frontier.points):
         lowest, fewest = frontier.best_point(), frontier.enough()
     points, model = _points(frontier), model_in_words(frontier.model)
+    words = _words(frontier, lowest, fewest)
     shown = None if fewest is None else frontier.points.index(fewest)
     for number, point in enumerate(points):
         point["is_shown"] = number == shown
     return {
         "title": printable(str(title or f"How many rules for {model}?")),
         "version": __version__,
-        "is_class": frontier.task == "classification",
-        "unit": _unit(frontier),
+        "is_class": frontier.outcome.is_share,
+        "unit": frontier.outcome.unit,
         "points": points,
-        "charts": charts_of(frontier),
-        "words": _words(frontier, lowest, fewest),
+        **_charts(frontier, words),
+        "words": words,
         "has_better_peer": _better_peer(frontier) is not None,
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
@@ -71,6 +75,20 @@ def summarize_frontier(
             (printable(method), printable(why)) for method, why in frontier.failures
         ],
         "facts": _facts(frontier),
+    }
+
+
+def _charts(frontier: Frontier, words: str) -> dict[str, Any]:
+    """Charts for wide and for narrow screens; none where no error is known."""
+    if not any(math.isfinite(point.error) for point in frontier.points):
+        return {"charts": [], "keys": []}
+    chart = FrontierDisplay.from_frontier(frontier).chart()
+    return {
+        "charts": [
+            svg(replace(chart, width=width), name, words, look=f"frontier {name}")
+            for name, width in (("wide", 720.0), ("narrow", 360.0))
+        ],
+        "keys": keys(chart),
     }
 
 
@@ -166,7 +184,7 @@ def _words(
     """The chart for those who do not see it."""
     if lowest is None or fewest is None:
         return "No method gave rules whose error is known."
-    shown = percent_text if frontier.task == "classification" else short_text
+    shown = frontier.outcome.figure
     words = (
         f"The lowest error of rules is {shown(lowest.error)}, by "
         f"{printable(lowest.method)} with {_lines_text(lowest.n_rules)}."
@@ -186,30 +204,22 @@ def _words(
     if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     if math.isfinite(frontier.constant_error):
-        what = "commonest class" if frontier.classes else "mean"
+        what = frontier.outcome.constant
         words += f" The {what} alone has {shown(frontier.constant_error)}."
     return words
 
 
 def _facts(frontier: Frontier) -> list[tuple[str, str]]:
-    task = "regression"
-    if frontier.classes:
-        labels = ", ".join(printable(str(label)) for label in frontier.classes)
-        task = f"classification into {len(frontier.classes)} classes: {labels}"
     names = ", ".join(map(printable, frontier.feature_names))
     return [
         ("Model", printable(frontier.model)),
-        ("Task", task),
+        ("Task", frontier.outcome.in_words()),
         ("Features", f"{len(frontier.feature_names)}: {names}"),
         ("Rows", f"{frontier.n_rows:,}"),
         ("Folds", f"{frontier.n_folds}"),
         ("Refits on bootstrap samples", f"{frontier.n_refits}"),
         ("Seconds in all", short_text(frontier.seconds)),
     ]
-
-
-def _unit(frontier: Frontier) -> str:
-    return "percent" if frontier.task == "classification" else "number"
 
 
 def _lines_text(n: int) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleScores, RuleSet
@@ -43,19 +42,16 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
     chosen = result.rules_.n_rules
     scores = [_scores(rules, table) for rules in path]
     lines = [_line(score, held_out, chosen) for score in scores]
-    task = result.rules_.task
-    is_class = task == "classification"
-    words = _words(lines, chosen, is_class)
-    display = PathDisplay(scores, task=task, chosen=chosen, held_out=held_out)
+    outcome = result.rules_.outcome
+    words = _words(lines, chosen, outcome.figure)
+    display = PathDisplay(scores, task=outcome.task, chosen=chosen, held_out=held_out)
     chart = display.chart()
     fidelity = replace(chart, panels=chart.panels[:1])
     return {
         "chart": svg(fidelity, "path", words),
         "words": words,
-        "unit": "percent" if is_class else "number",
-        "name": (
-            "Same class as the model" if is_class else "Fidelity to the model (R²)"
-        ),
+        "unit": outcome.unit,
+        "name": outcome.agreement_words,
         "lines": lines[:MOST_LINES],
         "has_rows": taught is not None,
         "has_error": lines[0]["error"] is not None,
@@ -95,9 +91,10 @@ def _shown(fidelity: float) -> float:
     return round(float(fidelity), 4) + 0.0
 
 
-def _words(lines: Sequence[dict[str, Any]], chosen: int, is_class: bool) -> str:
+def _words(
+    lines: Sequence[dict[str, Any]], chosen: int, shown: Callable[[float], str]
+) -> str:
     """The chart for those who do not see it."""
-    shown = percent_text if is_class else short_text
     parts = []
     for key, where in (("fidelity", "On the rows handed in"), ("held_out", "Held out")):
         known = [(line["n_rules"], line[key]) for line in lines]

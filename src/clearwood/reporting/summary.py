@@ -16,6 +16,7 @@ from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.read import as_predictor
 from clearwood.exceptions import InputError, ModelError
 from clearwood.families import PageSection, section_of
+from clearwood.outcomes import Outcome
 from clearwood.reporting.decisions import summarize_decisions
 from clearwood.reporting.failures import summarize_failures
 from clearwood.reporting.history import summarize_history
@@ -25,15 +26,15 @@ from clearwood.reporting.table import Table, in_asked_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
-from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
-from clearwood.rules.explain import explain, one_row
+from clearwood.rules.explain import explain
+from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
+from clearwood.rules.row_explanation import one_row
 from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
-from clearwood.rules.scores import prediction_error
 
 LONGEST = 300
 """Letters of a setting, at most."""
@@ -255,12 +256,7 @@ def _facts(
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
     facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
-    if rules.classes:
-        labels = ", ".join(printable(str(label)) for label in rules.classes)
-        task = f"classification into {len(rules.classes)} classes: {labels}"
-    else:
-        task = "regression"
-    facts.append(("Task", task))
+    facts.append(("Task", rules.outcome.in_words()))
     if not math.isnan(rules.n_rows):
         weight = f", weight {rules.total_weight:,.6g}"
         weighing = weight if rules.total_weight != rules.n_rows else ""
@@ -315,10 +311,11 @@ def _scores(
     if table.y is not None:
         lines += _error_lines(rules, table)
     if table.taught is not None:
-        lines.append(_nearness(rules.task, scores.fidelity, len(table.taught)))
-    if table.y is not None and rules.task == "regression":
+        lines.append(_nearness(rules.outcome, scores.fidelity, len(table.taught)))
+    if table.y is not None and not rules.outcome.is_share:
         of_model = model_error(rules, table)
-        lines.append(_line("Mean squared error", "number", scores.error, of_model))
+        name = rules.outcome.error.capitalize()
+        lines.append(_line(name, "number", scores.error, of_model))
     lines += [
         _line("Rows that a rule holds for", "percent", scores.coverage)
         | {"note": _of_others(rules) if scores.coverage < 1 else ""},
@@ -344,28 +341,28 @@ def _of_others(rules: RuleSet) -> str:
     return f"the others fall to {LAST_LINE[type(rules)]}"
 
 
-def _nearness(task: str, fidelity: float, n_rows: int) -> dict[str, Any]:
-    if task == "classification":
-        return _line("Same class as the model", "percent", fidelity)
+def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
+    if outcome.is_share:
+        return _line(outcome.agreement_words, outcome.unit, fidelity)
     # A single row has no variance to follow.
     r2 = None if n_rows < 2 else fidelity
-    return _line("Fidelity to the model (R²)", "number", r2) | {"word": "r2"}
+    return _line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
     """The teacher's own error on the rows handed in."""
     if table.y is None or table.taught is None:
         return None
-    return prediction_error(table.y, table.taught, rules.task)
+    return rules.outcome.mean_loss(table.y, table.taught)
 
 
 def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     """How wrong rules and model are, in words that need no statistics."""
     assert table.y is not None
     said = rules.predict(table.rows)
-    error = prediction_error(table.y, said, rules.task)
+    error = rules.outcome.mean_loss(table.y, said)
     of_model = model_error(rules, table)
-    if rules.task == "classification":
+    if rules.outcome.is_share:
         return [_line("Wrong class (error)", "percent", error, of_model)]
     root = None if of_model is None else math.sqrt(of_model)
     half = None if table.taught is None else _half_within(table.y, table.taught)

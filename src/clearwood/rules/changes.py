@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood._words.labels import label_text
-from clearwood._words.numbers import number_text
+from clearwood._words.labels import label_text, prediction_text
+from clearwood._words.numbers import number_text, shortest_between
 from clearwood.columns.dates import DATES, TIMED, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
@@ -22,12 +22,12 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    shortest_between,
     told_low,
     whole_bounds,
 )
-from clearwood.rules.rule import prediction_text
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 MOST_CHANGES = 5
 MOST_LABELS = 3

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import softmax
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
@@ -17,9 +16,6 @@ from clearwood.rules.rule import (
     Rule,
     expected_text,
     first_match,
-    for_classes,
-    prediction_text,
-    rows_text,
     rule_says,
     signed_text,
     statistics_text,
@@ -70,6 +66,7 @@ class RuleList(RuleSet):
     """
 
     combine: ClassVar[str] = "first"
+    one_decides: ClassVar[bool] = True
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table that ``features.encode`` made."""
@@ -95,12 +92,12 @@ class RuleList(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: each is decided by one line."""
-        return sum(rule.rows_caught for rule in self)
+        return sum(rule.statistics.rows_caught for rule in self)
 
     @property
     def total_weight(self) -> float:
         """Their weight."""
-        return sum(rule.caught for rule in self)
+        return sum(rule.statistics.caught for rule in self)
 
     @property
     def heading(self) -> str:
@@ -127,8 +124,7 @@ class _AllThatHold(RuleSet):
 
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table that ``features.encode`` made."""
-        found = self.comes_to(encoded)
-        return np.array(self.classes)[found.argmax(axis=1)] if self.classes else found
+        return self.outcome.named(self.outcome.point(self.comes_to(encoded)))
 
     def takes_part(self, encoded: np.ndarray) -> np.ndarray:
         """In each row, all rules that it satisfies, and the last line."""
@@ -138,12 +134,12 @@ class _AllThatHold(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: the last line holds in all of them."""
-        return self.otherwise.rows
+        return self.otherwise.statistics.rows
 
     @property
     def total_weight(self) -> float:
         """Their weight."""
-        return self.otherwise.support
+        return self.otherwise.statistics.support
 
     def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """The sum over the lines that hold in each row; one part per line."""
@@ -200,8 +196,8 @@ class RuleSum(_AllThatHold):
 
     def _added(self) -> np.ndarray:
         """What each line adds, in printed order."""
-        added = [rule.scores if self.classes else rule.prediction for rule in self]
-        return np.array(added, dtype=np.float64)
+        added = np.array([rule.numbers for rule in self], dtype=np.float64)
+        return self.outcome.answers(added)
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """No rule decides alone: an error."""
@@ -231,13 +227,12 @@ class RuleSum(_AllThatHold):
 
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
-        return softmax(self.comes_to(encoded), axis=1)
+        return self.outcome.linked(self.comes_to(encoded))
 
     @property
     def heading(self) -> str:
         """What the lines add up to."""
-        goal = "log-odds of " * bool(self.classes) + printable(self.target)
-        return f"{goal} = the sum of"
+        return f"{self.outcome.added}{printable(self.target)} = the sum of"
 
     @property
     def asks_nothing(self) -> str:
@@ -253,7 +248,8 @@ class RuleSum(_AllThatHold):
         """A line for what is added, one for where."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
-            rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule)})"
+            known = rule.statistics
+            rows = "" if math.isnan(known.support) else f"  ({known.rows_text})"
             lines.append(f"{number}. {self.says(rule)}")
             lines.append(f"      if {rule.text(self.features, most)}{rows}")
         return lines
@@ -261,18 +257,14 @@ class RuleSum(_AllThatHold):
     def says(self, rule: Rule) -> str:
         """What a line adds: a number, or numbers and the classes they are for."""
         write = signed_text if rule.conditions else number_text
-        if not self.classes:
-            return write(rule.prediction)
-        # Log-odds of two classes are told of one of them: the first is always 0.
-        pairs = [(s, c) for s, c in zip(rule.scores, self.classes) if s != 0]
-        return for_classes([(write(score), label) for score, label in pairs]) or "0"
+        return self.outcome.added_text(rule.numbers, write)
 
     def says_briefly(self, rule: Rule) -> str:
         """One number; of more than two classes the one that gains most."""
-        if len(self.classes) > 2:
+        if len(rule.numbers) > 2:
             return prediction_text(rule.prediction)
-        value = rule.scores[1] if self.classes else rule.prediction
-        return signed_text(value) if rule.conditions else number_text(value)
+        write = signed_text if rule.conditions else number_text
+        return write(rule.numbers[-1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -319,11 +311,11 @@ class RuleAverage(_AllThatHold):
                     f"Rule {number} has the weight {weight!r}; expected 0, or a number "
                     f"from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}."
                 )
-            value = 0.0 if rule.probabilities else rule.prediction
-            if not abs(value) <= LARGEST_VALUE:
+            if not max(map(abs, rule.numbers)) <= LARGEST_VALUE:
                 raise InputError(
-                    f"Rule {number} says {value!r}; in an average it must say at most "
-                    f"{LARGEST_VALUE:g} in size, so that totals stay finite."
+                    f"Rule {number} says {rule.prediction!r}; in an average it must "
+                    f"say at most {LARGEST_VALUE:g} in size, so that totals stay "
+                    "finite."
                 )
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -335,14 +327,13 @@ class RuleAverage(_AllThatHold):
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
         """What the rules that hold say on average: values, or class probabilities."""
-        said = np.array([r.probabilities or (r.prediction,) for r in self], np.float64)
+        said = np.array([rule.numbers for rule in self], np.float64)
         weights = np.array([rule.weight for rule in self], dtype=np.float64)
         total = self._added_up(encoded, weights[:, None] * said)
         weight = self._added_up(encoded, weights)
         nothing = weight == 0
         total[nothing], weight[nothing] = said[-1], 1.0
-        mean = total / weight[:, None]
-        return mean if self.classes else mean[:, 0]
+        return self.outcome.answers(total / weight[:, None])
 
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
@@ -351,7 +342,7 @@ class RuleAverage(_AllThatHold):
     @property
     def heading(self) -> str:
         """What the average is of."""
-        goal = "probabilities of " * bool(self.classes) + printable(self.target)
+        goal = self.outcome.averaged + printable(self.target)
         return f"{goal} = the average of all lines that hold, by their weights"
 
     @property
@@ -371,7 +362,7 @@ class RuleAverage(_AllThatHold):
 
     def _with_statistics(self, rule: Rule) -> str:
         parts = statistics_text(rule)
-        if self.classes and not math.isnan(rule.expected):
+        if self.classes and rule.statistics.is_expected:
             said = prediction_text(rule.prediction)
             parts.append(f"{said} {expected_text(rule)}")
         known = ", ".join(parts)
@@ -379,18 +370,8 @@ class RuleAverage(_AllThatHold):
 
     def says(self, rule: Rule) -> str:
         """What a line says: a value, or probabilities and their classes."""
-        if not self.classes:
-            return prediction_text(rule.prediction)
-        pairs = list(zip(map(number_text, rule.probabilities), self.classes))
-        if len(pairs) == 2:
-            # The other class has what is left of 1.
-            return for_classes(pairs[1:])
-        kept = [pair for pair, p in zip(pairs, rule.probabilities) if p > 0]
-        return for_classes(kept)
+        return self.outcome.averaged_text(rule.numbers)
 
     def says_in_full(self, rule: Rule) -> str:
         """What a line brings into the average, with its weight."""
         return f"{self.says(rule)} with weight {number_text(rule.weight)}"
-
-
-KINDS: tuple[type[RuleSet], ...] = (RuleList, RuleSum, RuleAverage)

@@ -11,21 +11,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from clearwood._tables import is_read_in_blocks
-from clearwood._words.labels import check_text, printable
+from clearwood._words.labels import check_text, prediction_text, printable
 from clearwood.columns.feature_space import EncodedTable, FeatureSpace
 from clearwood.columns.some_rows import said_of_rows
 from clearwood.columns.sparse_tables import columns_of, is_sparse
-from clearwood.columns.validation import check_target
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
-from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule, prediction_text
-from clearwood.rules.scores import RuleScores, positions_of
+from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
+from clearwood.rules.scores import RuleScores
+from clearwood.rules.serialise import Storable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Editable, Exportable, ABC):
+class RuleSet(Editable, Exportable, Storable, ABC):
     """Rules that together say something of every row.
 
     There are three kinds, which differ in what becomes of all the rules that a row
@@ -49,6 +50,8 @@ class RuleSet(Editable, Exportable, ABC):
         Name of what is predicted.
     about : dict of str to str
         Where the rules come from (model, method, settings), for people to read.
+    outcome : Outcome
+        What is predicted; by default what ``classes`` tell.
     combine : {"first", "sum", "average"}
         The kind, as files name it.
 
@@ -66,6 +69,8 @@ class RuleSet(Editable, Exportable, ABC):
     combine: ClassVar[str]
     lines_predict: ClassVar[bool] = True
     """Whether a line by itself predicts, so that it is right or wrong."""
+    one_decides: ClassVar[bool] = False
+    """Whether of every row one line alone decides."""
     has_weights: ClassVar[bool] = False
     """Whether some lines count for more than others."""
 
@@ -75,6 +80,7 @@ class RuleSet(Editable, Exportable, ABC):
     classes: tuple[Any, ...] = ()
     target: str = "y"
     about: dict[str, str] = field(default_factory=dict)
+    outcome: Outcome = None  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Make one of a kind, or say which kinds there are."""
@@ -87,6 +93,8 @@ class RuleSet(Editable, Exportable, ABC):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
+        outcome = outcome_of(self.classes, self.outcome)
+        object.__setattr__(self, "outcome", outcome)
         if self.otherwise.conditions:
             raise InputError("The rule `otherwise` must have no conditions.")
         check_text((self.target,), "The target")
@@ -98,7 +106,7 @@ class RuleSet(Editable, Exportable, ABC):
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
-        return "classification" if self.classes else "regression"
+        return self.outcome.task
 
     @property
     def n_rules(self) -> int:
@@ -225,7 +233,7 @@ class RuleSet(Editable, Exportable, ABC):
             Class labels, or values; of Dask a collection, which is not computed yet.
         """
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X)
         return self._said(X, type(self).predict_encoded)
@@ -259,10 +267,15 @@ class RuleSet(Editable, Exportable, ABC):
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X, shares=True)
         return self._said(X, type(self).probabilities_encoded)
+
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row: class probabilities, or values."""
+        says = self.probabilities_encoded if self.classes else self.predict_encoded
+        return says(encoded)
 
     @abstractmethod
     def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -355,7 +368,7 @@ class RuleSet(Editable, Exportable, ABC):
         -------
         RuleScores
         """
-        from clearwood.rules.counting.survey import scored
+        from clearwood.rules.evaluation.tables import scored
 
         return scored(self, X, y, teacher)
 
@@ -403,15 +416,15 @@ class RuleSet(Editable, Exportable, ABC):
            then ill, probability 90 %  (3 rows, precision 67 % [21, 94])
         2. otherwise well, probability 80 %  (1 row, precision 100 % [21, 100])
         """
-        from clearwood.rules.counting.survey import described_by_rows
+        from clearwood.rules.evaluation.tables import survey
 
-        return described_by_rows(self, X, y, teacher, sample_weight)
+        return survey(self, X, y, teacher, sample_weight).rules
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
-        from clearwood.rules.explain import explain
+        from clearwood.rules.row_explanation import explain_rows
 
-        return explain(self, x, fixed=fixed, scale=scale)
+        return explain_rows(self, x, fixed, scale)
 
     def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """What a teacher (a model, its file, or predictions) says of each row."""
@@ -425,13 +438,11 @@ class RuleSet(Editable, Exportable, ABC):
 
     def codes_of(self, values: np.ndarray) -> np.ndarray:
         """Labels as positions in ``classes``, -1 for others; values as they are."""
-        if not self.classes:
-            return values
-        return positions_of(self.classes, values)
+        return self.outcome.codes(values)
 
     def check_cells(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values, one per row, none missing."""
-        return check_target(values, n_rows, numeric=not self.classes, name=name)
+        return self.outcome.check(values, n_rows, name)
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""
@@ -450,11 +461,6 @@ class RuleSet(Editable, Exportable, ABC):
     def __repr__(self) -> str:
         lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"
         return f"<{type(self).__name__} of {lines} for {self.target!r}>"
-
-    def _repr_html_(self) -> str:
-        from clearwood.rules.displays.html_table import rules_html
-
-        return rules_html(self)
 
 
 def rows_for(

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.columns.validation import check_target
-from clearwood.rules.rule import prediction_text
 
 MOST_NAMED = 5
 """Classes in a message, at most."""
@@ -70,100 +70,6 @@ class RuleScores:
     def as_dict(self) -> dict[str, Any]:
         """The scores by name."""
         return asdict(self)
-
-
-def prediction_error(y: np.ndarray, predicted: np.ndarray, task: str) -> float:
-    """Share of wrong classes, or mean squared error."""
-    loss = y != predicted if task == "classification" else (y - predicted) ** 2
-    return float(np.mean(loss))
-
-
-def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
-    """Labels as positions in ``classes``, -1 for others.
-
-    Examples
-    --------
-    >>> positions_of(["well", "ill"], np.array(["ill", "odd"])).tolist()
-    [1, -1]
-    """
-    # An array may hold them in another form: as text, or without a NUL at the end.
-    held = np.array(classes).tolist()
-    known = {label: k for form in (held, classes) for k, label in enumerate(form)}
-    return np.array([known.get(label, -1) for label in labels.tolist()], dtype=int)
-
-
-def fidelity(
-    taught: np.ndarray,
-    predicted: Any,
-    task: str,
-    weight: np.ndarray | None = None,
-    rows: np.ndarray | None = None,
-) -> float:
-    """Share of equal classes, or R2, against the teacher's predictions.
-
-    R2 of a teacher that says the same everywhere is 1 where the rules say so too
-    and 0 otherwise.
-
-    Parameters
-    ----------
-    taught : ndarray of shape (n_samples,)
-        Labels or values.
-    predicted : ndarray of shape (n_samples,), or one label or value for all rows
-    task : {"classification", "regression"}
-    weight : ndarray of shape (n_samples,), optional
-    rows : ndarray of bool of shape (n_samples,), optional
-        Judge these alone; NaN where they weigh nothing. The teacher's variance is
-        that in all rows.
-
-    Examples
-    --------
-    >>> taught = np.array([1.0, 2.0, 3.0])
-    >>> fidelity(taught, 2.0, "regression")
-    0.0
-    >>> fidelity(taught, 2.0, "regression", rows=taught == 2.0)
-    1.0
-    """
-    if rows is None:
-        rows = np.ones(len(taught), dtype=bool)
-    elif not (rows if weight is None else weight[rows]).sum() > 0:
-        return math.nan
-    said = predicted[rows] if np.ndim(predicted) else predicted
-    of_rows = None if weight is None else weight[rows]
-    if task == "classification":
-        return float(np.average(taught[rows] == said, weights=of_rows))
-    residual = float(np.average((taught[rows] - said) ** 2, weights=of_rows))
-    return r_squared(residual, variance(taught, weight))
-
-
-def r_squared(residual: float, total: float) -> float:
-    """R2 from two mean squares; where there is no variance, whether it is said."""
-    return 1.0 - residual / total if total > 0 else float(residual == 0.0)
-
-
-def concordance(one: np.ndarray, two: np.ndarray, task: str) -> float:
-    """Share of equal classes, or Lin's concordance of values: neither is the teacher.
-
-    Examples
-    --------
-    >>> one = np.array([1.0, 2.0])
-    >>> concordance(one, one, "regression"), concordance(one, one[::-1], "regression")
-    (1.0, -1.0)
-    """
-    if task == "classification":
-        return float(np.mean(one == two))
-    difference = float(np.mean((one - two) ** 2))
-    if difference == 0.0:
-        return 1.0
-    apart = float(one.var() + two.var() + (one.mean() - two.mean()) ** 2)
-    return 1.0 - difference / apart if math.isfinite(apart) else math.nan
-
-
-def variance(values: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """Mean squared distance from the mean; 0 where all values are one."""
-    if (values == values[0]).all():
-        return 0.0
-    centre = np.average(values, weights=weight)
-    return float(np.average((values - centre) ** 2, weights=weight))
 
 
 # What speaks against what is said of classes, in words

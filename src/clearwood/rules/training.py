@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.sparse_tables import SparseRows
+from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
-from clearwood.rules.scores import variance
+from clearwood.rules.evaluation.sums import EncodedRows
 from clearwood.search.grid import Grid
-from clearwood.search.losses import ClassLoss, Loss, ProbabilityLoss, SquaredLoss
+from clearwood.search.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ class Training:
     class_weight : ndarray of shape (n_classes,), optional
         What the probability of each class counts: rules say the class for which it is
         largest times this, with its probability as it is. By default all are ones.
+    outcome : Outcome, optional
+        What is predicted; by default what ``classes`` tell.
 
     Examples
     --------
@@ -82,8 +85,11 @@ class Training:
     scale: tuple[float, float] | None = None
     others: SparseRows | None = None
     class_weight: np.ndarray | None = None
+    outcome: Outcome = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        outcome = outcome_of(self.classes, self.outcome)
+        object.__setattr__(self, "outcome", outcome)
         if self.forbidden is None:
             none = np.zeros(self.encoded.shape[1], dtype=bool)
             object.__setattr__(self, "forbidden", none)
@@ -99,7 +105,7 @@ class Training:
     @property
     def task(self) -> str:
         """``"classification"`` or ``"regression"``."""
-        return "classification" if self.classes else "regression"
+        return self.outcome.task
 
     @cached_property
     def is_real(self) -> np.ndarray:
@@ -153,12 +159,8 @@ class Training:
     def _centre_and_unit(self) -> tuple[float, float]:
         if self.scale is not None:
             return self.scale
-        if self.classes:
-            return 0.0, 1.0
-        values, weight = self.taught[: self.n_real], self.weight[: self.n_real]
-        spread = variance(values, weight) ** 0.5
-        centre = float(np.average(values, weights=weight))
-        return centre, spread if spread > 0 else 1.0
+        taught, weight = self.taught[: self.n_real], self.weight[: self.n_real]
+        return self.outcome.scale(taught, weight)
 
     @property
     def centre(self) -> float:
@@ -177,30 +179,39 @@ class Training:
 
     def standardise(self, answers: np.ndarray) -> np.ndarray:
         """Values less ``centre``, over ``unit``; class probabilities as they count."""
-        if self.classes:
-            return answers if self.class_weight is None else answers * self.class_weight
-        return (answers - self.centre) / self.unit
+        standard = (answers - self.centre) / self.unit
+        return standard if self.class_weight is None else standard * self.class_weight
 
-    def class_of(self, probabilities: np.ndarray) -> Any:
-        """Position of the class that counts most, per row of class probabilities."""
-        return self.standardise(probabilities).argmax(axis=-1)
+    @property
+    def class_counts(self) -> Any:
+        """What the probability of each class counts; 1 where nothing else is said."""
+        return 1.0 if self.class_weight is None else self.class_weight
+
+    def point(self, answers: np.ndarray) -> Any:
+        """Values, or position of the class that counts most, per row of answers."""
+        return self.outcome.point(answers * self.class_counts)
 
     @cached_property
     def loss(self) -> Loss:
         """What it costs to say something: regret for classes, squares for values."""
-        kind: Any = ClassLoss if self.classes else SquaredLoss
-        return kind.of(self.standardised, self.weight)
+        kind = Loss.regret if self.classes else Loss.squares
+        return kind(self.standardised, self.weight)
 
-    def soft_loss(self, softness: float) -> ProbabilityLoss | SquaredLoss:
+    def soft_loss(self, softness: float) -> Loss:
         """As ``loss``, where classes are said with their probabilities."""
         if self.classes:
-            return ProbabilityLoss.of(self.standardised, self.weight, softness)
-        return SquaredLoss.of(self.standardised, self.weight)
+            return Loss.probabilities(self.standardised, self.weight, softness)
+        return Loss.squares(self.standardised, self.weight)
 
     @cached_property
     def real(self) -> Training:
         """The same without the synthetic rows."""
         return self.take(slice(self.n_real)) if self.n_synthetic else self
+
+    @property
+    def counted(self) -> EncodedRows:
+        """The rows, none of them synthetic, as statistics of rules are counted on."""
+        return EncodedRows(self.encoded, self.weight, self.teacher, self.labels)
 
     def take(self, rows: np.ndarray | slice) -> Training:
         """Some of the real rows, by position; values keep ``centre`` and ``unit``."""

@@ -3,12 +3,17 @@
 
 #include <cstring>
 
+void add_loss(clearwood::nb::module_& module);
+
 namespace clearwood::search {
 
 namespace {
 
 // Most visits of one feature while a box moves.
 constexpr Index MOST_ROUNDS = 100;
+
+// Features whose bins are summed in one pass through the rows of a box.
+constexpr Index AT_ONCE = 4;
 
 bool all(View<const bool, 1> flags) {
     return !std::memchr(flags.data(), 0, std::size_t(flags.size()));
@@ -175,6 +180,26 @@ std::pair<Index, Index> list_near(View<const Bin, 1> outside,
     return {n_inside, n_near};
 }
 
+// Sums of costs over some rows, per bin of a few features, the first of them `d`.
+//
+// totals : (n, most bins), written for n features
+template <typename Bin>
+void sum_bins(const Grid<Bin>& grid, Index d, Index n, View<const std::uint32_t, 1> rows,
+              View<const double, 1> cost, View<double, 2> totals) {
+    std::array<const Bin*, AT_ONCE> columns;
+    std::array<double*, AT_ONCE> into;
+    for (Index k = 0; k < n; ++k) {
+        columns[k] = grid.columns[d + k].begin();
+        into[k] = totals[k].begin();
+        totals[k].part(0, grid.n_bins[d + k]).fill(0.0);
+    }
+    with_number(n, [&](auto n_features) {
+        for (Index j = 0; j < rows.size(); ++j)
+            for (Index k = 0; k < n_features; ++k)
+                into[k][columns[k][rows[j]]] += cost[j];
+    });
+}
+
 // The bins that cost less than nothing; those without rows stay as they are.
 void best_categories(View<const double, 1> total, View<const bool, 1> allowed,
                      View<bool, 1> better) {
@@ -293,30 +318,41 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
         for (Index j = 0; j < n_inside; ++j) inside_cost[j] = cost[inside_rows[j]];
     };
     list_rows();
-    Vector<double> totals(grid.most_bins());
+    Matrix<double> totals({AT_ONCE, grid.most_bins()});
     Vector<bool> parts(grid.most_bins());
     Index d = 0, unchanged = 0;
+    Index first = 0, end = 0;  // features whose bins are summed for the box as it is
     // The bound on visits only matters where rounding feigns a better cost.
     for (Index visits = 0; unchanged < n_features && visits < MOST_ROUNDS * n_features;
          ++visits, d = (d + 1) % n_features) {
         auto column = grid.columns[d];
         auto allowed = grid.part(box, d);
         auto seen = grid.part(problem.seen, d);
-        auto total = totals.part(0, allowed.size());
         auto better = parts.part(0, allowed.size());
         bool is_category = grid.is_category[d];
-        total.fill(0.0);
         // A row matters to a feature if it is outside of no other.
         if (all(allowed)) {
-            for (Index j = 0; j < n_inside; ++j)
-                total[column[inside_rows[j]]] += inside_cost[j];
+            if (d < first || d >= end) {
+                first = d;
+                end = d + 1;
+                while (end < std::min(d + AT_ONCE, n_features) &&
+                       all(grid.part(box, end)))
+                    ++end;
+                sum_bins<Bin>(grid, d, end - d, inside_rows.part(0, n_inside),
+                              inside_cost, totals);
+            }
         } else {
+            first = d;
+            end = 0;
+            totals[0].fill(0.0);
+            double* total = totals[0].begin();
             for (Index j = 0; j < n_near; ++j) {
                 auto i = near_rows[j];
                 auto b = column[i];
                 total[b] += number_if(outside[i] == !allowed[b], cost[i]);
             }
         }
+        auto total = totals[d - first].part(0, allowed.size());
         if (is_category) {
             best_categories(total, allowed, better);
             double some = part_cost(total, seen, better, true, problem.literal);
@@ -338,6 +374,7 @@ double improve_box(const BoxProblem<Bin>& problem, View<bool, 1> box,
         }
         if (held < problem.least) continue;
         unchanged = 1;
+        end = 0;
         add_allowed<Bin>(column, allowed, 1, outside);
         add_allowed<Bin>(column, better, -1, outside);
         std::copy(better.begin(), better.end(), allowed.begin());
@@ -380,4 +417,5 @@ void add_search(clearwood::nb::module_& module) {
     add_kernel(module, "best_categories", &best_categories);
     add_kernel(module, "best_interval", &best_interval);
     add_kernel(module, "part_cost", &part_cost);
+    add_loss(module);
 }

@@ -10,7 +10,7 @@ from clearwood._kernels.search import rows_in_boxes, sums_of_boxes
 from clearwood._kernels.search_trees import node_boxes
 from clearwood._numeric import product
 from clearwood.search.grid import Grid, literals_of
-from clearwood.search.trees.leaf import SQUARED_ERROR
+from clearwood.search.losses import SQUARED_ERROR
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""
@@ -62,12 +62,12 @@ def candidate_boxes(
     # In the order of rows, whatever that of the scores is: kernels are compiled for it.
     stats = np.ascontiguousarray(np.hstack([share * scores, share, ones, ones]))
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
+    asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
     boxes = [np.zeros((0, int(grid.n_bins.sum())), dtype=bool)]
     for i in range(n_trees if n_features else 0):
         is_drawn = np.zeros(grid.n_rows, dtype=bool)
         is_drawn[generator.choice(able, min(len(able), MOST_TREE_ROWS))] = True
         rows = np.flatnonzero(is_drawn)
-        asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
         n_asked = max(1, int(FEATURE_SHARES[i % len(FEATURE_SHARES)] * n_features))
         boxes.append(
             node_boxes(

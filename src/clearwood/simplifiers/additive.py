@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from clearwood._estimators import StrOptions
 from clearwood._numeric import product, rounded
@@ -140,23 +139,17 @@ class _AdditiveRules(RulesOnSizePath):
         ]
 
     def _said(self, rules: BoxSum, rows: Training) -> np.ndarray:
-        if not rows.classes:
-            return rules.predict(rows.grid)
-        return softmax(rules.scores(rows.grid), axis=0).T
+        return rows.outcome.linked(rows.outcome.answers(rules.scores(rows.grid).T))
 
     def _print(self, training: Training, path: Sequence[BoxSum]) -> list[RuleSet]:
         return [self._print_sum(training, boxes) for boxes in path]
 
     def _print_sum(self, training: Training, boxes: BoxSum) -> RuleSet:
         """A sum in the data's own terms and units, what moves most first."""
-        values: Any = boxes.values * training.unit
-        constant: Any = boxes.constant[0] * training.unit + training.centre
-        if training.classes:
-            # To the log-odds of one class each.
-            values = (
-                np.eye(len(training.classes))[boxes.outputs] * boxes.values[:, None]
-            )
-            constant = boxes.constant
+        # To the value, or to the log-odds of one class each.
+        values = np.eye(len(boxes.constant))[boxes.outputs] * boxes.values[:, None]
+        values, constant = values * training.unit, boxes.constant * training.unit
+        constant = constant + training.centre
         regions, added = [], []
         for k in _by_effect(boxes, training):
             region = training.region(boxes.boxes[k])

@@ -11,6 +11,7 @@ from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
 from clearwood.ensembles.any_model import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
@@ -255,7 +256,8 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
     for warning in dict.fromkeys([*of_model, *warned[taken], *of_fit]):
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
-    by_loss = task == "classification" and best_kind.scoring in ("auto", "log_loss")
+    scoring = best_kind.scoring
+    by_loss = (OUTCOMES[task].scoring if scoring == "auto" else scoring) == "log_loss"
     figures = {
         kind: 1 - judged[kind][0] if by_loss else judged[kind][0] for kind in KINDS
     }

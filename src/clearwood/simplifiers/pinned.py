@@ -14,6 +14,7 @@ import numpy as np
 
 from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
+from clearwood.outcomes import outcome_of
 from clearwood.rules import Rule, RuleList, RuleSet
 from clearwood.simplifiers._common.asking import Teacher
 
@@ -35,7 +36,7 @@ def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
             f"pinned is a {type(pinned).__name__}; expected the lines to keep of an "
             "ordered list, as in rules[:2]."
         )
-    classes = () if model.classes is None else tuple(model.classes.tolist())
+    classes = outcome_of(model.classes).classes
     own, its = pinned.features, model.features
     if (own.names, own.categories) != (its.names, its.categories):
         raise InputError(
@@ -92,12 +93,14 @@ def put_above(
     counted = whole.described_on(
         X, y, teacher=model, sample_weight=sample_weight
     ).with_about(pinned=f"the first {len(pinned.rules)}")
-    *rules, otherwise = map(_as_promised, counted, whole)
-    return replace(counted, rules=tuple(rules), otherwise=otherwise)
+    return counted.with_lines(map(_as_promised, counted, whole))
 
 
 def _as_promised(rule: Rule, own: Rule) -> Rule:
     """A rule with what it was known to promise of new rows."""
-    if np.isnan(own.expected):
+    known = own.statistics
+    if not known.is_expected:
         return rule
-    return replace(rule, expected=own.expected, low=own.low, high=own.high)
+    ends = {"low": known.low, "high": known.high}
+    promised = replace(rule.statistics, expected=known.expected, **ends)
+    return replace(rule, statistics=promised)

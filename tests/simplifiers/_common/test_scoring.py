@@ -88,7 +88,7 @@ def test_weights_of_classes():
     assert given == pytest.approx(np.array([1, 3, 1]) / 1.4)
     weighted = replace(rows, class_weight=given)
     # Twice as probable is not enough against three times the weight.
-    assert weighted.class_of(np.array([[0.6, 0.3, 0.1], [0.8, 0.2, 0]])).tolist() == [
+    assert weighted.point(np.array([[0.6, 0.3, 0.1], [0.8, 0.2, 0]])).tolist() == [
         1,
         0,
     ]

@@ -24,8 +24,8 @@ from clearwood.simplifiers.fab.inference import (
     with_log_joint,
 )
 from clearwood.simplifiers.fab.outputs import (
-    ClassProbabilities,
     GaussianOutput,
+    Multinomial,
     MultinomialOutput,
     Normal,
 )
@@ -98,7 +98,7 @@ def ordered(eta, order, flipped):
 def read_output(values):
     if "mu" in values:
         return Normal(np.array(values["mu"]), np.array(values["lambda"]))
-    return ClassProbabilities(np.array(values["gamma"]))
+    return Multinomial(np.array(values["gamma"]))
 
 
 def problem_of(data, kind, y, n_classes=3):

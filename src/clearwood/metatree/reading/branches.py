@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.numbers import shortest_between
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.coder import BinCoder, ValueCoder
@@ -17,7 +18,6 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     combine_literals,
-    shortest_between,
 )
 
 STOP = -1

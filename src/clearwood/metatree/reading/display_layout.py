@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clearwood._html import count_text
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.charts.style import COLOURS, QUIET, colour, wrapped
 from clearwood.charts.table import Legend, Text, block, legend_of, measures
@@ -17,7 +18,6 @@ from clearwood.metatree.reading.annotated_tree import (
     shown_nodes,
     small_text,
 )
-from clearwood.rules.rule import prediction_text
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
 """Colours of probabilities of nodes, which are no class's, and of values."""
@@ -79,7 +79,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
             texts.append(
                 Text(says + 1.3 * size, middle, f"{number}.", "right", quiet=True)
             )
-        support = count_text(node.rule.rows)
+        support = count_text(node.rule.statistics.rows)
         texts.append(Text(rows, middle, support, "right", quiet=True))
         if not node.stopped:
             leaf = probability_text(node.leaf)

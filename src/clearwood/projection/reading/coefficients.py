@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._words.labels import printable
+from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.projection.reading.section import (
     ENDS,
@@ -16,7 +16,6 @@ from clearwood.projection.reading.section import (
     why_not_asked,
 )
 from clearwood.projection.terms import MISSING, VALUE, Terms
-from clearwood.rules.rule import prediction_text
 
 MOST_TERMS = 40
 

@@ -11,9 +11,10 @@ from scipy.special import xlogy
 from clearwood._words.numbers import short_text
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
+from clearwood.outcomes import Mean
 from clearwood.projection.answers import Answers, ask
 from clearwood.references import Reference
-from clearwood.rules.scores import LEAST, class_scores, fidelity
+from clearwood.rules.scores import LEAST, class_scores
 
 COVERAGE = 0.9
 """Of the intervals that are judged."""
@@ -164,7 +165,7 @@ def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float | None]:
         predicted = estimator.predict(X)
         gap = ((predicted - said.mean) ** 2).mean()
         # A single row has no variance to follow.
-        r2 = fidelity(said.mean, predicted, "regression")
+        r2 = Mean().fidelity(said.mean, predicted)
         return {
             "r2": r2 if len(predicted) > 1 else None,
             "rms_difference": float(np.sqrt(gap)),

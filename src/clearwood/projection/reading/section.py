@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
@@ -20,7 +21,6 @@ from clearwood.projection.reading.size_chart import measure_of_rows, size_chart
 from clearwood.projection.sizes import SizePath, Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
-from clearwood.rules.rule import prediction_text
 
 ENDS = (0.05, 0.95)
 """Of the intervals that are shown."""

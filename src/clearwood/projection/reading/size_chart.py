@@ -11,8 +11,8 @@ import numpy as np
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import Axis, Chart, Panel, svg
 from clearwood.charts.marks import Area, Level, Mark, Points
+from clearwood.outcomes import OUTCOMES
 from clearwood.projection.sizes import SizePath, Words
-from clearwood.rules.scores import prediction_error
 
 LOSS = 0.1
 """In nats, of which is told what it means where none is tolerated."""
@@ -148,7 +148,7 @@ def measure_of_rows(
     is_class = task == "classification"
 
     def error(predicted: np.ndarray) -> float:
-        wrong = prediction_error(truth, predicted, task)
+        wrong = OUTCOMES[task].mean_loss(truth, predicted)
         return wrong if is_class else math.sqrt(wrong)
 
     levels: tuple[tuple[float, str], ...] = ()

@@ -8,15 +8,14 @@ the weakest rival is whoever says one and the same of all rows.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import share_text, short_text
 from clearwood.reporting.table import Table
-from clearwood.reporting.verdict.of_classes import never_said, right_class, same_class
-from clearwood.reporting.verdict.of_values import near_the_model, near_the_truth
-from clearwood.reporting.verdict.rivals import best_question, better, nearer
+from clearwood.reporting.verdict import of_classes, of_values
+from clearwood.reporting.verdict.rivals import best_question
 from clearwood.reporting.verdict.saying import (
     DOUBTED,
     ONLY_IF_NEW,
@@ -25,7 +24,10 @@ from clearwood.reporting.verdict.saying import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
-from clearwood.rules.rule import FEW_ROWS, count_text
+from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
+
+SENTENCES: dict[bool, Any] = {True: of_classes, False: of_values}
+"""Of outcomes whose errors are shares of rows, and of others."""
 
 
 def summarize_verdict(
@@ -67,14 +69,10 @@ def summarize_verdict(
     said = np.asarray(rules.predict_encoded(encoded))
     answers = WhatAllSay(said, table.taught, table.y)
     doubted = "warning" in rules.about
-    if rules.classes:
-        first = same_class(answers, new_to, doubted)
-        second = right_class(answers, new_to)
-        limits = never_said(rules, answers)
-    else:
-        first = near_the_model(answers, new_to, doubted)
-        second = near_the_truth(answers, new_to)
-        limits = []
+    say = SENTENCES[rules.outcome.is_share]
+    first = say.near_the_model(answers, new_to, doubted)
+    second = say.near_the_truth(answers, new_to)
+    limits = say.never_said(rules, answers)
     model = " and the model" * (table.taught is not None)
     seen = [] if new_to else [ONLY_IF_NEW.format(model)]
     alone = [] if doubted else _one_question(rules, encoded, answers)
@@ -96,18 +94,11 @@ def _one_question(
     if model is None or rules.n_literals < 2 or (model == model[0]).all():
         return []
     asked = sorted(rules.asked)
-    if rules.classes:
-        # A class that the rules do not know is the first.
-        said, model = (rules.codes_of(labels) + 1 for labels in (said, model))
-    feature, alone = best_question(encoded[:, asked], model, rules.task)
+    say = SENTENCES[rules.outcome.is_share]
+    said, model = (say.numbers_of(rules, points) for points in (said, model))
+    feature, alone = best_question(encoded[:, asked], model, rules.outcome)
     name = rules.features.shown(asked[feature])
-    if rules.classes:
-        same, same_alone = said == model, alone == model
-        beaten = better(same, same_alone)
-        told = f"say the same as the model of {int(same_alone.sum()):,} of these rows"
-    else:
-        beaten = nearer(said, alone, model)
-        told = "come as near to what the model says"
+    beaten, told = say.beside_one_question(said, alone, model)
     if beaten > 0 or (alone == alone[0]).all():
         return []
     behind = "better than they" if beaten < 0 else "nothing shows that they do better"
@@ -130,20 +121,12 @@ def _as_learnt(rules: RuleSet) -> list[str]:
         ]
     doubted = f"{DOUBTED}. " if "warning" in rules.about else ""
     rows = rows_in_words(int(rules.n_rows))
-    told = (
-        f"they say the same as the model of {share_text(agreement)}"
-        if rules.classes
-        else f"they follow the model to an R² of {short_text(agreement)} (1 is all)"
-    )
+    say = SENTENCES[rules.outcome.is_share]
     first = (
         f"{doubted}How far these rules may stand in for the model on new rows is not "
-        f"known: of the {rows} that they were learnt from {told}."
+        f"known: of the {rows} that they were learnt from {say.as_learnt(agreement)}."
     )
-    expected = _on_average(rules, "expected")
-    second = []
-    if rules.classes and not math.isnan(expected):
-        right = share_text(expected)
-        second = [f"Of new rows they are expected to tell {right} right."]
+    second = say.on_new_rows(_on_average(rules, "expected"))
     few = _hardly_known(rules, " of the rows that they were learnt from")
     return [first, *second, *few]
 
@@ -152,7 +135,8 @@ def _on_average(rules: RuleSet, name: str) -> float:
     """A statistic of the rows that lines decide, over all rows; NaN where unknown."""
     if not isinstance(rules, RuleList):
         return math.nan
-    lines = [(r.caught, getattr(r, name)) for r in rules if not r.caught == 0]
+    known = [rule.statistics for rule in rules]
+    lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
     return sum(caught * value for caught, value in lines) / max(
         sum(caught for caught, _ in lines), 1e-300
     )
@@ -162,7 +146,8 @@ def _hardly_known(rules: RuleSet, of_what: str) -> list[str]:
     """Rules of so few rows that next to nothing is known of them."""
     if not isinstance(rules, RuleList):
         return []
-    few = [(k, r.rows_caught) for k, r in rules.lines() if r.rows_caught <= FEW_ROWS]
+    rows = [(k, rule.statistics.rows_caught) for k, rule in rules.lines()]
+    few = [(k, n) for k, n in rows if n <= FEW_ROWS]
     if not few:
         return []
     most = max(n for _, n in few)

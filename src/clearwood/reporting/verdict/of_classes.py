@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import share_text
 from clearwood.reporting.verdict.rivals import better
 from clearwood.reporting.verdict.saying import (
@@ -22,11 +24,10 @@ from clearwood.reporting.verdict.saying import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
-from clearwood.rules.decisions.rates import Rate, rate_of
-from clearwood.rules.rule import prediction_text
+from clearwood.rules.evaluation.intervals import Rate, rate_of
 
 
-def same_class(answers: WhatAllSay, new_to: str | None, doubted: bool) -> str:
+def near_the_model(answers: WhatAllSay, new_to: str | None, doubted: bool) -> str:
     """Whether rules may stand in for the model, and how often both say the same."""
     model = answers.model
     if model is None:
@@ -64,7 +65,7 @@ def _sure(rate: Rate) -> str:
     return f" ({told}; of many more rows like these most likely {low} to {high} %)"
 
 
-def right_class(answers: WhatAllSay, new_to: str | None) -> list[str]:
+def near_the_truth(answers: WhatAllSay, new_to: str | None) -> list[str]:
     """How often rules are right, beside the model and beside saying one thing."""
     truth, model = answers.truth, answers.model
     if truth is None:
@@ -93,6 +94,32 @@ def right_class(answers: WhatAllSay, new_to: str | None) -> list[str]:
     if model is not None and new_to == "rules":
         sentences.append(MAY_HAVE_LEARNT)
     return sentences
+
+
+def as_learnt(agreement: float) -> str:
+    """How often rules say the same as the model of the rows of their fit."""
+    return f"they say the same as the model of {share_text(agreement)}"
+
+
+def on_new_rows(expected: float) -> list[str]:
+    """How often rules are expected to be right, where that is known."""
+    if math.isnan(expected):
+        return []
+    return [f"Of new rows they are expected to tell {share_text(expected)} right."]
+
+
+def numbers_of(rules: RuleSet, labels: np.ndarray) -> np.ndarray:
+    """Labels as numbers; a class that the rules do not know is the first."""
+    return rules.codes_of(labels) + 1
+
+
+def beside_one_question(
+    said: np.ndarray, alone: np.ndarray, model: np.ndarray
+) -> tuple[int, str]:
+    """Whether rules say the same as the model more often than one question does."""
+    same, same_alone = said == model, alone == model
+    told = f"say the same as the model of {int(same_alone.sum()):,} of these rows"
+    return better(same, same_alone), told
 
 
 def _one_class(right: np.ndarray, one: np.ndarray, usual: Any, share: float) -> str:

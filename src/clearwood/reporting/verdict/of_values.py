@@ -18,6 +18,7 @@ from clearwood.reporting.verdict.saying import (
     WhatAllSay,
     of_rows,
 )
+from clearwood.rules import RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
 
 TENTH = 10
@@ -95,6 +96,33 @@ def near_the_truth(answers: WhatAllSay, new_to: str | None) -> list[str]:
     if model is not None and new_to == "rules":
         sentences.append(MAY_HAVE_LEARNT)
     return sentences
+
+
+def as_learnt(agreement: float) -> str:
+    """How near rules come to the model on the rows of their fit."""
+    return f"they follow the model to an R² of {short_text(agreement)} (1 is all)"
+
+
+def on_new_rows(expected: float) -> list[str]:
+    """Nothing: what is expected is the mean of the target, and no figure of merit."""
+    return []
+
+
+def numbers_of(rules: RuleSet, values: np.ndarray) -> np.ndarray:
+    """The values as they are."""
+    return values
+
+
+def beside_one_question(
+    said: np.ndarray, alone: np.ndarray, model: np.ndarray
+) -> tuple[int, str]:
+    """Whether rules come nearer to the model than one question does."""
+    return nearer(said, alone, model), "come as near to what the model says"
+
+
+def never_said(rules: RuleSet, answers: WhatAllSay) -> list[str]:
+    """Nothing: any value may be said."""
+    return []
 
 
 def _typical(errors: np.ndarray) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from clearwood.rules.rule import FEW_ROWS
-from clearwood.rules.statistics import LEVEL, mean_interval
+from clearwood.outcomes import Outcome
+from clearwood.rules.evaluation.intervals import LEVEL, mean_of
+from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12
 """So much nearer, in units of the largest value, is no nearer."""
@@ -50,12 +51,12 @@ def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
     unit = max(np.abs(truth).max(), np.abs(one).max(), np.abs(other).max()) or 1.0
     one, other, truth = one / unit, other / unit, truth / unit
     gain = (other - truth) ** 2 - (one - truth) ** 2
-    low, high = mean_interval(gain, np.ones(len(gain)))
-    return int(low > ROUNDING) - int(high < -ROUNDING)
+    found = mean_of(gain, np.ones(len(gain)))
+    return int(found.low > ROUNDING) - int(found.high < -ROUNDING)
 
 
 def best_question(
-    columns: np.ndarray, model: np.ndarray, task: str
+    columns: np.ndarray, model: np.ndarray, outcome: Outcome
 ) -> tuple[int, np.ndarray]:
     """The feature that tells most of what a model says by one cut, and what it tells.
 
@@ -67,7 +68,7 @@ def best_question(
     model : ndarray of shape (n_rows,)
         What the model says: values, or positions of classes from 0 on; not all the
         same.
-    task : {"classification", "regression"}
+    outcome : Outcome
 
     Returns
     -------
@@ -78,23 +79,21 @@ def best_question(
     Examples
     --------
     >>> columns = np.array([[5.0, 1.0], [4.0, 1.0], [5.0, 2.0], [4.0, 2.0]] * 4)
-    >>> feature, said = best_question(columns, columns[:, 1] * 10, "regression")
+    >>> from clearwood.outcomes import Mean
+    >>> feature, said = best_question(columns, columns[:, 1] * 10, Mean())
     >>> feature, said[:4].tolist()
     (1, [10.0, 10.0, 20.0, 20.0])
     """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     # Ranks: the cells themselves may be missing, or too large for scikit-learn.
     ranks = np.column_stack([np.unique(c, return_inverse=True)[1] for c in columns.T])
-    is_class = task == "classification"
-    make: Any = DecisionTreeClassifier if is_class else DecisionTreeRegressor
-    stump = make(max_depth=1, min_samples_leaf=FEW_ROWS + 1, random_state=0)
+    stump = outcome.tree_class()(
+        max_depth=1, min_samples_leaf=FEW_ROWS + 1, random_state=0
+    )
     # In units in which scikit-learn sees a difference.
-    stump.fit(ranks, model if is_class else model / np.abs(model).max())
+    stump.fit(ranks, model if outcome.is_share else model / np.abs(model).max())
     leaves = stump.apply(ranks)
     said = np.empty(len(model), dtype=model.dtype)
     for leaf in np.unique(leaves):
         rows = leaves == leaf
-        here = model[rows]
-        said[rows] = np.bincount(here).argmax() if is_class else here.mean()
+        said[rows] = outcome.constant_of(model[rows])
     return max(int(stump.tree_.feature[0]), 0), said

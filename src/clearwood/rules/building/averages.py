@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from clearwood.rules.building.shorten import (
-    prune_by_coverage,
-    rounded,
-    short_value,
-)
+from clearwood.rules.building.lists import printed
+from clearwood.rules.building.shorten import prune_by_coverage, rounded
 from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage
-from clearwood.rules.scores import variance
-from clearwood.rules.statistics import described
 from clearwood.rules.training import Training
-
-DECIMALS = 3
-"""Of class probabilities."""
 
 
 def build_rule_average(
@@ -56,9 +47,9 @@ def build_rule_average(
     RuleAverage
     """
     encoded = training.encoded
-    step = 0.0
-    if round_cuts and not training.classes:
-        step = 0.001 * math.sqrt(variance(training.taught, training.weight))
+    shorten = training.outcome.shortening(
+        0.001 * round_cuts, training.taught, training.weight
+    )
     rules = []
     for region, weight in zip(regions, weights):
         conditions = prune_by_coverage(region, encoded)
@@ -70,13 +61,10 @@ def build_rule_average(
             continue
         if round_cuts:
             conditions = rounded(conditions, encoded, training.bins.features)
-        rules.append(_part(conditions, rows, weight, training, round_cuts, step))
+        rules.append(_part(conditions, rows, weight, training, round_cuts, shorten))
     everything = np.ones(len(encoded), dtype=bool)
-    last = _part((), everything, weight_of_all, training, round_cuts, step)
-    rule_set = RuleAverage(tuple(rules), last, training.bins.features, training.classes)
-    return described(
-        rule_set, encoded, training.weight, training.teacher, training.labels
-    )
+    last = _part((), everything, weight_of_all, training, round_cuts, shorten)
+    return printed(RuleAverage, rules, last, training)
 
 
 def _part(
@@ -85,31 +73,10 @@ def _part(
     weight: float,
     training: Training,
     round_values: bool,
-    step: float,
+    shorten: Callable[[float], float],
 ) -> Rule:
-    mean = np.average(training.taught[rows], axis=0, weights=training.weight[rows])
-    weight = float(f"{weight:.3g}") if round_values else float(weight)
-    if not training.classes:
-        return Rule(conditions, short_value(float(mean), step), weight=weight)
-    shares = np.clip(mean, 0.0, 1.0)
+    outcome = training.outcome
+    answer = outcome.aggregate(training.taught[rows], training.weight[rows])
     if round_values:
-        shares = _short_shares(shares)
-    said = training.classes[int(shares.argmax())]
-    return Rule(conditions, said, tuple(shares.tolist()), weight=weight)
-
-
-def _short_shares(shares: np.ndarray) -> np.ndarray:
-    """Few decimals that still add up to 1: the largest share takes what is left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> _short_shares(np.array([2, 2, 2]) / 6)
-    array([0.334, 0.333, 0.333])
-    """
-    short = np.round(shares, DECIMALS)
-    largest = shares.argmax()
-    left = 1.0 - np.delete(short, largest).sum()
-    short[largest] = np.round(left, DECIMALS)
-    # With very many classes nothing may be left.
-    return short if short.argmax() == largest else shares
+        answer, weight = outcome.rounded(answer), float(f"{weight:.3g}")
+    return Rule(conditions, **outcome.says(answer, shorten), weight=float(weight))

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from clearwood.rules.building.monotone import in_order
-from clearwood.rules.building.shorten import (
-    prune_by_coverage,
-    rounded,
-    short_value,
-)
+from clearwood.rules.building.shorten import prune_by_coverage, rounded
 from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
+from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
-from clearwood.rules.scores import fidelity, variance
-from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training
 
 
@@ -83,8 +77,7 @@ def build_rule_set(
             replace(rule, conditions=rounded(rule.conditions, encoded, features))
             for rule in rules
         ]
-    rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
-    return _described(rule_set, training)
+    return printed(RuleList, rules, otherwise, training)
 
 
 def build_rule_list(
@@ -139,10 +132,9 @@ def build_rule_list(
             [*rules, otherwise],
             training,
             signs,
-            lambda value: short_value(value, _short_step(training) * round_cuts),
+            _shortening(training, round_cuts),
         )
-    rule_set = RuleList(tuple(rules), otherwise, features, training.classes)
-    return _described(rule_set, training)
+    return printed(RuleList, rules, otherwise, training)
 
 
 def build_rule_sum(
@@ -177,10 +169,8 @@ def build_rule_sum(
     -------
     RuleSum
     """
-    real, classes = training.real, training.classes
-    step = 0.0
-    if round_cuts and not classes:
-        step = 0.001 * math.sqrt(variance(real.taught, real.weight))
+    real, outcome = training.real, training.outcome
+    shorten = outcome.shortening(0.001 * round_cuts, real.taught, real.weight)
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
     for region, value in zip(regions, values):
@@ -194,24 +184,10 @@ def build_rule_sum(
             conditions = rounded(conditions, training.encoded, training.bins.features)
         kept.append((conditions, value))
     rules = [
-        _addend(conditions, value, classes, round_cuts, step)
+        Rule(conditions, **outcome.adds(value, shorten))
         for conditions, value in [*kept, ((), constant)]
     ]
-    rule_set = RuleSum(tuple(rules[:-1]), rules[-1], training.bins.features, classes)
-    return _described(rule_set, training)
-
-
-def _addend(
-    conditions: tuple[Condition, ...],
-    value: Any,
-    classes: Sequence[Any],
-    round_values: bool,
-    step: float,
-) -> Rule:
-    if len(classes):
-        scores = [float(f"{v:.3g}") if round_values else float(v) for v in value]
-        return Rule(conditions, classes[int(np.argmax(scores))], scores=tuple(scores))
-    return Rule(conditions, short_value(float(value), step))
+    return printed(RuleSum, rules[:-1], rules[-1], training)
 
 
 def _in_printed_order(
@@ -219,15 +195,12 @@ def _in_printed_order(
     held: list[np.ndarray],
     training: Training,
 ) -> list[int]:
-    taught, weight = training.taught, training.weight
-    is_class = training.task == "classification"
-    if is_class:
-        taught = taught.argmax(axis=1)
+    outcome, weight = training.outcome, training.weight
+    taught = outcome.point(training.taught)
     found = {}
     for i in kept:
-        mean = _mean_taught(held[i], training)
-        said = mean.argmax() if is_class else mean
-        found[i] = fidelity(taught, said, training.task, weight, held[i])
+        said = outcome.point(_aggregate(held[i], training))
+        found[i] = outcome.fidelity(taught, said, weight, held[i])
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -244,11 +217,8 @@ def _with_rows(rules: list[Rule], training: Training, min_rows: float) -> list[R
     return kept
 
 
-def _mean_taught(rows: np.ndarray, training: Training) -> np.ndarray:
-    taught = training.taught[rows]
-    mean = np.average(taught, axis=0, weights=training.weight[rows])
-    # Rounding may take it beyond: a probability above 1, a constant off itself.
-    return np.clip(mean, taught.min(axis=0), taught.max(axis=0))
+def _aggregate(rows: np.ndarray, training: Training) -> Any:
+    return training.outcome.aggregate(training.taught[rows], training.weight[rows])
 
 
 def _rule(
@@ -257,19 +227,17 @@ def _rule(
     training: Training,
     round_values: bool,
 ) -> Rule:
-    mean = _mean_taught(rows, training)
-    if training.classes:
-        said = training.classes[int(training.class_of(mean))]
-        return Rule(conditions, said, tuple(mean.tolist()))
-    value = float(mean)
-    return Rule(
-        conditions, short_value(value, _short_step(training)) if round_values else value
+    shorten = _shortening(training, round_values)
+    answer = _aggregate(rows, training)
+    said = training.outcome.says(answer, shorten, training.class_counts)
+    return Rule(conditions, **said)
+
+
+def _shortening(training: Training, round_values: bool) -> Callable[[float], float]:
+    """To values within half a percent of the target's standard deviation."""
+    return training.outcome.shortening(
+        0.005 * round_values, training.taught, training.weight
     )
-
-
-def _short_step(training: Training) -> float:
-    """Half a percent of the target's standard deviation."""
-    return 0.005 * math.sqrt(variance(training.taught, training.weight))
 
 
 def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rule:
@@ -282,9 +250,15 @@ def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rul
     return _rule((), free, training, round_values)
 
 
-def _described(rule_set: Kind, training: Training) -> Kind:
-    """The same rules, with their statistics on the real rows."""
-    training = training.real
-    return described(
-        rule_set, training.encoded, training.weight, training.teacher, training.labels
+def printed(
+    kind: type[Kind], rules: Sequence[Rule], otherwise: Rule, training: Training
+) -> Kind:
+    """Rules of a kind, with their statistics on the real rows."""
+    rule_set = kind(
+        tuple(rules),
+        otherwise,
+        training.bins.features,
+        training.classes,
+        outcome=training.outcome,
     )
+    return described(rule_set, training.real.counted)

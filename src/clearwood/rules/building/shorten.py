@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._words.numbers import shortest_between
 from clearwood.columns.dates import DATES, plain_date
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import (
@@ -22,7 +23,6 @@ from clearwood.rules.conditions import (
     Interval,
     combine_literals,
     matches_all,
-    shortest_between,
 )
 from clearwood.rules.rule import first_match
 
@@ -174,16 +174,3 @@ def _rounded_cut(cut: float, column: np.ndarray, beyond: float, kind: str) -> fl
     if kind in DATES:
         return plain_date(low, high, cut, kind)
     return shortest_between(low, high, near=cut)
-
-
-def short_value(value: float, step: float) -> float:
-    """The shortest number within a step; the value itself without a step.
-
-    Examples
-    --------
-    >>> short_value(12.3456, 0.1), short_value(12.3456, 0.0)
-    (12.3, 12.3456)
-    """
-    if not 0 < step < math.inf:
-        return value
-    return shortest_between(value - step, value + step, near=value)

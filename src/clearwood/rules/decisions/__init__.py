@@ -9,6 +9,7 @@ import numpy as np
 from clearwood.columns.validation import check_weight
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+from clearwood.outcomes.classes import positions_of
 from clearwood.rules.decisions.of_classes import (
     CalibrationPoint,
     ClassAnswers,
@@ -24,10 +25,9 @@ from clearwood.rules.decisions.of_values import (
     Residuals,
     judge_values,
 )
-from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.decisions.roc import Roc
+from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.rule_set import RuleSet, rules_of
-from clearwood.rules.scores import positions_of
 
 __all__ = [
     "ClassAnswers",

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from clearwood._words.numbers import percent_text
 from clearwood.charts.chart import Axis, Chart, Panel
 from clearwood.charts.display import Display
 from clearwood.charts.marks import Area, Level, Mark, Points
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleScores
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
-from clearwood.rules.scores import prediction_error
 
 
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Fidelity, error and literals against the number of lines.
 
@@ -54,20 +55,11 @@ class PathDisplay(Display):
     'fidelity (R²)'
     """
 
-    def __init__(
-        self,
-        scores: Sequence[RuleScores],
-        *,
-        task: str,
-        chosen: int,
-        held_out: HeldOutPath | None = None,
-        model_error: float = float("nan"),
-    ) -> None:
-        self.scores = scores
-        self.task = task
-        self.chosen = chosen
-        self.held_out = held_out
-        self.model_error = model_error
+    scores: Sequence[RuleScores]
+    task: str
+    chosen: int
+    held_out: HeldOutPath | None = None
+    model_error: float = float("nan")
 
     @classmethod
     @warned_once()
@@ -107,7 +99,7 @@ class PathDisplay(Display):
         of_model = float("nan")
         if y is not None:
             truth = rules.check_truth(y, n_rows, "y")
-            of_model = prediction_error(truth, taught, rules.task)
+            of_model = rules.outcome.mean_loss(truth, taught)
         return cls(
             scores,
             task=rules.task,
@@ -118,7 +110,8 @@ class PathDisplay(Display):
 
     def chart(self) -> Chart:
         """Fidelity, error where it is known, and literals."""
-        is_class = self.task == "classification"
+        outcome = OUTCOMES[self.task]
+        shown = outcome.figure if outcome.is_share else None
         fidelity = [
             *self._line("fidelity", "first", "on the rows shown"),
             *self._held_out(),
@@ -128,14 +121,14 @@ class PathDisplay(Display):
         if self.held_out is not None:
             longest = max(longest, len(self.held_out.fidelity))
         x = Axis("lines, otherwise included", 0.7, longest + 0.3, is_whole=True)
-        up = "fidelity\n(share of equal classes)" if is_class else "fidelity (R²)"
-        shown = percent_text if is_class else None
+        space = "\n" if shown else " "
+        up = f"fidelity{space}({outcome.agreement_unit})"
         panels = [Panel(fidelity, x, Axis(up, shown=shown), 190.0, "lower right")]
         if self._has_error:
             error = [*self._line("error", "second", "rules"), self._chosen()]
             if not math.isnan(self.model_error):
                 error.append(Level(self.model_error, "y", "the model", "quiet", "--"))
-            up = f"error\n({'share of wrong classes' if is_class else 'mean squared'})"
+            up = f"error\n({outcome.error_unit})"
             panels.append(Panel(error, x, Axis(up, shown=shown), 152.0, "upper right"))
         literals = [*self._line("n_literals", "quiet"), self._chosen()]
         most = max(1.0, 1.05 * max(score.n_literals for score in self.scores))
@@ -176,20 +169,12 @@ class PathDisplay(Display):
     def _chosen(self, label: str = "") -> Level:
         return Level(self.chosen, "x", label)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def error_ax_(self) -> Any:
+        """Axes that show the error, where the truth was given."""
+        return self.parts_[1] if self._has_error else None
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Is divided; a new figure by default.
-
-        Returns
-        -------
-        PathDisplay
-            Itself, with ``ax_``, ``error_ax_``, ``literals_ax_`` and ``figure_``.
-        """
-        super().plot(ax)
-        self.error_ax_ = self.parts_[1] if self._has_error else None
-        self.literals_ax_ = self.parts_[-1]
-        return self
+    @property
+    def literals_ax_(self) -> Any:
+        """Axes that show the literals."""
+        return self.parts_[-1]

@@ -13,17 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._html import count_text
+from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, share_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
-from clearwood.rules.rule import (
-    Rule,
-    prediction_text,
-    said_probability,
-    unlikely_text,
-)
+from clearwood.rules.rule import Rule, said_probability, unlikely_text
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
@@ -291,4 +287,6 @@ class _Maker:
     def _rows(self, here: np.ndarray | None, first: int, last: int) -> float:
         if here is not None:
             return float(here.sum())
-        return sum(rule.rows_caught for rule in list(self.rules)[first : last + 1])
+        return sum(
+            rule.statistics.rows_caught for rule in list(self.rules)[first : last + 1]
+        )

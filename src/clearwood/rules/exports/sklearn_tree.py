@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,9 @@ from clearwood.rules.exports.questions import (
     finite_number,
     questions_of,
 )
-from clearwood.rules.rule_kinds import RuleList
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 MOST_LEAVES = 10_000
 LEAF, NO_FEATURE = -1, -2
@@ -81,7 +82,7 @@ class _Nodes:
 
 def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
-    if not isinstance(rule_set, RuleList):
+    if not rule_set.one_decides:
         raise InputError(
             "Rules that add up, or of which an average is taken, are not one tree; "
             "export them as Python or SQL (to_python, to_sql)."
@@ -138,12 +139,9 @@ def _tree(
     features: FeatureSpace,
 ) -> Any:
     """The fitted tree that asks these questions of these columns."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     nodes = _nodes(rule_set, questions)
     # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
-    kind = DecisionTreeClassifier if rule_set.classes else DecisionTreeRegressor
-    estimator = kind()
+    estimator = rule_set.outcome.tree_class()()
     n_rows = max(len(rule_set.classes), 1)
     estimator.fit(blank_table(features, n_rows), np.arange(n_rows))
     if rule_set.classes:
@@ -170,11 +168,9 @@ def blank_table(features: FeatureSpace, n_rows: int) -> Any:
 
 def _values(rule_set: RuleSet) -> np.ndarray:
     """What the leaves of each rule hold."""
-    if not rule_set.classes:
-        return np.array([[finite_number(rule.prediction)] for rule in rule_set])
-    values = np.array([rule.probabilities for rule in rule_set], dtype=np.float64)
-    for number, (rule, shares) in enumerate(zip(rule_set, values), start=1):
-        if rule_set.classes[int(shares.argmax())] != rule.prediction:
+    values = np.array([list(map(finite_number, rule.numbers)) for rule in rule_set])
+    for number, (rule, numbers) in enumerate(zip(rule_set, values), start=1):
+        if rule_set.outcome.says(numbers, float)["prediction"] != rule.prediction:
             raise InputError(
                 f"Rule {number} says {rule.prediction!r}, which is not its most "
                 "probable class; a tree of scikit-learn predicts the most probable."

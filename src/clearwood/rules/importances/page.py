@@ -7,6 +7,7 @@ from typing import Any
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import rounded_text, share_text
+from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances
 
 MOST = 15
@@ -24,7 +25,7 @@ def summarize_importances(
     called : mapping of str to str
         What people call each column.
     """
-    is_share = found.task == "classification"
+    is_share = OUTCOMES[found.task].is_share
     largest = max([*found.rules, *found.model, 1e-12])
     sides = (found.rules, found.rules_error), (found.model, found.model_error)
     lines = []

@@ -11,7 +11,6 @@ from clearwood._estimators import take_rows
 from clearwood.columns.feature_space import EncodedTable, is_frame
 from clearwood.exceptions import InputError
 from clearwood.rules.rule_set import RuleSet, rows_for, rules_of
-from clearwood.rules.scores import fidelity
 
 SMALLEST = 1e-12
 """Changes below this are none."""
@@ -187,7 +186,7 @@ def _measure(
         table = pd.DataFrame(table)
 
     def score(speaker: _Speaker, X: Any, y: np.ndarray) -> float:
-        return float(fidelity(y, speaker.predict(X), rules.task))
+        return rules.outcome.fidelity(y, speaker.predict(X))
 
     said = speaker.predict(table)
     if len(np.unique(said)) == 1:

@@ -175,6 +175,8 @@ std::tuple<double, double, bool> improve_term(const TermProblem<Bin>& problem,
         Vector<bool> moved = copy_of(now);
         double found = of_value + improve_box(of_box, moved, there);
         if (found > reached - SMALLEST_CHANGE) break;
+        // The value is that which was found to be the best of this very box.
+        bool is_settled = turn > 0 && std::equal(moved.begin(), moved.end(), now.begin());
         now = std::move(moved);
         reached = found;
         if (found < least - ROUNDING) {
@@ -184,6 +186,7 @@ std::tuple<double, double, bool> improve_term(const TermProblem<Bin>& problem,
             std::copy(now.begin(), now.end(), box.begin());
             std::copy(there.begin(), there.end(), inside.begin());
         }
+        if (is_settled) break;
         share.fill(0.0);
         double target = 0.0;
         Index n_own = 0;  // without a branch, as in list_near

@@ -27,7 +27,6 @@ from clearwood.columns.validation import (
     check_forbidden,
     check_range,
     check_table,
-    check_target,
     check_weight,
 )
 from clearwood.exceptions import (
@@ -35,6 +34,7 @@ from clearwood.exceptions import (
     InputError,
     PoorFidelityWarning,
 )
+from clearwood.outcomes import OUTCOMES, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.simplifiers._common.asking import (
     Teacher,
@@ -216,7 +216,7 @@ class RulesFromEnsemble(BaseEstimator):
         check_weight_size(weight)
         if y is not None:
             check_apart(X, y)
-            y = check_target(y, n_samples, numeric=self._task == "regression")
+            y = OUTCOMES[self._task].check(y, n_samples)
         # The ensemble's seed comes first, so that the search does not depend on it.
         generator = as_generator(self.random_state)
         default = self._default_estimator().set_params(
@@ -286,7 +286,7 @@ class RulesFromEnsemble(BaseEstimator):
         self, ensemble: Teacher, X: Any, y: Any, weight: np.ndarray
     ) -> Training:
         """The rows that count, and what the rules shall say of them."""
-        classes = () if ensemble.classes is None else tuple(ensemble.classes.tolist())
+        outcome = outcome_of(ensemble.classes)
         labels = None if y is None else class_positions(ensemble, y)
         table, encoded, answers, others = read_rows(ensemble, X)
         taught = self._taught(answers, labels)
@@ -305,25 +305,23 @@ class RulesFromEnsemble(BaseEstimator):
             taught[counted],
             None if labels is None else labels[counted],
             weight[counted],
-            (answers.argmax(axis=1) if classes else answers)[counted],
+            outcome.point(answers)[counted],
             bins,
-            classes,
+            outcome.classes,
             check_forbidden(self.forbidden, bins.features, self._columns()),
             others=others,
         )
 
     def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
         """What rules shall say: what the ensemble does, or the labels do."""
-        of_values = answers.ndim == 1
-        if of_values:
-            check_range(answers, "What the ensemble says")
+        check_range(answers, "What the ensemble says")
         if self.target == "ensemble":
             return answers
         if labels is None:
             raise InputError(
                 "target='labels' requires y to be passed, but the target y is None."
             )
-        return labels if of_values else np.eye(answers.shape[1])[labels]
+        return outcome_of(self.ensemble_.classes).certain(labels)
 
     def _columns(self) -> list[str]:
         """Names of the table's columns; the ensemble may not read all of them."""

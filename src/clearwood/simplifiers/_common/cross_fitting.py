@@ -100,6 +100,4 @@ def _left_out(
 def _taught_by_labels(training: Training) -> Training:
     """The same rows, of which rules shall say the labels, not what the model says."""
     labels: Any = training.labels
-    if training.classes:
-        return replace(training, taught=np.eye(len(training.classes))[labels])
-    return replace(training, taught=labels)
+    return replace(training, taught=training.outcome.certain(labels))

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import product
+from clearwood._words.labels import prediction_text
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
-from clearwood.rules.rule import prediction_text
-from clearwood.rules.scores import fidelity, likelier_order, never_said
+from clearwood.rules.scores import likelier_order, never_said
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 ROUNDING = 1e-9
@@ -78,10 +78,8 @@ def doubts_about(
     """
     if not varies(training.taught):
         return []
-    said = rules.predict_encoded(training.encoded)
-    told = said
-    if training.classes:
-        told = rules.probabilities_encoded(training.encoded)
+    outcome, said = training.outcome, rules.predict_encoded(training.encoded)
+    told = rules.answers_encoded(training.encoded)
     if not varies(told):
         return [
             Doubt(
@@ -91,13 +89,9 @@ def doubts_about(
                 "does: they explain nothing.",
             )
         ]
-    taught = training.taught
-    if training.classes:
-        position = {label: i for i, label in enumerate(training.classes)}
-        said = np.array([position[label] for label in said.tolist()])
-        taught = training.class_of(taught)
+    said, taught = outcome.codes(said), training.point(training.taught)
     found = []
-    reached = fidelity(taught, said, training.task, training.weight)
+    reached = outcome.fidelity(taught, said, training.weight)
     # Rules that order rows better than the split are no worse where classes are few.
     is_worse = reached < split.fidelity - MARGIN and not (
         training.classes
@@ -202,31 +196,28 @@ def best_single_split(
     Judged on the rows it is grown on, like the rules; of very many rows, on a random
     part.
     """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
     rows = np.arange(len(training))
     if len(rows) > most_rows:
         rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
     # In units in which scikit-learn sees a difference.
     taught, weight = training.standardised[rows], training.weight[rows]
     weight = weight / weight.max()
-    scores = taught[:, 0] if training.classes else taught
+    scores = taught.reshape(len(taught), -1)[:, 0]
     columns = training.codes[np.ix_(rows, training.asked)].astype(np.float32)
     for column, d in zip(columns.T, training.asked):
         if training.bins.is_category[d]:
             codes = column.astype(np.int64)
             ranks = mean_ranks(codes, scores, weight, int(training.bins.n_bins[d]))
             column[:] = ranks[codes]
-    make: Any = DecisionTreeRegressor
-    if training.classes:
-        probabilities, make = taught, DecisionTreeClassifier
-        taught = taught.argmax(axis=1)
+    outcome, probabilities = training.outcome, taught
+    taught = outcome.point(taught)
     if not columns.size:
         columns = np.zeros((len(rows), 1), dtype=np.float32)
     least = min(min_rows, len(rows))
+    make = outcome.tree_class()
     stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
     stump.fit(columns, taught, sample_weight=weight)
-    reached = fidelity(taught, stump.predict(columns), training.task, weight)
+    reached = outcome.fidelity(taught, stump.predict(columns), weight)
     if not training.classes:
         return SingleSplit(reached)
     leaves = stump.apply(columns)

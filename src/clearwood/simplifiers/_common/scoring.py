@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from clearwood._estimators import StrOptions
 from clearwood.exceptions import InputError
@@ -31,9 +30,6 @@ SOFTNESS_FOR_LOG_LOSS = 1.0
 """Weight of the squared error of probabilities beside the regret, while rules for
 classes grow that are judged by log loss; more is no better."""
 
-LEAST = 1e-3
-"""Smallest probability that the log loss looks at."""
-
 FULL_PENALTY = 0.1
 """Loss of the best constant from which on penalties count in full. Where a class is
 rare there is less to lose, and full penalties would leave the constant."""
@@ -49,13 +45,13 @@ def at_stake(loss: Any) -> float:
 
     Parameters
     ----------
-    loss : ProbabilityLoss or SquaredLoss
+    loss : Loss
 
     Examples
     --------
-    >>> from clearwood.search import ProbabilityLoss
+    >>> from clearwood.search import Loss
     >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
-    >>> round(at_stake(ProbabilityLoss.of(taught, np.ones(2), softness=0.5)), 3)
+    >>> round(at_stake(Loss.probabilities(taught, np.ones(2), softness=0.5)), 3)
     0.1
     """
     said = loss.best_value(np.ones(len(loss.share), dtype=bool))
@@ -79,12 +75,11 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     """
     if not isinstance(scoring, str):
         return 1.0 - _scores_of(scoring, rows, said)
-    if not rows.classes:
-        return (rows.standardised - said) ** 2
+    outcome = rows.outcome
     if scoring in ("auto", "log_loss"):
-        return excess_log_loss(rows.standardised, said)
-    taught = rows.class_of(rows.taught)
-    wrong = (taught != said.argmax(axis=1)).astype(np.float64)
+        return outcome.proper_losses(rows.standardised, said)
+    taught = outcome.point(rows.standardised)
+    wrong = outcome.losses(taught, outcome.point(said)).astype(np.float64)
     if scoring == "balanced":
         # Each class that there is counts the same.
         mass = np.bincount(taught, rows.weight, len(rows.classes))
@@ -92,36 +87,11 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     return wrong
 
 
-def excess_log_loss(scores: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Log loss per row beyond that of saying exactly what is taught (Kullback-Leibler).
-
-    Means differ as those of the log loss do, with smaller standard errors: how sure
-    the model is of a row is no matter of the rules.
-
-    Parameters
-    ----------
-    scores, said : ndarray of shape (n_rows, n_classes)
-        Class probabilities, or what they count, that are right and that are said.
-
-    Examples
-    --------
-    >>> taught = np.array([[0.9, 0.1], [0.5, 0.5]])
-    >>> excess_log_loss(taught, np.full((2, 2), 0.5)).round(3) + 0.0
-    array([0.368, 0.   ])
-    """
-    total = scores.sum(axis=1)
-    taught, said = (p / p.sum(axis=1, keepdims=True) for p in (scores, said))
-    p = np.maximum(said, LEAST)
-    p /= p.sum(axis=1, keepdims=True)
-    return total * (xlogy(taught, taught) - taught * np.log(p)).sum(axis=1)
-
-
 def _scores_of(
     scoring: Callable[..., Any], rows: Training, said: np.ndarray
 ) -> np.ndarray:
     """What a function that was handed in gives, of values in the data's own units."""
-    if not rows.classes:
-        said = said * rows.unit + rows.centre
+    said = said * rows.unit + rows.centre
     scores = np.asarray(scoring(rows.taught, said), dtype=np.float64)
     if scores.shape != (len(rows),) or not np.isfinite(scores).all():
         raise InputError(

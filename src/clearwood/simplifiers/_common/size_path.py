@@ -111,16 +111,14 @@ class RulesOnSizePath(RulesFromEnsemble):
         asked = self.class_weight
         if asked is None and self.scoring == "balanced":
             asked = "balanced"
-        if asked is None or not training.classes:
+        if asked is None:
             return training
         return replace(training, class_weight=class_weights(training, asked))
 
     def _said(self, rules: Any, rows: Training) -> np.ndarray:
         """What rules in bins say of some rows: class probabilities, or values."""
         said = rules.predict(rows.grid)
-        if rows.classes and said.ndim == 1:
-            return np.eye(len(rows.classes))[said]
-        return said
+        return said if said.ndim == rows.taught.ndim else rows.outcome.certain(said)
 
     @fit_context
     def _choose_size(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
@@ -340,9 +338,8 @@ class RulesOnSizePath(RulesFromEnsemble):
             losses[:, group, :, held[:, None]] = np.moveaxis(part, 2, 1)
         mean, error = weighted_mean_and_error(losses, training.weight)
         found = HeldOutFidelity(1.0 - mean[0], error[0])
-        if self.scoring == "agreement" or (
-            self.scoring == "auto" and not training.classes
-        ):
+        scoring = training.outcome.scoring if self.scoring == "auto" else self.scoring
+        if scoring == "agreement":
             return found
         return found._replace(score=1.0 - mean[1], score_error=error[1])
 

@@ -104,7 +104,7 @@ def rows_to_judge(
         training.encoded, bins.is_category, bins.used_features, first, generator
     )
     answers = answers_of(ensemble, training.as_read(rows, first))
-    said = answers.argmax(axis=1) if training.classes else answers
+    said = training.outcome.point(answers)
     return replace(
         training.take(first), encoded=rows, taught=answers, labels=None, teacher=said
     )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood.columns.validation import check_table, check_target
+from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
@@ -260,8 +260,7 @@ def _coded(
     weight = rows.checked_weight()
     labels = None
     if method.target == "labels":
-        numeric = not training.classes
-        y = check_target(rows.y, rows.n_rows, numeric=numeric)
+        y = training.outcome.check(rows.y, rows.n_rows)
         labels = class_positions(ensemble, y)
     encoded = ensemble.encode(X)
     taught = method._taught(answers_of(ensemble, encoded), labels)

@@ -121,7 +121,7 @@ class Parameters(NamedTuple):
         second would lose its digits.
     share : ndarray of shape (K,)
         alpha.
-    output : Normal or ClassProbabilities
+    output : Normal or Multinomial
         phi.
     """
 

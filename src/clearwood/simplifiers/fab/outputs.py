@@ -21,7 +21,7 @@ class Normal(NamedTuple):
     precision: np.ndarray
 
 
-class ClassProbabilities(NamedTuple):
+class Multinomial(NamedTuple):
     """Parameters of the multinomial output: gamma_kc, components by classes."""
 
     probability: np.ndarray
@@ -125,36 +125,36 @@ class MultinomialOutput:
         """``dim phi / K``: the paper counts all C probabilities (appendix B)."""
         return self.n_classes
 
-    def log_density(self, y: np.ndarray, classes: ClassProbabilities) -> np.ndarray:
+    def log_density(self, y: np.ndarray, classes: Multinomial) -> np.ndarray:
         """``log p(y|k)``, rows by components; soft ``y`` weighs the classes."""
         return product(y, clipped_log(classes.probability).T)
 
     def statistics(
-        self, y: np.ndarray, mass: np.ndarray, classes: ClassProbabilities
+        self, y: np.ndarray, mass: np.ndarray, classes: Multinomial
     ) -> np.ndarray:
         """Mass of each class, classes by components."""
         return _kernels.weighted_sums(mass, y).T
 
     def m_step(
-        self, counts: np.ndarray, sums: np.ndarray, classes: ClassProbabilities
-    ) -> ClassProbabilities:
+        self, counts: np.ndarray, sums: np.ndarray, classes: Multinomial
+    ) -> Multinomial:
         """Eq. 14: shares of the classes."""
-        return ClassProbabilities((sums / counts).T)
+        return Multinomial((sums / counts).T)
 
     def expected_log_density(
         self,
         counts: np.ndarray,
         sums: np.ndarray,
-        before: ClassProbabilities,
-        classes: ClassProbabilities,
+        before: Multinomial,
+        classes: Multinomial,
     ) -> float:
         """Sum over rows and components of responsibility times ``log p(y|k)``."""
         return float(np.sum(sums.T * clipped_log(classes.probability)))
 
-    def around(self, y: np.ndarray) -> ClassProbabilities:
+    def around(self, y: np.ndarray) -> Multinomial:
         """A start: halfway between one row's classes and the average."""
-        return ClassProbabilities(0.5 * y + 0.5 * y.mean(axis=0))
+        return Multinomial(0.5 * y + 0.5 * y.mean(axis=0))
 
-    def values(self, classes: ClassProbabilities) -> np.ndarray:
+    def values(self, classes: Multinomial) -> np.ndarray:
         """The probabilities themselves."""
         return classes.probability

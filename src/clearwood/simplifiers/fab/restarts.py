@@ -13,7 +13,6 @@ from clearwood._numeric import spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
-from clearwood.rules.scores import fidelity
 from clearwood.simplifiers.fab.inference import (
     Fit,
     Mixture,
@@ -157,19 +156,16 @@ def judged(
     boxes = component_boxes(problem.bins, eta, not_eta)
     rules = print_rules(boxes[:, training.asked_bins])
     mixture = Mixture.of(problem, fit.parameters)
-    taught, soft = training.taught, mixture.predict(training.codes)
-    said: list[Any] = [rule.prediction for rule in rules]
-    if training.classes:
-        taught, soft = taught.argmax(axis=1), soft.argmax(axis=1)
-        said = [training.classes.index(label) for label in said]
-    printed = np.array(said)[rules.apply_encoded(training.encoded)]
-    task, weight = training.task, training.weight
+    outcome, weight = training.outcome, training.weight
+    taught = outcome.point(training.taught)
+    soft = outcome.point(mixture.predict(training.codes))
+    printed = outcome.codes(rules.predictions)[rules.apply_encoded(training.encoded)]
     return Restart(
         fit,
         mixture,
         rules,
-        fidelity(taught, printed, task, weight),
-        fidelity(taught, soft, task, weight),
+        outcome.fidelity(taught, printed, weight),
+        outcome.fidelity(taught, soft, weight),
     )
 
 

@@ -145,7 +145,8 @@ def rows_that_judge(
     """The training rows, or some of very many; values may become levels."""
     if levels is not None and not training.classes:
         level, names = levels_of(training.taught, levels)
-        training = replace(training, taught=np.eye(levels)[level], classes=names)
+        taught = np.eye(levels)[level]
+        training = replace(training, taught=taught, classes=names, scale=None)
     if len(training) <= MOST_ROWS:
         return training
     drawn = generator.choice(len(training), MOST_ROWS, replace=False)

@@ -130,8 +130,7 @@ def judging_rows(rows: Training) -> JudgingRows:
 
 def target_of(rows: Training) -> np.ndarray:
     """What the rules are judged by: class numbers, or standardised values."""
-    taught = rows.taught.argmax(axis=1) if rows.classes else rows.standardised
-    return taught.astype(np.float64)
+    return rows.outcome.point(rows.standardised).astype(np.float64)
 
 
 def distinct(judged: Judged) -> Judged:
@@ -194,12 +193,8 @@ class ExtractedRules:
 
         ``rows`` judged them; ``seen`` are the bins that hold any training rows.
         """
-        if rows.classes:
-            prediction = np.array(rows.classes)[judged.said.astype(np.int64)]
-        else:
-            prediction = rows.centre + rows.unit * judged.said
         return cls(
-            prediction,
+            rows.outcome.named(rows.centre + rows.unit * judged.said),
             judged.frequency,
             judged.error * rows.unit**2,
             judged.paths.lengths,
