@@ -30,18 +30,18 @@ MOST_ROWS, SPLITS = 2000, 3
 KEYS = ["data", "split", "method"]
 PRUNED = {"ccp_alpha": [0.0, *np.geomspace(1e-5, 0.1, 13)]}
 TEXT = f"""\
-Tables of `fresh_tables.csv` marked `choose` with two classes or values, {SPLITS} random
-splits: half of the rows to train, the others to test, at most {MOST_ROWS:,} each. All
-methods have their defaults. `boosting` is the histogram gradient boosting of
-scikit-learn, an opaque model; list, tree and sum are our surrogates of it (`RuleList`,
-`DistilledTree`, `AdditiveRules`, at most ten rules), and fidelity is their agreement with it (share of
-equal classes, or R2). EBM is the explainable boosting machine of interpret; CART is
-pruned by cost-complexity, chosen by five-fold cross-validated log loss or squared
-error; FIGS and RuleFit are those of imodels. Linear models, CART, FIGS and RuleFit see one-hot columns
-and imputed values, the others the table as it is. Size: literals in rules and in the
-leaves of CART; splits of FIGS; terms (curves and pairs) of an EBM; coefficients of a
-linear model. AUC, log loss and RMSE (in standard deviations of the target) are of the
-test rows."""
+Tables of `fresh_tables.csv` marked `choose` with two classes or values, {SPLITS}
+random splits: half of the rows to train, the others to test, at most {MOST_ROWS:,}
+each. All methods have their defaults. `boosting` is the histogram gradient boosting
+of scikit-learn, an opaque model; list, tree and sum are our surrogates of it
+(`RuleList`, `DistilledTree`, `AdditiveRules`, at most ten rules), and fidelity is
+their agreement with it (share of equal classes, or R2). EBM is the explainable
+boosting machine of interpret; CART is pruned by cost-complexity, chosen by five-fold
+cross-validated log loss or squared error; FIGS and RuleFit are those of imodels.
+Linear models, CART, FIGS and RuleFit see one-hot columns and imputed values, the
+others the table as it is. Size: literals in rules and in the leaves of CART; splits
+of FIGS; terms (curves and pairs) of an EBM; coefficients of a linear model. AUC, log
+loss and RMSE (in standard deviations of the target) are of the test rows."""
 
 
 def tables():
