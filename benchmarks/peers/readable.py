@@ -22,7 +22,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import clearwood as cw
 from benchmarks._data import SHARED, prepared
 from benchmarks._study import Study, arguments, markdown_table, simplifier
 
@@ -246,7 +245,7 @@ def main():
         for method in METHODS
         if installed(method)
     }
-    study.run(cases, warm=lambda: cw.simplify)
+    study.run(cases, warm=lambda: None)
     write_page(study)
 
 
