@@ -15,7 +15,16 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.marks import LEADING, Linked, Mark, Points, Surface, stroke, text
+from clearwood.charts.marks import (
+    LEADING,
+    Key,
+    Linked,
+    Mark,
+    Points,
+    Surface,
+    stroke,
+    text,
+)
 from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
 from clearwood.charts.style import QUIET, in_lines, plain, text_width
 
@@ -171,7 +180,13 @@ class Panel:
             ax.figure.draw_without_rendering()
         for mark in (*ground, *self.marks):
             mark.draw(ax)
+        labels = ax.get_legend_handles_labels()[1]
         if self.is_bare:
+            if labels:
+                ax.legend(
+                    loc="upper left", ncols=min(len(labels), 6), fontsize=SMALL,
+                    frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
+                )  # fmt: skip
             return
         self.x.draw(ax.xaxis, scales[0])
         self.y.draw(ax.yaxis, scales[1])
@@ -182,7 +197,6 @@ class Panel:
             ax.grid(axis=self.grid, color="#00000018")
         if self.is_named_beside:
             ax.yaxis.label.set(rotation=0, ha="right", va="center")
-        labels = ax.get_legend_handles_labels()[1]
         if self.legend == "below" and labels:
             # As many columns as fit.
             width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
@@ -215,6 +229,8 @@ class Chart:
         What is free beside panels to the right on pages, in pixels.
     ground : sequence of Mark
         Behind all panels.
+    least : float
+        A page that is narrower moves it sideways, in pixels; 0: it shrinks instead.
     """
 
     title: str
@@ -223,6 +239,7 @@ class Chart:
     size: tuple[float, float] = (6.4, 4.0)
     right: float = RIGHT
     ground: Sequence[Mark] = ()
+    least: float = 0.0
 
 
 def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
@@ -277,8 +294,10 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     height = place.bottom + FOOTER * (not is_bare)
     links = any(isinstance(mark, Linked) for own in chart.panels for mark in own.marks)
     ids = f"{name}-title" + f" {name}-desc" * bool(words)
+    size = f"min-width: {chart.least:.0f}px; max-width: {chart.width:.0f}px"
+    style = f' style="{size}"' if chart.least else ""
     start = Markup(
-        f'<svg class="{f"chart {look}".strip()}" viewBox="0 0 {chart.width:g} '
+        f'<svg class="{f"chart {look}".strip()}"{style} viewBox="0 0 {chart.width:g} '
         f'{height:g}" role="{"group" if links else "img"}" '
         f'aria-labelledby="{ids}">\n'
     )
@@ -328,7 +347,10 @@ def keys(chart: Chart) -> list[tuple[Markup, str]]:
     found, end = [], Markup("</svg>")
     start = Markup('<svg class="chart key" viewBox="0 0 32 18" aria-hidden="true">')
     for mark in marks:
-        if isinstance(mark, Points) and mark.label:
+        if isinstance(mark, Key):
+            ground = f'<rect class="{mark.look}" x="8" width="16" height="16"/>'
+            found.append((start + Markup(ground) + end, mark.label))
+        elif isinstance(mark, Points) and mark.label:
             # A line from side to side, or a dot.
             x = [0.0, 1.0] if mark.look else [0.5]
             place = Surface(0.0, 32.0, 0.0, 18.0, float, float)

@@ -350,7 +350,7 @@ ALIGN = {"start": "left", "middle": "center", "end": "right"}
 
 @dataclass(frozen=True)
 class Linked(Mark):
-    """Marks that are one thing: pages say what it is, and lead from it to more.
+    """Marks that are one thing: pages say what it is, and may lead from it to more.
 
     Attributes
     ----------
@@ -358,11 +358,14 @@ class Linked(Mark):
     says : str
     to : str
         Where it leads.
+    look : str
+        Classes of CSS.
     """
 
     marks: Sequence[Mark]
     says: str
-    to: str
+    to: str = ""
+    look: str = ""
     layer: ClassVar[int] = 4
 
     def numbers(self, axis: str) -> Sequence[float]:
@@ -370,15 +373,40 @@ class Linked(Mark):
         return [number for mark in self.marks for number in mark.numbers(axis)]
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """A link with a title."""
+        """A link, or what the tab key stops at."""
         inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
-        start = Markup('<a href="{}">').format(self.to)
-        yield start + title(self.says) + inner + Markup("</a>")
+        look = f' class="{self.look}"' if self.look else ""
+        tag, more = "a", Markup('href="{}"').format(self.to)
+        if not self.to:
+            tag, more = "g", Markup('tabindex="0" role="img"')
+        start = Markup("<{}{} {}").format(tag, Markup(look), more)
+        label = Markup(' aria-label="{}">').format(visible(self.says))
+        yield start + label + title(self.says) + inner + Markup(f"</{tag}>")
 
     def draw(self, ax: Any) -> None:
         """Its marks."""
         for mark in self.marks:
             mark.draw(ax)
+
+
+@dataclass(frozen=True)
+class Key(Mark):
+    """What a colour means; stands in legends alone."""
+
+    label: str
+    look: str
+    ink: Any
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """Nothing; see :func:`~clearwood.charts.chart.keys`."""
+        yield from ()
+
+    def draw(self, ax: Any) -> None:
+        """Nothing that is seen."""
+        from matplotlib.patches import Rectangle
+
+        nowhere = Rectangle((0, 0), 0, 0, color=self.ink, label=in_lines(self.label))
+        ax.add_patch(nowhere)
 
 
 def title(says: str) -> Markup:

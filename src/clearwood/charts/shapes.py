@@ -25,13 +25,18 @@ Place = tuple[float, float]
 
 
 def drawing(
-    title: str, marks: Sequence[Mark], width: float, height: float, above: str = ""
+    title: str,
+    marks: Sequence[Mark],
+    width: float,
+    height: float,
+    above: str = "",
+    least: float = 0.0,
 ) -> Chart:
     """A chart of marks in its own pixels, without axes."""
     across, up = Axis("", 0.0, width, ticks=()), Axis("", height, 0.0, ticks=())
     panel = Panel(marks, across, up, height, None, is_bare=True, above=above)
     size = (width / PER_INCH, height / PER_INCH)
-    return Chart(title, [panel], width=width, size=size)
+    return Chart(title, [panel], width=width, size=size, least=least)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,10 @@ class Shape(Mark):
     ink : color of matplotlib
     width : float
         Of the line; 0 where the parts are closed, and filled.
+    edge : color of matplotlib
+        Around what is filled.
+    alpha : float
+        How solid it is within.
     is_bent : bool
         Whether parts are Bézier curves, from the first point to the last.
     says : str
@@ -56,12 +65,15 @@ class Shape(Mark):
     look: str
     ink: Any
     width: float = 0.0
+    edge: Any = "none"
+    alpha: float = 1.0
     is_bent: bool = False
     says: str = ""
 
     def svg(self, place: Surface) -> Iterator[Markup]:
         """One path."""
         width = f' stroke-width="{self.width:.1f}"' if self.width else ""
+        width += f' fill-opacity="{self.alpha:.3f}"' if self.alpha < 1 else ""
         way = "".join(self._part(part) for part in self.parts)
         start = Markup(f'<path class="{self.look}"{width} d="{way}">')
         yield start + title(self.says) + Markup("</path>")
@@ -73,6 +85,7 @@ class Shape(Mark):
 
     def draw(self, ax: Any) -> None:
         """One patch."""
+        from matplotlib.colors import to_rgba
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -84,10 +97,11 @@ class Shape(Mark):
             if not self.width:
                 points.append(part[0])
                 codes.append(Path.CLOSEPOLY)
-        look: dict[str, Any] = {"facecolor": self.ink}
+        fill = to_rgba(self.ink, self.alpha)
+        look: dict[str, Any] = {"facecolor": fill, "edgecolor": self.edge}
         if self.width:
             look = {"fill": False, "edgecolor": self.ink, "joinstyle": "round"}
-        width = self.width * points_per_unit(ax)
+        width = (self.width or 1.0) * points_per_unit(ax)
         ax.add_patch(
             PathPatch(Path(points, codes), linewidth=width, clip_on=False, **look)
         )
@@ -136,8 +150,8 @@ class TextLine(Mark):
     Attributes
     ----------
     look : str
-        Classes of CSS: ``panel`` is bold, ``says`` in the colour of letters, all else
-        is quiet; around a ``halo`` nothing runs through the letters.
+        Classes of CSS: ``strong`` is bold, ``says`` in the colour of letters,
+        ``panel`` both, all else quiet; no line runs through letters with a ``halo``.
     size : float
         Of the letters, in pixels.
     """
@@ -168,7 +182,7 @@ class TextLine(Mark):
             self.x, self.y, plain(self.words), ha=ALIGN[self.anchor],
             fontsize=LETTERS * self.size * points_per_unit(ax), va="center_baseline",
             color="black" if {"panel", "says"} & set(looks) else QUIET,
-            weight="bold" if "panel" in looks else "normal",
+            weight="bold" if {"panel", "strong"} & set(looks) else "normal",
             bbox=ground if "halo" in looks else None,
         )  # fmt: skip
 
