@@ -22,16 +22,17 @@ from clearwood.charts.marks import (
     Mark,
     Points,
     Surface,
+    points_per_unit,
     stroke,
     text,
 )
 from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
-from clearwood.charts.style import QUIET, in_lines, plain, text_width
+from clearwood.charts.style import QUIET, in_lines, plain, text_width, wrapped
 
 WIDTH, RIGHT = 720.0, 20.0
 """Of the canvas, and of what is left free on it to the right, in pixels."""
-MANY = 40
-"""Ticks from which on their labels are small."""
+MANY, LINE = 40, 120
+"""Ticks from which on their labels are small; letters of a line below a picture."""
 SMALL = 9.0
 """Letters of a legend of matplotlib, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
@@ -135,8 +136,8 @@ class Panel:
         Whether there are marks alone, on all of the canvas.
     is_named_beside : bool
         Whether the name of what goes up stands on its left, not above it.
-    above : str
-        Words above it.
+    above, below : str
+        Words above it; words below it, in matplotlib alone.
     """
 
     marks: Sequence[Mark]
@@ -149,6 +150,7 @@ class Panel:
     is_bare: bool = False
     is_named_beside: bool = False
     above: str = ""
+    below: str = ""
 
     def scales(self, among: Sequence[Panel] = ()) -> tuple[Scale, Scale]:
         """The axes: across that of all panels, and up."""
@@ -173,21 +175,39 @@ class Panel:
         """Draw it on axes of matplotlib."""
         if self.above:
             ax.set_title(plain(self.above), fontsize=SMALL, color=QUIET, loc="left")
+        keys = [mark for mark in self.marks if isinstance(mark, Key)]
         if self.is_bare:
-            ax.axis("off")
-            ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal")
-            # Only then it is known how large a pixel of the page is.
-            ax.figure.draw_without_rendering()
+            self._draw_around(ax, scales, keys)
         for mark in (*ground, *self.marks):
+            if not isinstance(mark, Key):
+                mark.draw(ax)
+        if not self.is_bare:
+            self._draw_axes(ax, scales)
+
+    def _draw_around(
+        self, ax: Any, scales: tuple[Scale, Scale], keys: Sequence[Key]
+    ) -> None:
+        """No axes, but a legend and words below; then there is room for the marks."""
+        ax.axis("off")
+        ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal", anchor="W")
+        for mark in keys:
             mark.draw(ax)
-        labels = ax.get_legend_handles_labels()[1]
-        if self.is_bare:
-            if labels:
-                ax.legend(
-                    loc="upper left", ncols=min(len(labels), 6), fontsize=SMALL,
-                    frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
-                )  # fmt: skip
-            return
+        if keys:
+            ax.legend(
+                loc="upper left", ncols=min(len(keys), 6), fontsize=SMALL,
+                frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
+            )  # fmt: skip
+        if self.below:
+            # Only now it is known how large a pixel of the page is.
+            ax.figure.draw_without_rendering()
+            ax.text(
+                0, 0, plain(*wrapped([self.below], LINE, len)), color=QUIET, va="top",
+                fontsize=min(SMALL - 1, SMALL * points_per_unit(ax)),
+                transform=ax.transAxes,
+            )  # fmt: skip
+        ax.figure.draw_without_rendering()
+
+    def _draw_axes(self, ax: Any, scales: tuple[Scale, Scale]) -> None:
         self.x.draw(ax.xaxis, scales[0])
         self.y.draw(ax.yaxis, scales[1])
         if self.is_square:
@@ -197,6 +217,7 @@ class Panel:
             ax.grid(axis=self.grid, color="#00000018")
         if self.is_named_beside:
             ax.yaxis.label.set(rotation=0, ha="right", va="center")
+        labels = ax.get_legend_handles_labels()[1]
         if self.legend == "below" and labels:
             # As many columns as fit.
             width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL

@@ -405,8 +405,13 @@ class Key(Mark):
         """Nothing that is seen."""
         from matplotlib.patches import Rectangle
 
-        nowhere = Rectangle((0, 0), 0, 0, color=self.ink, label=in_lines(self.label))
-        ax.add_patch(nowhere)
+        label = in_lines(self.label)
+        ax.add_patch(Rectangle((0, 0), 0, 0, color=self.ink, label=label))
+
+
+def points_per_unit(ax: Any) -> float:
+    """How many points a pixel of the page is on axes of matplotlib."""
+    return float(abs(ax.transData.get_matrix()[0, 0]) * 72 / ax.figure.dpi)
 
 
 def title(says: str) -> Markup:
@@ -415,12 +420,18 @@ def title(says: str) -> Markup:
 
 
 def text(
-    x: float, y: float, words: str, anchor: str = "start", look: str = ""
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    look: str = "",
+    size: float = 0.0,
 ) -> Markup:
     """A line of text as an element; nothing of no words."""
     if not words:
         return Markup("")
     look = f' class="{look}"' if look else ""
+    look += f' style="font-size: {size:.4g}px"' if size else ""
     start = Markup(f'<text{look} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">')
     return start + visible(words) + Markup("</text>")
 

@@ -242,7 +242,7 @@ class AutomatonDisplay(Display):
             arrows.append(Shape([_tip(*way[-2:])], "cw-tip", INK))
             more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
             words = " ".join(move.symbols[:MOST_SYMBOLS]) + more
-            labels.append(TextLine(*label, words, "cw-label halo", size=11.0))
+            labels.append(TextLine(*label, words, "cw-label halo"))
         for i, (name, (x, y), (a, b)) in enumerate(zip(self.names, places, out)):
             number, r = self._number(i), sizes[i]
             ink = hsl(self.hues[i])
