@@ -13,7 +13,7 @@ from clearwood.charts.chart import keys, svg
 from clearwood.comparison.display import FrontierDisplay
 from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
 from clearwood.reporting.lead import model_in_words
-from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.exports.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
 """Characters on the page for rules as tables, and for those as plain text."""

@@ -19,8 +19,8 @@ from clearwood.exceptions import InputError
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
-from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate
+from clearwood.rules.decisions.of_values import Residuals
+from clearwood.rules.evaluation.intervals import Rate
 
 STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}
@@ -276,7 +276,7 @@ class ResidualsDisplay(Display):
 
     def chart(self) -> Chart:
         """Nine in ten errors thin, half of them thick, the middle as a dot."""
-        rows = [(line_name(line), "rules", line.errors) for line in self.found.lines]
+        rows = [(line.name, "rules", line.errors) for line in self.found.lines]
         for who, errors in self.found.judged.items():
             rows.append((f"all rows, {who}", who, errors))
         marks: list[Mark] = [Level(0.0, "x")]
