@@ -16,7 +16,7 @@ from clearwood._words.labels import printable
 from clearwood._words.sentences import sentences
 from clearwood.reporting.table import Table
 from clearwood.reporting.verdict import of_classes, of_values
-from clearwood.reporting.verdict.rivals import Answers, best_question
+from clearwood.reporting.verdict.rivals import Predictions, best_question
 from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
 
@@ -72,7 +72,7 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
     """How rules stand beside the model and the truth, on rows handed in."""
     encoded = rules.encode(table.rows)
     said = np.asarray(rules.predict_encoded(encoded))
-    answers = Answers(said, table.taught, table.y)
+    answers = Predictions(said, table.taught, table.y)
     of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
     return {
         "n": len(said),
@@ -84,7 +84,7 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
 
 
 def _one_question(
-    rules: RuleSet, encoded: np.ndarray, answers: Answers
+    rules: RuleSet, encoded: np.ndarray, answers: Predictions
 ) -> dict[str, Any] | None:
     """Whether one question says as much of the model as all of the rules do.
 

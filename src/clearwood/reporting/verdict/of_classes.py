@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import prediction_text
-from clearwood.reporting.verdict.rivals import Answers, better
+from clearwood.reporting.verdict.rivals import Predictions, better
 from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.intervals import rate_of
 
@@ -69,7 +69,7 @@ def beside_question(
     return {"beaten": better(same, same_alone), "same": int(same_alone.sum())}
 
 
-def never_said(rules: RuleSet, answers: Answers) -> dict[str, Any] | None:
+def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     """Classes that the rules are no help for."""
     told = rules.about.get("warning", "")
     known = answers.model if answers.truth is None else answers.truth

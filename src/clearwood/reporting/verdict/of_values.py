@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.reporting.verdict.rivals import Answers, nearer
+from clearwood.reporting.verdict.rivals import Predictions, nearer
 from clearwood.rules import RuleSet
 
 TENTH = 10
@@ -57,6 +57,6 @@ def beside_question(
     return {"beaten": nearer(said, alone, model)}
 
 
-def never_said(rules: RuleSet, answers: Answers) -> None:
+def never_said(rules: RuleSet, answers: Predictions) -> None:
     """Nothing: any value may be said."""
     return None

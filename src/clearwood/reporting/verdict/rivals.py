@@ -15,7 +15,7 @@ ROUNDING = 1e-12
 """So much nearer, in units of the largest value, is no nearer."""
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """What all say of the rows handed in; None where nobody knows."""
 
     rules: np.ndarray
