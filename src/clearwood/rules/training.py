@@ -19,7 +19,7 @@ from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
 from clearwood.rules.evaluation.sums import EncodedRows
 from clearwood.search.grid import Grid
-from clearwood.search.losses import ClassLoss, Loss, ProbabilityLoss, SquaredLoss
+from clearwood.search.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +194,14 @@ class Training:
     @cached_property
     def loss(self) -> Loss:
         """What it costs to say something: regret for classes, squares for values."""
-        kind: Any = ClassLoss if self.classes else SquaredLoss
-        return kind.of(self.standardised, self.weight)
+        kind = Loss.regret if self.classes else Loss.squares
+        return kind(self.standardised, self.weight)
 
-    def soft_loss(self, softness: float) -> ProbabilityLoss | SquaredLoss:
+    def soft_loss(self, softness: float) -> Loss:
         """As ``loss``, where classes are said with their probabilities."""
         if self.classes:
-            return ProbabilityLoss.of(self.standardised, self.weight, softness)
-        return SquaredLoss.of(self.standardised, self.weight)
+            return Loss.probabilities(self.standardised, self.weight, softness)
+        return Loss.squares(self.standardised, self.weight)
 
     @cached_property
     def real(self) -> Training:
