@@ -117,7 +117,7 @@ def how_judged(result: Any) -> str:
         "line": words.line,
         "min_rows": str(result.min_rows),
         "alpha": result.alpha_,
-        "tolerance": f"{path.tolerance:g}",
+        "tolerance": path.tolerance,
         "by_labels": path.judged_by == "labels",
         "is_all": False,
         "lost": None,
@@ -128,11 +128,8 @@ def how_judged(result: Any) -> str:
         at = path.size.tolist().index(chosen)
         lost, error = float(path.held_out[at]), float(path.standard_error[at])
         gain = -float(path.held_out[0])
-        facts |= {
-            "lost": lost,
-            "error": error,
-            "is_near": lost - error <= path.tolerance,
-        }
+        is_near = path.tolerance is not None and lost - error <= path.tolerance
+        facts |= {"lost": lost, "error": error, "is_near": is_near}
         # One line alone may be better than the reference.
         is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
         facts |= {"gain": gain, "is_worse": is_worse}
