@@ -31,7 +31,7 @@ import clearwood as cw
 from benchmarks.attacks.interruption import chains
 from benchmarks.attacks.judge import Attack, Fell, confined, held, refused, study
 from clearwood.exceptions import ClearwoodError
-from clearwood.rules import CategorySet, Interval, Rule, RuleList
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleStatistics
 
 ODD = (
     *(None, True, False, 0, -1, 1, 0.5, -0.0, 1e308, 10**400, 2**63, "", "a", "\0"),
@@ -93,10 +93,13 @@ def a_rule_list():
     space = cw.FeatureSpace(("age", "ward"), (None, ("north", "south", "east")))
     lines = (
         Rule((Interval(0, 30.0, 60.5), CategorySet(1, (0, 2), missing=True)), "ill",
-             (0.1, 0.9), support=40.0, caught=40.0, agreement=0.95, precision=0.9),
-        Rule((Interval(0, high=20.0),), "ill", (0.4, 0.6), support=8.0, caught=3.0),
+             (0.1, 0.9), statistics=RuleStatistics(40.0, 40.0, 0.95, 0.9)),
+        Rule((Interval(0, high=20.0),), "ill", (0.4, 0.6),
+             statistics=RuleStatistics(8.0, 3.0)),
     )  # fmt: skip
-    otherwise = Rule((), "well", (0.8, 0.2), 60.0, 60.0, 0.9, 0.85)
+    otherwise = Rule(
+        (), "well", (0.8, 0.2), statistics=RuleStatistics(60.0, 60.0, 0.9, 0.85)
+    )
     return RuleList(lines, otherwise, space, ("well", "ill"), "state")
 
 

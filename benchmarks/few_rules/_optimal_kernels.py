@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE, N_EXTRA
+from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
+from clearwood._kernels.search_trees import N_EXTRA
 
 try:  # A study takes `pip install numba`; small problems do without.
     from numba import njit
@@ -33,7 +34,7 @@ LITERALS = np.array(
 
 @kernel
 def leaf_loss(sums, leaf):
-    """What is lost in a leaf, but for a constant per row; see ``LeafLoss``."""
+    """What is lost in a leaf, but for a constant per row; see ``LossForm``."""
     n_scores = len(sums) - N_EXTRA
     weight = sums[n_scores]
     if weight <= 0.0:
@@ -110,7 +111,7 @@ def two_levels(
         ``LITERALS``.
     literal : float
         Penalty per literal of a leaf.
-    leaf : LeafLoss
+    leaf : LossForm
     least : float
         Least support of a leaf.
 

@@ -15,7 +15,7 @@ _HOME = {
     "CategorySet": "clearwood.rules",
     "Decisions": "clearwood.rules.decisions",
     "DecisionsDisplay": "clearwood.rules.decisions.display",
-    "Explanation": "clearwood.rules.explain",
+    "Explanation": "clearwood.rules.row_explanation",
     "FeatureBins": "clearwood.rules",
     "FeatureSpace": "clearwood.rules",
     "Frontier": "clearwood.comparison",
@@ -55,7 +55,7 @@ _HOME = {
 """The module of each name: of the results and verbs of all families, and of each."""
 
 _ROOMS = (
-    "circuits", "codec", "comparison", "conjugate", "datasets", "discretize",
+    "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "families", "metatree", "projection", "references",
     "reporting", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip

@@ -16,7 +16,6 @@ from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from clearwood.columns.frames import read_once
-from clearwood.exceptions import ModelFormatError
 
 __all__ = [
     "Interval",
@@ -25,7 +24,6 @@ __all__ = [
     "columns_of_parts",
     "fit_context",
     "parameter_names",
-    "set_read_settings",
     "take_rows",
     "target_scale",
 ]
@@ -141,17 +139,6 @@ def columns_made_of(encoder: Any) -> list[range]:
         made = [len(encoder.get_feature_names_out()) // n_columns] * n_columns
     ends = np.cumsum([0, *made]).tolist()
     return [range(start, end) for start, end in zip(ends, ends[1:])]
-
-
-def set_read_settings(estimator: Any, settings: dict[str, Any]) -> None:
-    """Give an estimator the parameters that a file says it was saved with."""
-    if not set(settings) <= parameter_names(type(estimator)):
-        raise ModelFormatError("settings: expected parameters of the estimator.")
-    estimator.set_params(**settings)
-    try:
-        estimator._validate_params()
-    except ValueError as error:
-        raise ModelFormatError(f"settings: {error}") from None
 
 
 def target_scale(process: Any) -> tuple[float, float]:

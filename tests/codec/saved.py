@@ -98,13 +98,16 @@ def by_hand():
         cw.Rule((cw.Interval(0, high=-np.inf, missing=True),), 1, (0.5, 0.5)),
         cw.Rule(
             (cw.Interval(3, low=np.inf, missing=True),),
-            2, (0.2, 0.8), support=5.0, caught=5.0, disagreement=1.0, instead=1,
+            2, (0.2, 0.8), statistics=cw.rules.RuleStatistics(
+                support=5.0, caught=5.0, disagreement=1.0, instead=1,
+            ),
         ),
         cw.Rule(
             (cw.CategorySet(1, (1,), missing=True, unseen=True),
              cw.CategorySet(2, (0, 2))),
-            2, (0.25, 0.75), support=3.5, caught=2.0, rows=3.0, rows_caught=2.0,
-            expected=0.7,
+            2, (0.25, 0.75), statistics=cw.rules.RuleStatistics(
+                support=3.5, caught=2.0, rows=3.0, rows_caught=2.0, expected=0.7,
+            ),
         ),
     )  # fmt: skip
     return cw.RuleList(rules, cw.Rule((), 1, (0.9, 0.1)), space, (1, 2))

@@ -37,7 +37,9 @@ def test_the_filled_points_are_those_of_the_frontier(seed):
     filled = [
         line
         for line in found.plot().ax_.lines
-        if line.get_marker() != "None" and line.get_markerfacecolor() != "white"
+        if line.get_marker() not in ("", "None")
+        and line.get_markerfacecolor() != "white"
+        and len(line.get_xdata())
     ]
     assert len(filled) == sum(display.unbeaten)
 

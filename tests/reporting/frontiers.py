@@ -5,17 +5,25 @@ from tests.reporting.results import classes_rules
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.comparison import Frontier, FrontierPoint
-from clearwood.rules import CategorySet, Interval, Rule, RuleList
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleStatistics
 
 NAN = float("nan")
 
 
 def values_rules(n_rules, names=("height", "width")):
     rules = tuple(
-        Rule((Interval(0, low=k / 7), Interval(1, high=k / 3)), k / 9, (), 5.0, 5.0)
+        Rule(
+            (Interval(0, low=k / 7), Interval(1, high=k / 3)),
+            k / 9,
+            statistics=RuleStatistics(5.0, 5.0),
+        )
         for k in range(1, n_rules)
     )
-    return RuleList(rules, Rule((), 0.0, (), 5.0, 5.0), FeatureSpace.numeric(2, names))
+    return RuleList(
+        rules,
+        Rule((), 0.0, statistics=RuleStatistics(5.0, 5.0)),
+        FeatureSpace.numeric(2, names),
+    )
 
 
 def point(method, n_rules, error, *, rules=None, **measures):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule, RuleList
+from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleStatistics
 
 
 class Step(NamedTuple):
@@ -46,14 +46,20 @@ def classes_rules(
                 (Interval(0, 37.5, 40.0), CategorySet(1, (0, 2), missing=True)),
                 labels[1],
                 (0.1, 0.9),
-                support=40.0,
-                caught=40.0,
-                agreement=0.95,
-                precision=0.9,
+                statistics=RuleStatistics(
+                    support=40.0, caught=40.0, agreement=0.95, precision=0.9
+                ),
             ),
-            Rule((Interval(0, high=36.0),), labels[1], (0.4, 0.6), 0.0, 0.0),
+            Rule(
+                (Interval(0, high=36.0),),
+                labels[1],
+                (0.4, 0.6),
+                statistics=RuleStatistics(0.0, 0.0),
+            ),
         ),
-        otherwise=Rule((), labels[0], (0.8, 0.2), 60.0, 60.0, 0.9, 0.85),
+        otherwise=Rule(
+            (), labels[0], (0.8, 0.2), statistics=RuleStatistics(60.0, 60.0, 0.9, 0.85)
+        ),
         features=FeatureSpace(tuple(names), (None, tuple(hues))),
         classes=tuple(labels),
         target=target,
@@ -63,8 +69,14 @@ def classes_rules(
 
 def numbers_rules():
     return RuleList(
-        rules=(Rule((Interval(0, low=0.5),), 3.0, (), 5.0, 5.0, 0.8, spread=0.25),),
-        otherwise=Rule((), 1.0, (), 5.0, 5.0, -0.1, spread=0.5),
+        rules=(
+            Rule(
+                (Interval(0, low=0.5),),
+                3.0,
+                statistics=RuleStatistics(5.0, 5.0, 0.8, spread=0.25),
+            ),
+        ),
+        otherwise=Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, -0.1, spread=0.5)),
         features=FeatureSpace.numeric(2),
     )
 

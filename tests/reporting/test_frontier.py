@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import elements, lines, texts
 from tests.reporting.frontiers import (
     NAN,
     frontier,
@@ -17,10 +18,10 @@ from tests.reporting.frontiers import (
 )
 from tests.wording import refuses, same_lines, same_text
 
+from clearwood.charts.grounds import REACH, ground
 from clearwood.exceptions import InputError
 from clearwood.reporting import report
 from clearwood.reporting.frontier import summarize_frontier
-from clearwood.reporting.frontier_chart import REACH, ground
 
 
 def page_of(folder, found, **options):
@@ -38,7 +39,7 @@ def section_of(page, number):
 def test_each_point_is_a_link_to_its_rules(tmp_path):
     found = small_frontier()
     page = page_of(tmp_path, found)
-    for chart in re.findall(r"<svg class=\"chart.*?</svg>", page, re.S):
+    for chart in re.findall(r"<svg class=\"chart frontier.*?</svg>", page, re.S):
         for number, one in enumerate(found.points):
             link = re.search(rf'<a href="#p{number}".*?</a>', chart).group()
             title = re.search(r"<title>(.*?)</title>", link).group(1)
@@ -53,33 +54,45 @@ def test_each_point_is_a_link_to_its_rules(tmp_path):
             assert section.count("height &gt; ") == one.n_rules - 1
 
 
+def dots_of(chart):
+    """Of each point where its dot is, and what it looks like; in their order."""
+    found = {}
+    for link in elements(chart, "a"):
+        (ring, dot) = (
+            one for one in link if one.get("class") != "ground" and one.tag != "title"
+        )
+        place = float(ring.get("cx")), float(ring.get("cy"))
+        found[int(link.get("href")[2:])] = *place, dot.get("class")
+    return found
+
+
 def test_lower_dots_stand_for_lower_errors_and_all_lie_on_the_canvas():
     found = small_frontier()
     for chart in summarize_frontier(found)["charts"]:
-        dots = {dot["number"]: dot for dot in chart["points"]}
+        dots = dots_of(chart)
         assert sorted(dots) == list(range(len(found.points)))
         errors = [one.error for one in found.points]
-        heights = [dots[k]["y"] for k in range(len(errors))]
+        heights = [dots[k][1] for k in range(len(errors))]
         assert np.array_equal(np.argsort(errors), np.argsort(heights)[::-1])
-        for one, dot in ((found.points[k], dots[k]) for k in dots):
-            assert chart["left"] < dot["x"] < chart["right"]
-            assert chart["top"] < dot["y"] < chart["bottom"]
-            assert dot["ends"][1] < dot["y"] < dot["ends"][0]
-            assert dot["is_best"] == one.on_frontier
-            across = dict(chart["x_ticks"])
+        across = {name: x for name, (x, _) in texts(chart).items() if name.isdigit()}
+        for number, one in enumerate(found.points):
+            x, y, look = dots[number]
+            (bar,) = (line for line in lines(chart) if set(line[:, 0]) == {x})
+            assert bar[1, 1] < y < bar[0, 1]
+            assert ("hollow" in look) == (not one.on_frontier)
             tick = across[str(one.n_rules)]
-            others = [abs(x - dot["x"]) for x in across.values()]
-            assert abs(tick - dot["x"]) == min(others)
+            assert abs(tick - x) == min(abs(other - x) for other in across.values())
         # What lies on top is what comes last.
-        assert [dot["is_best"] for dot in chart["points"]] == [False] * 2 + [True] * 4
-        looks = {(m["colour"], m["shape"]) for m in chart["methods"]}
-        assert len(looks) == len(chart["methods"]) == 3
+        assert ["hollow" in look for *_, look in dots.values()] == [True] * 2 + [
+            False
+        ] * 4
+    assert len({key for key, _ in summarize_frontier(found)["keys"]}) == 4
 
 
 def test_many_methods_look_different():
     points = [point(f"method {k}", 2, 0.1 + k) for k in range(30)]
-    methods = summarize_frontier(frontier(points))["charts"][0]["methods"]
-    assert len({(m["colour"], m["shape"]) for m in methods}) == 30
+    found = summarize_frontier(frontier(points))["keys"]
+    assert len({str(key) for key, _ in found}) == len(found) == 31
 
 
 def test_a_click_means_the_nearest_point():
@@ -143,7 +156,7 @@ def test_it_is_said_whether_the_model_may_have_seen_the_rows(tmp_path):
     same_lines(flattered, without=fair)
     # Of rows that it has learnt by heart an error is no headline and no scale.
     same_lines(fair, without=flattered)
-    assert 'class="model"' in fair and 'class="model"' not in flattered
+    assert "itself<" in fair and "itself<" not in flattered
 
 
 def test_failures_are_said(tmp_path):
@@ -191,19 +204,19 @@ def test_any_errors_are_drawn(tmp_path, error, spread):
     wide = [point("list", 1, 3e4, error_spread=spread, rules=values_rules(1))]
     for one in (found, replace(found, points=(*found.points, *wide))):
         page = page_of(tmp_path, one)
-        for chart in re.findall(r"<svg class=\"chart.*?</svg>", page, re.S):
+        for chart in re.findall(r"<svg class=\"chart frontier.*?</svg>", page, re.S):
             assert "nan" not in chart and "inf" not in chart
-            for _, y in re.findall(r"translate\((\S+) (\S+)\)", chart):
-                assert 30 < float(y) < 350
+            for _, y, _ in dots_of(chart).values():
+                assert 30 <= y <= 340
 
 
 def test_a_model_far_below_is_named_but_leaves_the_points_their_room():
     points = [point("list", k, 10.0 / k**2, rules=values_rules(k)) for k in (1, 3, 9)]
     chart = summarize_frontier(frontier(points, model_error=0.0))["charts"][0]
-    assert chart["model"]["is_below"]
-    same_text(chart["y_name"])
+    assert ">below<" in chart and not elements(chart, "line", "ink")
+    same_text(next(words for words in texts(chart) if "error" in words))
     near = summarize_frontier(frontier(points, model_error=0.05))["charts"][0]
-    assert not near["model"]["is_below"]
+    assert ">below<" not in near and len(elements(near, "line", "ink")) == 1
 
 
 def test_the_page_is_self_contained_and_the_same_each_time(tmp_path):

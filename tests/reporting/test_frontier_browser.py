@@ -31,8 +31,9 @@ addEventListener("load", async () => {
     hit.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
     await new Promise(done => setTimeout(done));
     told.after[link.getAttribute("href")] = shown().map(one => [one.id, one.innerText]);
-    const rings = [...document.querySelectorAll(".over circle")].filter(
-      one => one.getBoundingClientRect().width > 0);
+    const rings = [...document.querySelectorAll(".ring")].filter(
+      one => one.getBoundingClientRect().width > 0 &&
+             getComputedStyle(one).stroke != "none");
     const place = link.querySelector(".dot").getBoundingClientRect();
     const off = rings.map(one => one.getBoundingClientRect()).map(ring => Math.hypot(
       ring.x + ring.width / 2 - place.x - place.width / 2,

@@ -12,7 +12,7 @@ from tests.wording import same_lines
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.reporting import report, summarize
-from clearwood.rules import Interval, Rule, RuleList
+from clearwood.rules import Interval, Rule, RuleList, RuleStatistics
 from clearwood.simplifiers import RuleListClassifier, RuleListRegressor
 
 
@@ -132,8 +132,14 @@ def test_a_sum_is_told_as_a_sum(rules, fitted, tmp_path):
 def test_no_tag_of_a_hostile_name_survives_in_bars_and_chart(name, tmp_path):
     def page(hostile):
         list_of_two = RuleList(
-            (Rule((Interval(0, low=0.5),), 3.0, (), 5.0, 5.0, 0.8, spread=0.25),),
-            Rule((), 1.0, (), 5.0, 5.0, 0.1, spread=0.5),
+            (
+                Rule(
+                    (Interval(0, low=0.5),),
+                    3.0,
+                    statistics=RuleStatistics(5.0, 5.0, 0.8, spread=0.25),
+                ),
+            ),
+            Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, 0.1, spread=0.5)),
             FeatureSpace.numeric(1, [hostile]),
             target=hostile,
         )

@@ -12,8 +12,8 @@ from clearwood.reporting import summarize
 from clearwood.reporting.verdict.rivals import best_question, better, nearer
 from clearwood.reporting.verdict.saying import listed
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
-from clearwood.rules.rule import FEW_ROWS, few_text
-from clearwood.rules.statistics import mean_interval_of, share_interval_of
+from clearwood.rules.evaluation.intervals import mean_interval, share_interval
+from clearwood.rules.evaluation.statistics import FEW_ROWS, few_text
 from clearwood.simplifiers import RuleListClassifier
 
 N = 40
@@ -172,10 +172,8 @@ def test_rules_of_few_rows_are_named():
 
 def test_why_three_rows_are_few():
     """What the limit says of itself."""
-    assert share_interval_of(1.0, FEW_ROWS)[0] < 0.5 < share_interval_of(1.0, 4)[0]
-    assert (
-        mean_interval_of(0.0, 1.0, FEW_ROWS)[1] > 2 > mean_interval_of(0.0, 1.0, 4)[1]
-    )
+    assert share_interval(1.0, FEW_ROWS)[0] < 0.5 < share_interval(1.0, 4)[0]
+    assert mean_interval(0.0, 1.0, FEW_ROWS)[1] > 2 > mean_interval(0.0, 1.0, 4)[1]
     same_text([few_text(n) for n in (0, 1, 2, 4, np.nan)])
 
 

@@ -11,7 +11,15 @@ from tests.wording import same_text
 
 from clearwood.reporting import report, summarize
 from clearwood.reporting.words import WORDS
-from clearwood.rules import FeatureSpace, Interval, Rule, RuleAverage, RuleList, RuleSum
+from clearwood.rules import (
+    FeatureSpace,
+    Interval,
+    Rule,
+    RuleAverage,
+    RuleList,
+    RuleStatistics,
+    RuleSum,
+)
 from clearwood.simplifiers import RuleListClassifier
 
 SAID = ["ill", "well", "ill", "ill"]
@@ -38,7 +46,13 @@ def a_sum():
 
 
 def an_average():
-    rules = (Rule((Interval(0, low=37.5),), 2.0, support=3.0, caught=3.0),)
+    rules = (
+        Rule(
+            (Interval(0, low=37.5),),
+            2.0,
+            statistics=RuleStatistics(support=3.0, caught=3.0),
+        ),
+    )
     return RuleAverage(rules, Rule((), 1.0), FeatureSpace.numeric(1))
 
 

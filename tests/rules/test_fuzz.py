@@ -24,6 +24,7 @@ from clearwood.rules import (
     RuleAverage,
     RuleList,
     RuleSet,
+    RuleStatistics,
     RuleSum,
 )
 
@@ -214,10 +215,20 @@ def test_statistics_that_cannot_be_are_named(document, field, changes):
 
 def test_by_hand_they_are_refused_too():
     with refuses(InputError, match="5.0"):
-        RuleList((), Rule((), 1.0, caught=5.0), FeatureSpace.numeric(1))
+        RuleList(
+            (),
+            Rule((), 1.0, statistics=RuleStatistics(caught=5.0)),
+            FeatureSpace.numeric(1),
+        )
 
 
 def test_sums_of_weights_may_round():
-    rule = Rule((), 1.0, support=3.0, caught=3.0000000001, agreement=1.0000000001)
+    rule = Rule(
+        (),
+        1.0,
+        statistics=RuleStatistics(
+            support=3.0, caught=3.0000000001, agreement=1.0000000001
+        ),
+    )
     rules = RuleList((), rule, FeatureSpace.numeric(1))
     assert RuleSet.from_json(rules.to_json()) == rules

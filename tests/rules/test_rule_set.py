@@ -21,6 +21,7 @@ from clearwood.rules import (
     RuleList,
     RuleScores,
     RuleSet,
+    RuleStatistics,
     RuleSum,
 )
 
@@ -133,7 +134,9 @@ def test_errors_name_the_problem(call):
 
 def test_equal_rules_are_equal_though_statistics_are_unknown():
     def make(cut):
-        rule = Rule((Interval(0, low=cut),), 1.0, support=3.0)
+        rule = Rule(
+            (Interval(0, low=cut),), 1.0, statistics=RuleStatistics(support=3.0)
+        )
         return RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
 
     assert make(1.0) == make(1.0)
@@ -146,7 +149,11 @@ def test_equal_rules_are_equal_though_statistics_are_unknown():
 def test_long_rules_are_wrapped_between_words():
     names = tuple(f"a rather long name {c}" for c in "abcdefgh")
     space = FeatureSpace(names, (None,) * 8)
-    rule = Rule(tuple(Interval(d, 0.25, 0.5) for d in range(8)), 1.0, support=7.0)
+    rule = Rule(
+        tuple(Interval(d, 0.25, 0.5) for d in range(8)),
+        1.0,
+        statistics=RuleStatistics(support=7.0),
+    )
     text = str(RuleList((rule,), Rule((), 0.0), space))
     assert max(map(len, text.splitlines())) <= 88
     assert rule.text(space) in " ".join(text.split())

@@ -22,6 +22,7 @@ from clearwood.rules import (
     Rule,
     RuleList,
     RuleSet,
+    RuleStatistics,
     RuleSum,
 )
 from clearwood.rules.serialise import KIND_OF
@@ -59,14 +60,24 @@ def rule_sets(draw):
         if combine == "average":
             weight = draw(st.sampled_from([0.0, 0.1, 1.0, 1e100]))
             if not classes:
-                return Rule(conditions, draw(SMALL), weight=weight, support=3.0)
+                return Rule(
+                    conditions,
+                    draw(SMALL),
+                    weight=weight,
+                    statistics=RuleStatistics(support=3.0),
+                )
             shares = (1.0, *[0.0] * (len(classes) - 1))
             return Rule(conditions, classes[0], shares, weight=weight)
         if combine == "sum" and classes:
             scores = tuple(
                 draw(st.lists(SMALL, min_size=len(classes), max_size=len(classes)))
             )
-            return Rule(conditions, classes[0], scores=scores, support=3.0)
+            return Rule(
+                conditions,
+                classes[0],
+                scores=scores,
+                statistics=RuleStatistics(support=3.0),
+            )
         if combine == "sum":
             return Rule(conditions, draw(SMALL))
         if classes:
@@ -76,15 +87,21 @@ def rule_sets(draw):
                 conditions,
                 said,
                 tuple(shares.tolist()),
-                support=3.0,
-                caught=2.0,
-                precision_caught=draw(st.sampled_from([0.25, float("nan")])),
-                disagreement=1.0,
-                instead=draw(st.sampled_from([None, *{*classes} - {said}])),
+                statistics=RuleStatistics(
+                    support=3.0,
+                    caught=2.0,
+                    precision_caught=draw(st.sampled_from([0.25, float("nan")])),
+                    disagreement=1.0,
+                    instead=draw(st.sampled_from([None, *{*classes} - {said}])),
+                ),
             )
         low, high = sorted([draw(NUMBER), draw(NUMBER)])
         agreement = draw(st.floats(max_value=1.0, allow_infinity=False))
-        return Rule(conditions, draw(NUMBER), agreement=agreement, low=low, high=high)
+        return Rule(
+            conditions,
+            draw(NUMBER),
+            statistics=RuleStatistics(agreement=agreement, low=low, high=high),
+        )
 
     rules = []
     for _ in range(draw(st.integers(0, 3))):
@@ -118,7 +135,9 @@ def test_round_trip_and_schema(rules):
 def example():
     space = FeatureSpace(("age", "sex"), (None, ("f", "m")))
     conditions = (Interval(0, 1.5, 60.0), CategorySet(1, (1,)))
-    rule = Rule(conditions, "yes", (0.25, 0.75), low=0.5, high=0.75)
+    rule = Rule(
+        conditions, "yes", (0.25, 0.75), statistics=RuleStatistics(low=0.5, high=0.75)
+    )
     return RuleList((rule,), Rule((), "no", (0.9, 0.1)), space, ("no", "yes"))
 
 
@@ -342,7 +361,7 @@ def test_what_is_told_of_columns_is_checked_and_may_be_absent():
 
 def test_numbers_of_rows_are_kept_beside_their_weights():
     numbers = {"support": 7.5, "caught": 5.0, "rows": 30.0, "rows_caught": 5.0}
-    rule = Rule((Interval(0, low=1.0),), 1.0, **numbers)
+    rule = Rule((Interval(0, low=1.0),), 1.0, statistics=RuleStatistics(**numbers))
     rules = RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
     document = json.loads(rules.to_json())
     assert document["rules"][0]["rows"] == 30.0

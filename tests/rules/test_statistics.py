@@ -11,9 +11,9 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import Interval, Rule, RuleList, RuleSet
+from clearwood.rules import Interval, Rule, RuleList, RuleSet, RuleStatistics
+from clearwood.rules.evaluation.intervals import mean_of, rate_of
 from clearwood.rules.rule import interval_text, statistics_text
-from clearwood.rules.statistics import mean_interval, share_interval
 
 CLASSES = ("well", "ill", "dead")
 LIST = RuleList(
@@ -29,6 +29,14 @@ X = np.arange(10.0).reshape(-1, 1)
 # Rule 1 decides 7, 8, 9; rule 2 decides 3 to 6 and matches 3 to 9; the rest 0 to 2.
 TRUTH = ["well"] * 3 + ["well", "ill", "well", "well"] + ["ill", "ill", "well"]
 TAUGHT = ["well"] * 3 + ["dead", "dead", "ill", "well"] + ["ill", "ill", "ill"]
+
+
+def share_interval(hits, weight):
+    return rate_of(hits, weight)[1:3]
+
+
+def mean_interval(values, weight):
+    return mean_of(values, weight)[1:3]
 
 
 def test_both_senses_of_every_share():
@@ -142,12 +150,16 @@ def test_rows_are_counted_and_weighed():
 
 
 def test_a_million_rows_are_told_to_the_row():
-    rule = Rule((), 0.0, support=1234567.0, caught=1234567.0)
+    rule = Rule((), 0.0, statistics=RuleStatistics(support=1234567.0, caught=1234567.0))
     assert statistics_text(rule)[0] == "1234567 rows"
 
 
 def test_an_agreement_that_rounding_took_is_nought():
-    rule = Rule((), 0.0, support=9.0, caught=9.0, agreement_caught=-1.25e-06)
+    rule = Rule(
+        (),
+        0.0,
+        statistics=RuleStatistics(support=9.0, caught=9.0, agreement_caught=-1.25e-06),
+    )
     assert statistics_text(rule)[1] == "agreement 0"
 
 
@@ -222,7 +234,9 @@ def test_wrong_rows_are_refused():
     ],
 )
 def test_the_ends_of_an_interval_are_told_apart(low, high, text):
-    rule = Rule((), 1.0, support=9, caught=9, low=low, high=high)
+    rule = Rule(
+        (), 1.0, statistics=RuleStatistics(support=9, caught=9, low=low, high=high)
+    )
     assert interval_text(rule) == text
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE
+from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 
 
 def parts(grid):

@@ -5,12 +5,9 @@ from tests.search import naive
 
 from clearwood._kernels.search import improve_box
 from clearwood.search import (
-    ClassLoss,
     Grid,
-    LogLoss,
+    Loss,
     Penalties,
-    ProbabilityLoss,
-    SquaredLoss,
     make_problem,
 )
 
@@ -42,12 +39,12 @@ def random_box(rng, grid):
 def random_loss(rng, kind, n_rows):
     weight = rng.uniform(0.5, 2.0, n_rows)
     if kind == "class":
-        return ClassLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
+        return Loss.regret(rng.dirichlet(np.ones(3), n_rows), weight)
     if kind == "sure":
-        return ProbabilityLoss.of(rng.dirichlet(np.ones(3), n_rows), weight, 0.4)
+        return Loss.probabilities(rng.dirichlet(np.ones(3), n_rows), weight, 0.4)
     if kind == "chances":
-        return LogLoss.of(rng.dirichlet(np.ones(3), n_rows), weight)
-    return SquaredLoss.of(rng.normal(size=n_rows), weight)
+        return Loss.logarithmic(rng.dirichlet(np.ones(3), n_rows), weight)
+    return Loss.squares(rng.normal(size=n_rows), weight)
 
 
 def random_problem(rng, kind, n_rows=40, literal=0.003, overlap=0.1):

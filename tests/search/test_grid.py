@@ -12,7 +12,7 @@ from clearwood._kernels.search import best_categories, best_interval, part_cost
 from clearwood._kernels.search_trees import node_boxes
 from clearwood.search import Grid, candidate_boxes, contains, n_literals, whole_box
 from clearwood.search.grid import literals_of
-from clearwood.search.trees.leaf import SQUARED_ERROR
+from clearwood.search.losses import SQUARED_ERROR
 
 SEEDS = st.integers(0, 2**32 - 1)
 

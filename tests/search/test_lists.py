@@ -5,15 +5,12 @@ import pytest
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_box, random_problem
 
-from clearwood._kernels.search import dot_product, rows_in_boxes, sums_of_boxes
+from clearwood._kernels.search import REGRET, dot_product, rows_in_boxes, sums_of_boxes
 from clearwood.search import (
     BoxList,
-    ClassLoss,
     Grid,
-    LogLoss,
+    Loss,
     Penalties,
-    ProbabilityLoss,
-    SquaredLoss,
     candidate_boxes,
     candidates,
     contains,
@@ -31,11 +28,11 @@ KINDS = ("class", "values", "chances", "sure")
 
 def random_list(rng, problem, n_boxes):
     boxes = np.array([random_box(rng, problem.grid) for _ in range(n_boxes)])
-    values = rng.integers(0, 3, n_boxes + 1).tolist()
-    if isinstance(problem.loss, SquaredLoss):
+    values = rng.dirichlet(np.ones(3), n_boxes + 1).tolist()
+    if problem.loss.form.kind == REGRET:
+        values = rng.integers(0, 3, n_boxes + 1).tolist()
+    elif problem.loss.n_scores == 1:
         values = rng.normal(size=n_boxes + 1).tolist()
-    if isinstance(problem.loss, LogLoss | ProbabilityLoss):
-        values = rng.dirichlet(np.ones(3), n_boxes + 1).tolist()
     return BoxList(boxes, tuple(values[:-1]), values[-1], np.inf)
 
 
@@ -59,7 +56,8 @@ def test_gains_are_those_of_inserting(kind, seed):
             longer = inserted(current, box, position, best)
             after = naive.objective(problem, *longer[:3])
             assert change[b, position] == pytest.approx(after - before, abs=1e-5)
-            assert value[b, position] == pytest.approx(best, abs=1e-4)
+            said = problem.loss.value(value[b, position])
+            assert said == pytest.approx(best, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +104,7 @@ def test_a_box_that_was_moved_says_what_is_best_of_its_rows(kind):
 def test_where_few_are_left_to_otherwise_the_last_box_goes():
     codes = np.repeat([0, 1, 2], [60, 50, 4]).astype(np.uint8)[:, None]
     grid = Grid.of(codes, np.array([4]), np.array([False]))
-    loss = SquaredLoss.of(codes[:, 0] * 1.0, np.ones(114))
+    loss = Loss.squares(codes[:, 0] * 1.0, np.ones(114))
     problem = make_problem(grid, loss, Penalties(0.0, 0.0), np.ones(114))
     boxes = np.array([[True, False, False, False], [False, True, False, False]])
     ascent = ListAscent(problem, BoxList(boxes, (0.0, 1.0), 2.0, np.inf))
@@ -141,7 +139,7 @@ def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
     for n_real, n_boxes in ((min_rows, 1), (min_rows - 1, 0)):
         real = np.ones(200)
         real[np.flatnonzero(y)[n_real:]] = 0
-        loss = ClassLoss.of(np.eye(2)[y], np.ones(200))
+        loss = Loss.regret(np.eye(2)[y], np.ones(200))
         problem = make_problem(
             grid, loss, Penalties(0.001, 0.0), real, min_rows=min_rows
         )
@@ -152,7 +150,7 @@ def few_rows_between():
     """Ten rows of every number from 0 to 9, but three of the 5, and their classes."""
     x = np.repeat(np.arange(10), [10] * 5 + [3] + [10] * 4).astype(np.uint8)
     grid = numeric_grid(x[:, None], 10)
-    loss = ClassLoss.of(np.eye(3)[np.sign(x.astype(int) - 5) + 1], np.ones(len(x)))
+    loss = Loss.regret(np.eye(3)[np.sign(x.astype(int) - 5) + 1], np.ones(len(x)))
     return grid, make_problem(grid, loss, Penalties(1e-4, 0.0), np.ones(len(x)))
 
 
@@ -192,7 +190,7 @@ def grown(X, target, loss, overlap, max_boxes):
 def test_xor_is_two_boxes(overlap):
     X = np.random.default_rng(0).integers(0, 10, (1000, 4)).astype(np.uint8)
     y = ((X[:, 0] > 4) ^ (X[:, 1] > 6)).astype(int)
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(1000))
+    loss = Loss.regret(np.eye(2)[y], np.ones(1000))
     grid, lists = grown(X, np.eye(2)[y], loss, overlap, 4)
     assert [len(found.boxes) for found in lists] == [0, 1, 2]
     assert (lists[2].predict(grid) == y).all()
@@ -205,7 +203,7 @@ def test_three_boxes_are_found_exactly():
     t[(X[:, 0] < 3) & (X[:, 1] > 5)] = 2
     t[(X[:, 2] > 2) & (X[:, 2] < 6) & (X[:, 0] > 5)] = -1
     t[(X[:, 3] > 7) & (X[:, 0] >= 3) & (X[:, 0] <= 5)] = 4
-    grid, lists = grown(X, t, SquaredLoss.of(t, np.ones(3000)), 0.03, 5)
+    grid, lists = grown(X, t, Loss.squares(t, np.ones(3000)), 0.03, 5)
     best = lists[3]
     np.testing.assert_allclose(best.predict(grid), t, atol=1e-12)
     assert contains(grid, best.boxes).sum(axis=0).max() == 1
@@ -217,7 +215,7 @@ def test_disjoint_is_disjoint():
     rng = np.random.default_rng(2)
     X = rng.integers(0, 10, (500, 4)).astype(np.uint8)
     t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
-    loss = SquaredLoss.of(t, np.ones(500))
+    loss = Loss.squares(t, np.ones(500))
     grid, lists = grown(X, t, loss, 1e6, 5)
     assert len(lists[-1].boxes) == 5
     assert contains(grid, lists[-1].boxes).sum(axis=0).max() == 1
@@ -228,7 +226,7 @@ def test_disjoint_is_disjoint():
 def test_classes_without_a_feature_give_no_box():
     X = np.zeros((50, 1), dtype=np.uint8)
     y = np.arange(50) % 2
-    loss = ClassLoss.of(np.eye(2)[y], np.ones(50))
+    loss = Loss.regret(np.eye(2)[y], np.ones(50))
     _, lists = grown(X, np.eye(2)[y], loss, 0.1, 3)
     assert len(lists) == 1
 
@@ -240,13 +238,13 @@ def test_losses_are_plain_sums(loss):
     share = weight / weight.sum()
     if loss == "class":
         p = rng.dirichlet(np.ones(4), 30)
-        found = ClassLoss.of(p, weight)
+        found = Loss.regret(p, weight)
         np.testing.assert_allclose(found.rows(2), share * (p.max(axis=1) - p[:, 2]))
         assert found.best_value(rows) == (share[rows] @ p[rows]).argmax()
         said = 1
     elif loss == "sure":
         p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
-        found = ProbabilityLoss.of(p, weight, 0.4)
+        found = Loss.probabilities(p, weight, 0.4)
         lost = p.max(axis=1) - p[:, 1] + 0.4 * ((p - said) ** 2).sum(axis=1)
         np.testing.assert_allclose(found.rows(said), share * lost)
         mean = np.average(p[rows], weights=weight[rows], axis=0)
@@ -257,17 +255,17 @@ def test_losses_are_plain_sums(loss):
             assert found.rows(other)[rows].sum() >= least - 1e-12
     elif loss == "chances":
         p, said = rng.dirichlet(np.ones(3), 30), [0.2, 0.5, 0.3]
-        found = LogLoss.of(p, weight)
+        found = Loss.logarithmic(p, weight)
         entropy = [1 - sum(p[i] * np.log(said)) for i in range(30)]
         np.testing.assert_allclose(found.rows(said), share * entropy)
         mean = np.average(p[rows], weights=weight[rows], axis=0)
         assert found.best_value(rows) == pytest.approx(mean.tolist())
         # What was never so may be rare, but is not impossible.
-        never = LogLoss.of(np.eye(2)[[0] * 30], weight).best_value(rows)
+        never = Loss.logarithmic(np.eye(2)[[0] * 30], weight).best_value(rows)
         assert never == pytest.approx([1.0, 0.001])
     else:
         said, t = 1, rng.normal(size=30)
-        found = SquaredLoss.of(t, weight)
+        found = Loss.squares(t, weight)
         np.testing.assert_allclose(found.rows(0.5), share * (t - 0.5) ** 2)
         mean = np.average(t[rows], weights=weight[rows])
         assert found.best_value(rows) == pytest.approx(mean)
@@ -278,11 +276,10 @@ def test_losses_are_plain_sums(loss):
     )
 
 
-def test_rows_without_weight_have_the_value_0():
-    loss = SquaredLoss.of(np.array([1.0, 2.0, 5.0]), np.array([1.0, 1.0, 0.0]))
+def test_rows_without_weight_are_told_what_all_are():
+    loss = Loss.squares(np.array([1.0, 2.0, 5.0]), np.array([1.0, 1.0, 0.0]))
     nobody = np.array([False, False, True])
-    assert loss.best_value(nobody) == 0.0
-    assert loss.best_value(~nobody) == 1.5
+    assert loss.best_value(nobody) == loss.best_value(~nobody) == 1.5
 
 
 @pytest.mark.parametrize(("n_left", "n_boxes"), [(LEAST_ROWS - 1, 0), (LEAST_ROWS, 1)])
@@ -292,7 +289,7 @@ def test_a_few_rows_are_not_left_to_otherwise(n_left, n_boxes):
     grid = Grid.of(codes, np.array([3]), np.array([False]))
     target = np.repeat([-0.2, 4.0], [60, n_left])
     ones = np.ones(60 + n_left)
-    loss = SquaredLoss.of(target, ones)
+    loss = Loss.squares(target, ones)
     problem = make_problem(grid, loss, Penalties(1e-6, 0.0), ones)
     box = np.array([[True, False, True]])
     for start in (BoxList(box, (-0.2,), 4.0, np.inf), BoxList(~box, (4.0,), -0.2, 9.0)):
@@ -451,13 +448,13 @@ def test_lists_are_of_all_features_also_where_some_are_not_searched(most, monkey
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (200, 4)).astype(np.uint8)
     grid = numeric_grid(X, 10)
-    loss = SquaredLoss.of(np.where(X[:, 2] > 4, 1.0, -1.0), np.ones(200))
+    loss = Loss.squares(np.where(X[:, 2] > 4, 1.0, -1.0), np.ones(200))
     problem = make_problem(grid, loss, Penalties(0.001, 0.0), np.ones(200))
     pool = np.ones((1, 44), dtype=bool)
     pool[0, 22:25] = False
     found = grow_lists(problem, pool, 2)
     assert found[-1].boxes.shape == (1, 44)
-    np.testing.assert_allclose(found[-1].predict(grid), loss.target)
+    np.testing.assert_allclose(found[-1].predict(grid), loss.taught[:, 0])
     # Where no box asks about any, all are searched.
     assert grow_lists(problem, np.ones((1, 44), dtype=bool), 2)
 

@@ -13,10 +13,9 @@ from tests.search.problems import moved, numeric_grid, random_box, random_grid
 from clearwood._kernels.search import best_interval, part_cost
 from clearwood.search import (
     BoxList,
-    ClassLoss,
     Grid,
+    Loss,
     Penalties,
-    SquaredLoss,
     candidate_boxes,
     grow_lists,
     make_problem,
@@ -27,7 +26,6 @@ from clearwood.search.lists.grow import ListGains, inserted
 from clearwood.search.monotone import bounds_of, kind_of, opened, opened_pool
 
 SEEDS = st.integers(0, 2**32 - 1)
-KINDS = ("class", "values")
 SIGNS = ((1, 0, 0), (-1, 1, 0), (1, 1, 0))
 
 
@@ -47,13 +45,10 @@ def kinds(grid, signs, box):
     return found - {0}
 
 
-def problem_of(rng, kind, signs, n_rows=60, overlap=0.05):
+def problem_of(rng, signs, n_rows=60, overlap=0.05):
     grid = random_grid(rng, n_rows)
     weight = rng.uniform(0.5, 2.0, n_rows)
-    if kind == "class":
-        loss = ClassLoss.of(rng.dirichlet(np.ones(2), n_rows), weight)
-    else:
-        loss = SquaredLoss.of(rng.normal(size=n_rows), weight)
+    loss = Loss.squares(rng.normal(size=n_rows), weight)
     penalties = Penalties(0.001, overlap)
     return make_problem(grid, loss, penalties, np.ones(n_rows), np.array(signs))
 
@@ -136,23 +131,21 @@ def test_boxes_keep_to_their_bounds(seed, signs, kind):
     assert kinds(grid, signs, box) <= {kind}
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=30)
 @given(SEEDS, st.sampled_from(SIGNS))
-def test_every_list_on_the_path_is_monotone(kind, seed, signs):
+def test_every_list_on_the_path_is_monotone(seed, signs):
     rng = np.random.default_rng(seed)
-    problem = problem_of(rng, kind, signs)
+    problem = problem_of(rng, signs)
     lists = grow_lists(problem, pool_of(rng, problem), 4)
     for lst in lists:
         check_monotone(problem.grid, signs, lst)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=20)
 @given(SEEDS, st.sampled_from(SIGNS))
-def test_the_objective_never_rises_and_every_step_is_monotone(kind, seed, signs):
+def test_the_objective_never_rises_and_every_step_is_monotone(seed, signs):
     rng = np.random.default_rng(seed)
-    problem = problem_of(rng, kind, signs)
+    problem = problem_of(rng, signs)
     boxes = opened_pool(problem.grid, problem.signs, pool_of(rng, problem))[:3]
     start = BoxList(boxes, (0,) * len(boxes), 0, np.inf)
     ascent = ListAscent(problem, start)
@@ -169,11 +162,10 @@ def test_the_objective_never_rises_and_every_step_is_monotone(kind, seed, signs)
     check_monotone(problem.grid, signs, ascent.result())
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_gains_are_those_of_the_best_value_in_order(kind, seed):
+def test_gains_are_those_of_the_best_value_in_order(seed):
     rng, signs = np.random.default_rng(seed), (1, -1, 0)
-    problem = problem_of(rng, kind, signs)
+    problem = problem_of(rng, signs)
     pool = opened_pool(problem.grid, problem.signs, pool_of(rng, problem, 6))
     current = grow_lists(problem, pool, 2)[-1]
     before = naive.objective(problem, *current[:3])
@@ -185,22 +177,17 @@ def test_gains_are_those_of_the_best_value_in_order(kind, seed):
             caught = member[-1] & ~member[:-1].any(axis=0)
             if caught.sum() < LEAST_ROWS:
                 continue
-            said = [0, 1] if kind == "class" else np.linspace(-2, 2, 21)
+            said = np.linspace(-2, 2, 21)
             trials = [inserted(current, box, position, v) for v in said]
             after = [
                 naive.objective(problem, *lst[:3])
                 for lst in trials
                 if keeps_order(problem.grid, signs, lst)
             ]
-            best = inserted(current, box, position, value[b, position])
+            best = inserted(current, box, position, float(value[b, position, 0]))
             assert keeps_order(problem.grid, signs, best, 1e-9)
-            reached = naive.objective(problem, *best[:3]) if kind == "values" else None
-            if kind == "values":
-                assert change[b, position] == pytest.approx(reached - before, abs=1e-5)
-            else:
-                assert change[b, position] == pytest.approx(
-                    min(after) - before, abs=1e-5
-                )
+            reached = naive.objective(problem, *best[:3])
+            assert change[b, position] == pytest.approx(reached - before, abs=1e-5)
             assert change[b, position] <= min(after, default=np.inf) - before + 1e-5
             n_tried += 1
     assert n_tried > 5
@@ -219,7 +206,7 @@ def keeps_order(grid, signs, lst, slack=0.0):
 def test_one_feature_becomes_the_best_rising_steps():
     x = np.repeat(np.arange(9), 10).astype(np.uint8)
     t = np.array([0, 0, 3, 1, 1, 5, 4, 6, 2.0])[x]
-    grid, loss = numeric_grid(x[:, None], 9), SquaredLoss.of(t, np.ones(90))
+    grid, loss = numeric_grid(x[:, None], 9), Loss.squares(t, np.ones(90))
     pool = candidate_boxes(grid, t, np.ones(90), np.random.default_rng(0))
     for sign in (1, -1):
         steps = IsotonicRegression(increasing=sign == 1).fit(x, t).predict(x)
@@ -232,6 +219,6 @@ def test_one_feature_becomes_the_best_rising_steps():
 
 def test_no_signs_are_no_limits():
     grid = numeric_grid(np.zeros((3, 2), np.uint8), 2)
-    loss = SquaredLoss.of(np.zeros(3), np.ones(3))
+    loss = Loss.squares(np.zeros(3), np.ones(3))
     none = make_problem(grid, loss, Penalties(0, 0), np.ones(3), np.zeros(2, int))
     assert none.signs is None

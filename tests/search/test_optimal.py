@@ -15,9 +15,8 @@ from benchmarks.few_rules.optimal_trees import (
     statements_of,
 )
 from clearwood.search import (
+    Loss,
     Penalties,
-    ProbabilityLoss,
-    SquaredLoss,
     candidate_boxes,
     grow_lists,
     make_problem,
@@ -107,7 +106,7 @@ def parity(n_rows=1500):
     """XOR of three of five features, which no two splits see."""
     X = np.random.default_rng(0).integers(0, 8, (n_rows, 5)).astype(np.uint8)
     y = ((X[:, :3] > 3).sum(axis=1) % 2).astype(int)
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(n_rows), 0.1)
+    loss = Loss.probabilities(np.eye(2)[y], np.ones(n_rows), 0.1)
     return make_tree_problem(numeric_grid(X, 8), loss, np.ones(n_rows), 0.0003), y
 
 
@@ -122,7 +121,7 @@ def test_what_no_two_splits_see_is_found():
 
 def test_values_that_will_be_missing_go_with_most_rows():
     X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
-    loss = ProbabilityLoss.of(np.eye(2)[X[:, 0]], np.ones(200), 0.1)
+    loss = Loss.probabilities(np.eye(2)[X[:, 0]], np.ones(200), 0.1)
     problem = make_tree_problem(numeric_grid(X, 2), loss, np.ones(200))
     tree = optimal_trees(problem, [(0, np.array([True, False, True]))], 2, 2)[-1]
     assert tree.goes_left.tolist() == [True, False, False]
@@ -176,11 +175,11 @@ def test_lists_found_otherwise_are_no_better(kind, seed):
     X = rng.integers(0, 5, (200, 2)).astype(np.uint8)
     grid = numeric_grid(X, 5)
     if kind == "class":
-        loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), 200), np.ones(200), 0.0)
+        loss = Loss.probabilities(rng.dirichlet(np.ones(2), 200), np.ones(200), 0.0)
         target = loss.scores
     else:
-        loss = SquaredLoss.of(rng.normal(size=200), np.ones(200))
-        target = loss.target
+        loss = Loss.squares(rng.normal(size=200), np.ones(200))
+        target = loss.taught[:, 0]
     tree_problem = make_tree_problem(grid, loss, np.ones(200))
     least = [least_of_lists(tree_problem, all_cuts(grid), n, 2)[0] for n in (1, 2)]
     pool = candidate_boxes(grid, target, np.ones(200), rng)

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tests.search import naive
 from tests.search.problems import numeric_grid, random_grid, random_loss
 
+from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 from clearwood._kernels.search_trees import (
-    LOG_MEAN,
-    LOG_VARIANCE,
     N_EXTRA,
     add_rows,
     best_splits,
@@ -23,15 +22,15 @@ from clearwood._kernels.search_trees import (
 from clearwood.datasets import make_synthetic1
 from clearwood.search import (
     Grid,
+    Loss,
     Penalties,
-    ProbabilityLoss,
-    SquaredLoss,
     contains,
     make_problem,
     refine,
 )
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import some_rows
+from clearwood.search.losses import SQUARED_ERROR, LossForm
 from clearwood.search.trees.flat import FlatTree
 from clearwood.search.trees.grow import (
     expansions,
@@ -41,10 +40,8 @@ from clearwood.search.trees.grow import (
     removals,
     transplanted,
 )
-from clearwood.search.trees.leaf import LeafLoss
 from clearwood.search.trees.nodes import (
     MOST_BINS_AHEAD,
-    SQUARED_ERROR,
     TreeProblem,
     _moves,
     as_list,
@@ -82,7 +79,7 @@ def random_problem(rng, kind, n_rows=40, literal=0.0, with_category=True):
     loss = random_loss(rng, "sure" if kind == "class" else kind, n_rows)
     if kind == "two classes":
         # With a soft part, two groups of categories need not stand in order.
-        loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), n_rows), weight, 0.0)
+        loss = Loss.probabilities(rng.dirichlet(np.ones(2), n_rows), weight, 0.0)
     return make_tree_problem(grid, loss, counts, literal)
 
 
@@ -94,12 +91,12 @@ def random_projection(rng, kind, grid, share, counts):
     elif kind == "variances":
         mean, noise = rng.normal(size=(n_rows, 2)), rng.gamma(1.0, size=(n_rows, 2))
         both = np.stack([mean, mean**2 + noise], axis=2)
-        scores, leaf = both.reshape(n_rows, 4), LeafLoss(LOG_VARIANCE)
+        scores, leaf = both.reshape(n_rows, 4), LossForm(LOG_VARIANCE)
     elif kind == "shares":
-        scores, leaf = rng.dirichlet(np.ones(3), n_rows), LeafLoss(LOG_MEAN)
+        scores, leaf = rng.dirichlet(np.ones(3), n_rows), LossForm(LOG_MEAN)
         scores[0] = [1.0, 0.0, 0.0]
     else:
-        scores, leaf = rng.gamma(1.0, size=(n_rows, 1)), LeafLoss(LOG_MEAN)
+        scores, leaf = rng.gamma(1.0, size=(n_rows, 1)), LossForm(LOG_MEAN)
         scores[0] = 0.0
     return TreeProblem.of(grid, scores * share[:, None], share, counts, leaf)
 
@@ -168,7 +165,7 @@ def test_rows_are_added_to_their_bins_however_many_columns(n_columns):
 def test_what_is_known_of_other_trees_is_what_would_be_found():
     rng = np.random.default_rng(0)
     grid = random_grid(rng, n_rows=80)
-    loss = ProbabilityLoss.of(rng.dirichlet(np.ones(2), 80), np.ones(80), 0.1)
+    loss = Loss.probabilities(rng.dirichlet(np.ones(2), 80), np.ones(80), 0.1)
     problem = make_tree_problem(grid, loss, np.ones(80))
     trees = grow_trees(problem, 6)
     assert len(trees) > 3
@@ -189,7 +186,7 @@ def test_what_is_known_of_other_trees_is_what_would_be_found():
 
 def test_of_equal_cuts_the_middle_one_is_taken():
     codes = np.repeat([1, 7], 10).astype(np.uint8)[:, None]
-    loss = SquaredLoss.of(codes[:, 0] * 1.0, np.ones(20))
+    loss = Loss.squares(codes[:, 0] * 1.0, np.ones(20))
     root = root_of(make_tree_problem(numeric_grid(codes, 9), loss, np.ones(20)))
     _, goes_left = root.best_splits
     assert goes_left[:9].tolist() == [True] * 4 + [False] * 5
@@ -197,7 +194,7 @@ def test_of_equal_cuts_the_middle_one_is_taken():
 
 def test_missing_values_may_be_a_side_of_their_own():
     codes = np.repeat([0, 1, 2, 3], 10).astype(np.uint8)[:, None]
-    loss = SquaredLoss.of(np.repeat([1.0, 1.0, 1.0, 5.0], 10), np.ones(40))
+    loss = Loss.squares(np.repeat([1.0, 1.0, 1.0, 5.0], 10), np.ones(40))
     grid = Grid.of(codes, np.array([4]), np.array([False]))
     root = root_of(make_tree_problem(grid, loss, np.ones(40)))
     split = root.split(*next_split(root)[1:])
@@ -208,7 +205,7 @@ def test_missing_values_may_be_a_side_of_their_own():
 def test_lookahead_tries_missing_values_on_both_sides_of_every_cut():
     codes = np.repeat([0, 1, 2, 3], 10).astype(np.uint8)[:, None]
     grid = Grid.of(codes, np.array([4]), np.array([False]))
-    loss = SquaredLoss.of(np.arange(40.0), np.ones(40))
+    loss = Loss.squares(np.arange(40.0), np.ones(40))
     _, masks = first_splits(root_of(make_tree_problem(grid, loss, np.ones(40))))
     cuts = [(True, False, False), (True, True, False), (True, True, True)]
     wanted = {(*cut, side) for cut in cuts for side in (False, True)}
@@ -220,7 +217,7 @@ def test_of_many_cuts_some_are_tried_with_equal_numbers_between(missing):
     codes = np.random.default_rng(0).permutation(np.arange(1000) // 10 * 2)
     codes[:50] = 200 if missing else codes[:50]
     grid = numeric_grid(codes[:, None].astype(np.uint8), 200)
-    loss = SquaredLoss.of(codes * 1.0, np.ones(1000))
+    loss = Loss.squares(codes * 1.0, np.ones(1000))
     root = root_of(make_tree_problem(grid, loss, np.ones(1000)))
     _, masks = spread_cuts(grid, root.rows, np.array([0]), 8)
     n_cuts = 4 if missing else 8
@@ -263,7 +260,7 @@ def test_on_many_rows_lookahead_sees_what_it_sees_on_all():
     # By themselves, seven features and more look better than the two that matter.
     X = np.random.default_rng(1).integers(0, 10, (6000, 14)).astype(np.uint8)
     y = ((X[:, 2] > 4) ^ (X[:, 4] > 4)).astype(int)
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(6000), 0.1)
+    loss = Loss.probabilities(np.eye(2)[y], np.ones(6000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(6000)))
     assert root.best_splits[0].argsort()[:7].tolist().count(2) == 0
     gain, d, _ = first_split(root)
@@ -430,7 +427,7 @@ def checkers(n_rows=2000, seed=0):
 
 def test_a_wrong_cut_is_moved_with_the_rest_of_the_tree_kept():
     X, y = checkers()
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(2000), 0.1)
+    loss = Loss.probabilities(np.eye(2)[y], np.ones(2000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     second = root.split(1, np.arange(11) <= 6)
     wrong = root.split(0, np.arange(11) <= 7, (second, second))
@@ -444,7 +441,7 @@ def test_a_wrong_cut_is_moved_with_the_rest_of_the_tree_kept():
 def test_a_moved_split_keeps_its_sides_with_the_rows_that_fit_them():
     X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
     low, high = np.where(X[:, 1] < 5, 0.0, 4.0), np.where(X[:, 2] < 5, 1.0, -3.0)
-    loss = SquaredLoss.of(np.where(X[:, 0] < 5, low, high), np.ones(2000))
+    loss = Loss.squares(np.where(X[:, 0] < 5, low, high), np.ones(2000))
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     on_low, on_high = (root.split(d, np.arange(11) <= 4) for d in (1, 2))
     # High values go left.
@@ -456,7 +453,7 @@ def test_a_moved_split_keeps_its_sides_with_the_rows_that_fit_them():
 def test_a_leaf_moves_to_where_it_is_needed():
     X = np.random.default_rng(1).integers(0, 10, (2000, 3)).astype(np.uint8)
     t = np.where(X[:, 0] < 5, np.where(X[:, 1] < 5, 0.0, 4.0), 1.0)
-    loss = SquaredLoss.of(t, np.ones(2000))
+    loss = Loss.squares(t, np.ones(2000))
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     idle = root.split(2, np.arange(11) <= 4)
     tree = root.split(0, np.arange(11) <= 4, (root, idle))
@@ -473,7 +470,7 @@ def test_a_leaf_moves_to_where_it_is_needed():
 def test_a_split_is_replaced_by_one_of_its_sides():
     X = np.random.default_rng(2).integers(0, 10, (2000, 3)).astype(np.uint8)
     t = np.where(X[:, 1] < 5, 0.0, 4.0)
-    loss = SquaredLoss.of(t, np.ones(2000))
+    loss = Loss.squares(t, np.ones(2000))
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     useful = root.split(1, np.arange(11) <= 4)
     tree = root.split(2, np.arange(11) <= 4, (root, useful))
@@ -488,7 +485,7 @@ def test_xor_needs_lookahead():
     X = np.column_stack([both, noise]).astype(np.uint8)
     # Every value of either feature goes with both classes equally often.
     y = ((X[:, 0] > 4) ^ (X[:, 1] > 4)).astype(int)
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(2000), 0.1)
+    loss = Loss.probabilities(np.eye(2)[y], np.ones(2000), 0.1)
     grid = numeric_grid(X, 10)
     problem = make_tree_problem(grid, loss, np.ones(2000))
     greedy = grow(root_of(problem), 4, next_split)
@@ -502,7 +499,7 @@ def test_noisy_xor_in_many_bins():
     X, y = make_synthetic1(1500, noise=0.1, random_state=0)
     noise = np.random.default_rng(0).random((1500, 6))
     codes = (200 * np.column_stack([X, noise])).astype(np.uint8)
-    loss = ProbabilityLoss.of(np.eye(2)[y], np.ones(1500), 0.1)
+    loss = Loss.probabilities(np.eye(2)[y], np.ones(1500), 0.1)
     grid = Grid.of(codes, np.full(8, 201), np.zeros(8, bool))
     trees = grow_trees(make_tree_problem(grid, loss, np.ones(1500), 0.0003), 5)
     four = next(tree for tree in trees if tree.n_leaves == 4)
@@ -513,7 +510,7 @@ def test_noisy_xor_in_many_bins():
 @pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
 def test_leaves_need_so_many_rows_that_are_not_synthetic(min_rows):
     X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
-    grid, loss = numeric_grid(X, 2), SquaredLoss.of(X[:, 0] * 1.0, np.ones(200))
+    grid, loss = numeric_grid(X, 2), Loss.squares(X[:, 0] * 1.0, np.ones(200))
     for n_real, n_trees in ((min_rows, 2), (min_rows - 1, 1)):
         counts = np.ones(200)
         counts[n_real:30] = 0
@@ -526,7 +523,7 @@ def test_leaves_are_boxes_that_lists_can_start_from():
     X = rng.integers(0, 10, (800, 4)).astype(np.uint8)
     t = np.sin(X[:, 0] / 2) + X[:, 1] * X[:, 2] / 30
     t = (t - t.mean()) / t.std()
-    grid, loss = numeric_grid(X, 10), SquaredLoss.of(t, np.ones(800))
+    grid, loss = numeric_grid(X, 10), Loss.squares(t, np.ones(800))
     tree = grow_trees(make_tree_problem(grid, loss, np.ones(800)), 6)[-1]
     boxes, values = leaf_boxes(tree)
     member = contains(grid, boxes)
@@ -543,7 +540,7 @@ def test_categories_are_split_in_groups():
     codes = np.random.default_rng(0).integers(0, 6, (300, 1)).astype(np.uint8)
     t = np.isin(codes[:, 0], [0, 2, 5]) * 1.0
     grid = Grid.of(codes, np.array([8]), np.array([True]))
-    problem = make_tree_problem(grid, SquaredLoss.of(t, np.ones(300)), np.ones(300))
+    problem = make_tree_problem(grid, Loss.squares(t, np.ones(300)), np.ones(300))
     trees = grow_trees(problem, 2)
     np.testing.assert_allclose(trees[-1].predict(grid), t)
 
@@ -552,7 +549,7 @@ def test_splits_that_say_nothing_are_merged():
     X = np.stack(np.divmod(np.arange(2000) % 100, 10), axis=1).astype(np.uint8)
     # How sure the second class is differs along feature 1 where feature 0 is low.
     p = np.where(X[:, 0] > 4, 0.5, np.where(X[:, 1] > 6, 0.25, 0.0))
-    loss = ProbabilityLoss.of(np.stack([1 - p, p], axis=1), np.ones(2000), 0.1)
+    loss = Loss.probabilities(np.stack([1 - p, p], axis=1), np.ones(2000), 0.1)
     root = root_of(make_tree_problem(numeric_grid(X, 10), loss, np.ones(2000)))
     tree = root.split(0, np.arange(11) <= 4)
     left, right = tree.children
@@ -565,13 +562,13 @@ def test_splits_that_say_nothing_are_merged():
     # Of equal classes, one is said that is surer than another; of equal chances none.
     grid = numeric_grid(X, 10)
     assert len(grow_trees(root.problem, 4)) == 3
-    constant = ProbabilityLoss.of(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000), 0.1)
+    constant = Loss.probabilities(np.tile([0.9, 0.1], (2000, 1)), np.ones(2000), 0.1)
     assert len(grow_trees(make_tree_problem(grid, constant, np.ones(2000)), 4)) == 1
 
 
 def test_without_features_there_is_one_leaf():
     grid = Grid.of(np.zeros((20, 0), np.uint8), np.zeros(0, int), np.zeros(0, bool))
-    loss = SquaredLoss.of(np.arange(20.0), np.ones(20))
+    loss = Loss.squares(np.arange(20.0), np.ones(20))
     problem = make_tree_problem(grid, loss, np.ones(20))
     assert [tree.n_leaves for tree in grow_trees(problem, 4)] == [1]
 
@@ -593,7 +590,7 @@ def test_trees_found_on_some_rows_are_trees_of_all(monkeypatch):
         assert sum(len(leaf.rows) for leaf in tree.leaves()) == 900
         for leaf in tree.leaves():
             assert leaf.value == pytest.approx(
-                np.average(loss.target[leaf.rows], weights=loss.share[leaf.rows])
+                np.average(loss.taught[leaf.rows, 0], weights=loss.share[leaf.rows])
             )
 
 
@@ -603,7 +600,7 @@ def test_splits_that_follow_are_sought_in_fewer_bins():
     X = rng.integers(0, 40, (2000, 3)).astype(np.uint8)
     target = np.where((X[:, 1] >= 20) ^ (X[:, 2] >= 20), 1.0, -1.0)
     problem = make_tree_problem(
-        numeric_grid(X, 40), SquaredLoss.of(target, np.ones(2000)), np.ones(2000)
+        numeric_grid(X, 40), Loss.squares(target, np.ones(2000)), np.ones(2000)
     )
     assert problem.ahead.n_bins.max() == MOST_BINS_AHEAD < problem.grid.n_bins.max()
     gain, feature, goes_left = first_split(root_of(problem))

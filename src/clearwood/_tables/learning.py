@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._tables.opening import check_there, is_read_in_blocks, open_rows
+from clearwood._tables.opening import is_read_in_blocks, open_rows
 from clearwood._tables.predicting import predicted, rewritten
-from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable
+from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable, check_there
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError, SampledRowsWarning
 

@@ -17,21 +17,16 @@ from clearwood._tables.dask_cluster import (
     named_client,
 )
 from clearwood._tables.joining import check_kinds, kinds_of
+from clearwood._tables.on_workers import WAVE_BLOCKS, Sealed, WorkerBlocks, run_on
 from clearwood._tables.rows import (
     PartRows,
     RowBlocks,
     RowsOfTable,
     _Picking,
-    join_rows,
+    take_columns,
     told_where,
 )
 from clearwood.exceptions import ClearwoodError, InputError
-
-WAVE_BLOCKS = 64
-"""Blocks that are computed at once, and of which the client holds what they give.
-
-More where they lie in fewer partitions than :data:`PARTITIONS_OF_THREAD` asks for.
-"""
 
 PARTITIONS_OF_THREAD = 2
 """Partitions for each thread of the workers, so that none waits long for the last."""
@@ -105,7 +100,7 @@ class DaskRows(RowBlocks):
         """What ``function(block, *parameters)`` is of each block, in their order."""
         import dask
 
-        run = dask.delayed(_run, pure=False)
+        run = dask.delayed(run_on, pure=False)
         shared = self._handed_out(parameters)
         of_block = function.of if isinstance(function, _Picking) else None
         held: dict[int, Any] = {}
@@ -138,15 +133,13 @@ class DaskRows(RowBlocks):
             with super().kept(function, *parameters, n_jobs=n_jobs) as blocks:
                 yield blocks
             return
-        from clearwood._tables.on_workers import WorkerBlocks
-
         yield WorkerBlocks(self, function, parameters)
 
     def _handed_out(self, parameters: tuple[Any, ...]) -> Any:
         """Parameters, which travel to the workers once."""
         import dask
 
-        shared = dask.delayed(_Sealed(parameters), pure=False, traverse=False)
+        shared = dask.delayed(Sealed(parameters), pure=False, traverse=False)
         (shared,) = self._ask(dask.persist, [shared])
         return shared
 
@@ -255,8 +248,6 @@ def _rows_of(
     columns: list[str] | None,
     number: int,
 ) -> RowsOfTable:
-    from clearwood._tables.opening import take_columns
-
     place = f"partition {number}"
     if hasattr(X, "columns"):
         X = X.rename(columns=str)
@@ -286,25 +277,5 @@ def _look(rows: RowsOfTable, number: int) -> tuple[int, dict[str, str]]:
         return rows.n_rows, kinds_of(rows.X, rows.y)
 
 
-class _Sealed:
-    """What Dask hands on as it is: it takes some tuples for tasks of its own."""
-
-    def __init__(self, content: Any) -> None:
-        self.content = content
-
-
 def _itself(block: RowsOfTable) -> RowsOfTable:
     return block
-
-
-def _run(
-    pieces: list[RowsOfTable],
-    used: list[int],
-    spans: list[tuple[int, int]],
-    function: Callable[..., Any],
-    parameters: _Sealed,
-) -> _Sealed:
-    block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
-    where = [PartRows(f"partition {i}", a, b - a) for i, (a, b) in zip(used, spans)]
-    with told_where(*where):
-        return _Sealed(function(block, *parameters.content))

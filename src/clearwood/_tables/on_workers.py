@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
 from clearwood._tables.dask_cluster import answered, computed, named_client
 from clearwood._tables.kept import KeptBlocks
-from clearwood._tables.of_dask import (
-    WAVE_BLOCKS,
-    DaskRows,
-    _run,
-    _Sealed,
-)
-from clearwood._tables.rows import RowsOfTable
+from clearwood._tables.rows import PartRows, RowsOfTable, join_rows, told_where
+
+if TYPE_CHECKING:
+    from clearwood._tables.of_dask import DaskRows
+
+WAVE_BLOCKS = 64
+"""Blocks that are computed at once, and of which the client holds what they give.
+
+More where they lie in fewer partitions than the threads of the workers ask for.
+"""
 
 
 class WorkerBlocks(KeptBlocks[Any]):
@@ -46,7 +49,7 @@ class WorkerBlocks(KeptBlocks[Any]):
             group = cuts[i : i + GROUP_BLOCKS]
             first, last = group[0].used[0], group[-1].used[-1]
             pieces = rows._parts[first : last + 1]
-            groups.append(make(pieces, first, _Sealed(group), function, shared))
+            groups.append(make(pieces, first, Sealed(group), function, shared))
         self._groups = rows._ask(dask.persist, groups)
 
     def map_sum(
@@ -97,22 +100,43 @@ class WorkerBlocks(KeptBlocks[Any]):
 def _made(
     pieces: list[RowsOfTable],
     first: int,
-    group: _Sealed,
+    group: Sealed,
     function: Callable[..., Any],
-    parameters: _Sealed,
-) -> _Sealed:
+    parameters: Sealed,
+) -> Sealed:
     """Blocks of some partitions, of which ``first`` is the number of the first."""
-    return _Sealed(
+    return Sealed(
         [
-            _run([pieces[i - first] for i in used], used, spans, function, parameters)
+            run_on([pieces[i - first] for i in used], used, spans, function, parameters)
             for used, spans in group.content
         ]
     )
 
 
 def _added(
-    group: _Sealed, function: Callable[..., tuple[Any, ...]], parameters: _Sealed
-) -> _Sealed:
-    return _Sealed(
+    group: Sealed, function: Callable[..., tuple[Any, ...]], parameters: Sealed
+) -> Sealed:
+    return Sealed(
         add_up(function(block.content, *parameters.content) for block in group.content)
     )
+
+
+class Sealed:
+    """What Dask hands on as it is: it takes some tuples for tasks of its own."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+def run_on(
+    pieces: list[RowsOfTable],
+    used: list[int],
+    spans: list[tuple[int, int]],
+    function: Callable[..., Any],
+    parameters: Sealed,
+) -> Sealed:
+    """What a function makes of the rows of some partitions."""
+    block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
+    where = [PartRows(f"partition {i}", a, b - a) for i, (a, b) in zip(used, spans)]
+    with told_where(*where):
+        return Sealed(function(block, *parameters.content))

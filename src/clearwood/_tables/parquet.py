@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from clearwood._memory import check_memory_of_table
-from clearwood._tables.rows import RowsOfTable, RowStream
+from clearwood._tables.rows import RowsOfTable, RowStream, take_columns
 from clearwood._words.labels import check_names
+from clearwood.codec.files import open_plain
 from clearwood.exceptions import ClearwoodError, InputError
 
 SUFFIXES = (".parquet", ".pq")
@@ -90,8 +91,6 @@ def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
             f"Cannot read {str(file)!r}: Parquet files need pyarrow. Install it "
             "(pip install 'clearwood[parquet]')."
         ) from None
-    from clearwood.codec.files import open_plain
-
     # Of its kind and size; pyarrow maps it itself.
     open_plain(file, most=2**63).close()
     try:
@@ -103,8 +102,6 @@ def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
 def _row_groups(
     file: Path, wanted: list[str], y: str | None, weight: str | None
 ) -> Iterator[tuple[str, RowsOfTable]]:
-    from clearwood._tables.opening import take_columns
-
     named = [name for name in (y, weight) if name is not None]
     asked = list(dict.fromkeys([*wanted, *named]))
     n_parts = 0

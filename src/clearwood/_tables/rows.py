@@ -280,6 +280,27 @@ def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
     return RowsOfTable(*(joined(list(column)) for column in zip(*parts)))
 
 
+def take_columns(
+    frame: Any, y: str | None, weight: str | None, chosen: Sequence[str] | None
+) -> RowsOfTable:
+    """A frame as rows: the target and the weights apart."""
+    named = [name for name in (y, weight) if name is not None]
+    check_there([*named, *(chosen or ())], list(frame.columns))
+    X = frame.drop(columns=named) if chosen is None else frame[list(chosen)]
+    rest = [None if name is None else frame[name].to_numpy() for name in (y, weight)]
+    return RowsOfTable(X, *rest)
+
+
+def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse columns that a table does not have."""
+    absent = [name for name in names if name not in columns]
+    if absent:
+        raise InputError(
+            f"The table has no column {absent[0]!r}; it has {list(columns)}. Name one "
+            "of these, or give all parts of the table the same columns."
+        )
+
+
 @contextmanager
 def told_where(*pieces: PartRows) -> Iterator[None]:
     """Errors in some rows name the part that they come from, and the row in it."""

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.marks import Mark, Surface, stroke, text
+from clearwood.charts.marks import LEADING, Linked, Mark, Points, Surface, stroke, text
 from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
-from clearwood.charts.style import in_lines, plain
+from clearwood.charts.style import QUIET, in_lines, plain, text_width
 
 WIDTH, RIGHT = 720.0, 20.0
 """Of the canvas, and of what is left free on it to the right, in pixels."""
+MANY = 40
+"""Ticks from which on their labels are small."""
+SMALL = 9.0
+"""Letters of a legend of matplotlib, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
 """Room for names of levels above a panel, before the next panel, and below the last."""
 LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
@@ -37,9 +41,10 @@ class Axis:
     low, high : float or None
         Ends; those of the marks, and a little more, where they are None. Numbers go
         down where ``low`` is the larger.
-    may_be_log, is_whole : bool
-        Whether equal steps are equal factors where numbers differ very much; whether
-        ticks are whole numbers.
+    is_log : bool or None
+        Whether equal steps are equal factors; None: where numbers differ very much.
+    is_whole : bool
+        Whether ticks are whole numbers.
     ticks : sequence of (float, str) or None
         Round numbers by default.
     shown : callable, optional
@@ -49,7 +54,7 @@ class Axis:
     label: str = ""
     low: float | None = None
     high: float | None = None
-    may_be_log: bool = False
+    is_log: bool | None = False
     is_whole: bool = False
     ticks: Sequence[tuple[float, str]] | None = None
     shown: Callable[[float], str] | None = None
@@ -57,10 +62,11 @@ class Axis:
     def scale(self, numbers: Sequence[float]) -> Scale:
         """The ends, for what marks need."""
         known = [float(x) for x in numbers if math.isfinite(x)] or [0.0]
-        found = (scale_of if self.may_be_log else linear_scale)(known)
+        found = (linear_scale if self.is_log is False else scale_of)(known)
         low = found.low if self.low is None else self.low
         high = found.high if self.high is None else self.high
-        return Scale(low, high if high != low else low + 1.0, found.is_log)
+        is_log = found.is_log if self.is_log is None else self.is_log
+        return Scale(low, high if high != low else low + 1.0, is_log)
 
     def ticks_on(self, scale: Scale, most: int) -> list[tuple[float, str]]:
         """Numbers and texts of about so many ticks."""
@@ -71,6 +77,10 @@ class Axis:
         if self.is_whole:
             ticks = [t for t in ticks if t == int(t)] or [math.ceil(low)]
         return [(t, (self.shown or "{:,.10g}".format)(t)) for t in ticks]
+
+    def name(self, scale: Scale) -> str:
+        """The label on pages, in one line."""
+        return self.label.replace("\n", " ") + ", log scale" * scale.is_log
 
     def draw(self, axis: Any, scale: Scale) -> None:
         """The same on an axis of matplotlib, whose ticks follow its size."""
@@ -84,9 +94,10 @@ class Axis:
             axis.set_major_locator(FixedLocator([tick for tick, _ in ticks]))
             axis.set_major_formatter("{x:g}")
         elif self.ticks is not None:
-            places, texts = zip(*self.ticks)
-            axis.set_ticks(places, list(map(plain, texts)))
-            axis.axes.tick_params(axis=name, length=0)
+            places = [place for place, _ in self.ticks]
+            axis.set_ticks(places, [plain(label) for _, label in self.ticks])
+            size = "small" if len(places) > MANY else "medium"
+            axis.axes.tick_params(axis=name, length=0, labelsize=size)
         elif self.is_whole:
             axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
         if self.shown is not None and self.ticks is None:
@@ -105,11 +116,18 @@ class Panel:
     height : float
         In pixels on pages; in matplotlib panels share the height in these proportions.
     legend : str or None
-        Where it stands in matplotlib; pages tell in words below what marks are.
-    grid : {"x", "y", "both"}
+        Where it stands in matplotlib, ``"below"`` the panel or within it; pages tell
+        beside a chart what marks are.
+    grid : {"x", "y", "both", ""}
         Which ticks have lines through the panel.
     is_square : bool
         Whether a step is as long on both axes.
+    is_bare : bool
+        Whether there are marks alone, on all of the canvas.
+    is_named_beside : bool
+        Whether the name of what goes up stands on its left, not above it.
+    above : str
+        Words above it.
     """
 
     marks: Sequence[Mark]
@@ -119,6 +137,9 @@ class Panel:
     legend: str | None = "best"
     grid: str = "y"
     is_square: bool = False
+    is_bare: bool = False
+    is_named_beside: bool = False
+    above: str = ""
 
     def scales(self, among: Sequence[Panel] = ()) -> tuple[Scale, Scale]:
         """The axes: across that of all panels, and up."""
@@ -128,19 +149,53 @@ class Panel:
         up = [n for mark in self.marks for n in mark.numbers("y")]
         return self.x.scale(across), self.y.scale(up)
 
-    def draw(self, ax: Any, scales: tuple[Scale, Scale]) -> None:
+    @property
+    def header(self) -> float:
+        """Room above it on pages, in pixels."""
+        if self.is_bare:
+            return 0.0
+        named = bool(self.above) or any(mark.is_named_above for mark in self.marks)
+        name = 0.0 if self.is_named_beside else 30.0 if self.y.label else 10.0
+        return name + NAME * named
+
+    def draw(
+        self, ax: Any, scales: tuple[Scale, Scale], ground: Sequence[Mark] = ()
+    ) -> None:
         """Draw it on axes of matplotlib."""
-        for mark in self.marks:
+        if self.above:
+            ax.set_title(plain(self.above), fontsize=SMALL, color=QUIET, loc="left")
+        if self.is_bare:
+            ax.axis("off")
+            ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal")
+            # Only then it is known how large a pixel of the page is.
+            ax.figure.draw_without_rendering()
+        for mark in (*ground, *self.marks):
             mark.draw(ax)
+        if self.is_bare:
+            return
         self.x.draw(ax.xaxis, scales[0])
         self.y.draw(ax.yaxis, scales[1])
         if self.is_square:
             ax.set(aspect="equal")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis=self.grid, color="#00000018")
-        if self.legend and ax.get_legend_handles_labels()[0]:
+        if self.grid:
+            ax.grid(axis=self.grid, color="#00000018")
+        if self.is_named_beside:
+            ax.yaxis.label.set(rotation=0, ha="right", va="center")
+        labels = ax.get_legend_handles_labels()[1]
+        if self.legend == "below" and labels:
+            # As many columns as fit.
+            width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
+            room = 72 * ax.figure.get_figwidth() * ax.get_position().width
+            ax.legend(
+                ncols=max(1, int(room / width)), fontsize=SMALL, frameon=False,
+                loc="upper center", bbox_to_anchor=(0.5, -0.13),
+            )  # fmt: skip
+        elif self.legend and labels:
             # On white, so that no line runs through the words.
-            ax.legend(loc=self.legend, fontsize=9, facecolor="white", edgecolor="none")
+            ax.legend(
+                loc=self.legend, fontsize=SMALL, facecolor="white", edgecolor="none"
+            )
 
 
 @dataclass(frozen=True)
@@ -156,12 +211,18 @@ class Chart:
         In pixels, on pages.
     size : tuple of float
         Of a figure of matplotlib, in inches.
+    right : float
+        What is free beside panels to the right on pages, in pixels.
+    ground : sequence of Mark
+        Behind all panels.
     """
 
     title: str
     panels: Sequence[Panel]
     width: float = WIDTH
     size: tuple[float, float] = (6.4, 4.0)
+    right: float = RIGHT
+    ground: Sequence[Mark] = ()
 
 
 def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
@@ -185,28 +246,41 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     """
     scales = [panel.scales(chart.panels) for panel in chart.panels]
     up = [p.y.ticks_on(s[1], int(p.height / 30)) for p, s in zip(chart.panels, scales)]
-    longest = max(len(label) for ticks in up for _, label in ticks)
+    beside = [panel.y.label for panel in chart.panels if panel.is_named_beside]
+    labels = [label for ticks in up for _, label in ticks] + beside
+    longest = max(map(len, labels), default=0)
     left = min(max(LEAST_LEFT, 18 + LETTER * longest), MOST_LEFT * chart.width)
-    elements, top, right = list[Markup](), 0.0, chart.width - RIGHT
+    elements, top, right = list[Markup](), 0.0, chart.width - chart.right
+    is_bare = chart.panels[0].is_bare
+    if is_bare:
+        left, right = 0.0, chart.width
     for panel, (across, upward), ticks in zip(chart.panels, scales, up):
-        above = NAME if any(mark.is_named_above for mark in panel.marks) else 0.0
-        header = 30.0 + above if panel.y.label else 10.0
-        name_of_panel = panel.y.label.replace("\n", " ")
-        elements.append(text(0, top + 12, name_of_panel, look="panel"))
-        top += header
+        top += panel.header
         ends = top, top + panel.height
         place = Surface(left, right, *ends, across.share, upward.share)
-        x_ticks = panel.x.ticks_on(across, int((right - left) / 70))
-        elements += _within(panel, place, x_ticks, ticks)
+        wide = LETTER * len(f"{across.high:,.0f}") + 20 if panel.x.is_whole else 70.0
+        x_ticks = panel.x.ticks_on(across, int((right - left) / wide))
+        if panel.is_bare:
+            elements.append(text(0, 12, panel.above))
+        else:
+            elements.append(text(left, top - 6, panel.above))
+            elements += _axes(panel, place, panel.y.name(upward), x_ticks, ticks)
+        for mark in sorted(panel.marks, key=lambda mark: mark.layer):
+            elements += mark.svg(place)
         top = place.bottom + GAP
+    behind = Surface(left, right, 0.0, place.bottom, across.share, upward.share)
+    elements = [part for mark in chart.ground for part in mark.svg(behind)] + elements
     for tick, label in x_ticks:
         elements.append(text(place.x(tick), place.bottom + 20, label, "middle"))
     middle = (left + right) / 2
-    elements.append(text(middle, place.bottom + 40, panel.x.label, "middle"))
+    elements.append(text(middle, place.bottom + 40, panel.x.name(across), "middle"))
+    height = place.bottom + FOOTER * (not is_bare)
+    links = any(isinstance(mark, Linked) for own in chart.panels for mark in own.marks)
     ids = f"{name}-title" + f" {name}-desc" * bool(words)
     start = Markup(
         f'<svg class="{f"chart {look}".strip()}" viewBox="0 0 {chart.width:g} '
-        f'{place.bottom + FOOTER:g}" role="img" aria-labelledby="{ids}">\n'
+        f'{height:g}" role="{"group" if links else "img"}" '
+        f'aria-labelledby="{ids}">\n'
     )
     about = [_said("title", name, chart.title)]
     about += [_said("desc", name, words)] if words else []
@@ -219,25 +293,47 @@ def _said(tag: str, name: str, words: str) -> Markup:
     return Markup(f'<{tag} id="{name}-{tag}">') + visible(words) + Markup(f"</{tag}>")
 
 
-def _within(
+def _axes(
     panel: Panel,
     place: Surface,
+    name: str,
     across: Sequence[tuple[float, str]],
     up: Sequence[tuple[float, str]],
 ) -> list[Markup]:
-    """Lines at the ticks, labels of what goes up, and the marks."""
+    """Lines at the ticks, labels of what goes up, and its name."""
     found, most = list[Markup](), int((place.left - 14) / LETTER)
-    for tick, _ in across if panel.grid != "y" else ():
+    for tick, _ in across if panel.grid in ("x", "both") else ():
         x = place.x(tick)
         found.append(stroke(x, x, place.top, place.bottom, "grid"))
+    middle = (place.top + place.bottom) / 2
+
+    def beside(y: float, words: str, look: str = "") -> Markup:
+        short = words if len(words) <= most else f"{words[: most - 1]}…"
+        return text(place.left - 10, y + 4, short, "end", look)
+
     for tick, label in up:
         y = place.y(tick)
-        if panel.grid != "x":
+        if panel.grid in ("y", "both"):
             found.append(stroke(place.left, place.right, y, y, "grid"))
-        short = label if len(label) <= most else f"{label[: most - 1]}…"
-        found.append(text(place.left - 10, y + 4, short, "end"))
-    for mark in sorted(panel.marks, key=lambda mark: mark.layer):
-        found += mark.svg(place)
+        if not panel.is_named_beside or abs(y - middle) > LEADING:
+            found.append(beside(y, label))
+    if panel.is_named_beside:
+        return [*found, beside(middle, name, "panel")]
+    return [*found, text(0, place.top - panel.header + 12, name, look="panel")]
+
+
+def keys(chart: Chart) -> list[tuple[Markup, str]]:
+    """A small picture of every mark that has a label, and the label."""
+    marks = [mark for panel in chart.panels for mark in panel.marks]
+    found, end = [], Markup("</svg>")
+    start = Markup('<svg class="chart key" viewBox="0 0 32 18" aria-hidden="true">')
+    for mark in marks:
+        if isinstance(mark, Points) and mark.label:
+            # A line from side to side, or a dot.
+            x = [0.0, 1.0] if mark.look else [0.5]
+            place = Surface(0.0, 32.0, 0.0, 18.0, float, float)
+            drawn = replace(mark, x=x, y=[0.5] * len(x)).svg(place)
+            found.append((Markup("").join([start, *drawn, end]), mark.label))
     return found
 
 
@@ -261,7 +357,7 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
         _, ax = plt.subplots(figsize=chart.size, layout="constrained")
     parts = _divided(ax, [panel.height for panel in chart.panels])
     for panel, part in zip(chart.panels, parts):
-        panel.draw(part, panel.scales(chart.panels))
+        panel.draw(part, panel.scales(chart.panels), chart.ground)
     return parts
 
 
@@ -270,7 +366,7 @@ def _divided(ax: Any, heights: Sequence[float]) -> list[Any]:
     if len(heights) == 1:
         return [ax]
     ax.axis("off")
-    gap = 0.07
+    gap = min(0.07, 0.3 / len(heights))
     scale = (1 - gap * (len(heights) - 1)) / sum(heights)
     ends = 1 - np.cumsum([height * scale + gap for height in heights]) + gap
     parts: list[Any] = []

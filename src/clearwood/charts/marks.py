@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.style import COLOURS, QUIET, in_lines, plain
+from clearwood.charts.style import COLOURS, QUIET, in_lines
 
 INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"} | {
     f"c{k}": ink for k, ink in enumerate(COLOURS)
@@ -23,8 +23,11 @@ INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"
 """Styles as matplotlib draws them; ``page.css`` has the same names."""
 
 DASHES = {"--": ' stroke-dasharray="7 5"', ":": ' stroke-dasharray="2 3"'}
-MOST_POINTS = 400
+LEADING = 14.5
+"""From one line of text to the next, in pixels."""
+MOST_POINTS = 720
 """Of a line in SVG: more would not be seen."""
+LEAST_DOT = 2.0
 
 SHAPES = {
     "o": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0z",
@@ -103,6 +106,8 @@ class Points(Mark):
     width : float
     steps, hollow : bool
         Whether a level lasts until the next point; whether points are empty.
+    alpha : float
+        How solid the line is.
     """
 
     x: Any
@@ -115,6 +120,7 @@ class Points(Mark):
     width: float = 1.8
     steps: bool = False
     hollow: bool = False
+    alpha: float = 1.0
 
     def numbers(self, axis: str) -> Sequence[float]:
         """Of its points."""
@@ -134,34 +140,41 @@ class Points(Mark):
                 a, b = x[piece], y[piece]
                 if self.steps:
                     a, b = np.repeat(a, 2)[1:], np.repeat(b, 2)[:-1]
+                more = f' opacity="{self.alpha:g}"' if self.alpha < 1 else ""
                 yield Markup(
                     f'<polyline class="line {self.style}" stroke-width="{self.width:g}"'
-                    f'{DASHES.get(self.look, "")} points="{place.points(a, b)}"/>'
+                    f"{DASHES.get(self.look, '')}{more} "
+                    f'points="{place.points(a, b)}"/>'
                 )
-        for a, b in zip(x[known], y[known]) if self.dots else ():
+        # What is hardly wider than a line is seen only where there is none.
+        beside = np.concatenate([[False], known, [False]])
+        alone = known & ~beside[:-2] & ~beside[2:]
+        shown = known if self.dots >= LEAST_DOT or not self.look else alone
+        for a, b in zip(x[shown], y[shown]) if self.dots else ():
             yield self._dot(place.x(a), place.y(b))
 
     def _dot(self, x: float, y: float) -> Markup:
         look = f"dot {self.style}{' hollow' * self.hollow}"
         if self.shape == "o":
-            radius = f"{0.6 * self.dots:.2g}"
+            radius = f"{self.dots / 1.5:.2g}"
             return Markup(
                 f'<circle class="{look}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
             )
-        turned = f"translate({x:.1f} {y:.1f}) scale({self.dots / 8:.2g})"
+        turned = f"translate({x:.1f} {y:.1f}) scale({self.dots / 9:.2g})"
         return Markup(
             f'<path class="{look}" transform="{turned}" d="{SHAPES[self.shape]}"/>'
         )
 
     def draw(self, ax: Any) -> None:
-        """As one line of matplotlib."""
+        """As one line of matplotlib; without points it stands in the legend alone."""
         ink = INK[self.style]
         ax.plot(
-            self.x, self.y, self.look, color=ink, linewidth=self.width,
+            self.x, self.y, color=ink, linestyle=self.look or "none",
+            linewidth=self.width,
             marker=self.shape if self.dots else "", markersize=self.dots,
             markerfacecolor="white" if self.hollow else ink,
             drawstyle="steps-post" if self.steps else "default",
-            solid_capstyle="butt", label=in_lines(self.label) or None,
+            solid_capstyle="butt", label=in_lines(self.label) or None, alpha=self.alpha,
             zorder=3 if self.dots and not self.look else 2,
         )  # fmt: skip
 
@@ -192,6 +205,47 @@ class Area(Mark):
         ax.fill_between(
             self.x, self.low, self.high, color=INK[self.style], alpha=0.2,
             linewidth=0, label=in_lines(self.label) or None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Span(Mark):
+    """What lies between two numbers across, from below to above.
+
+    Attributes
+    ----------
+    first, last : float
+    look : str
+        Classes of CSS.
+    ink : color of matplotlib
+    alpha : float
+        How solid it is.
+    says : str
+        Beside the pointer, on pages.
+    """
+
+    first: float
+    last: float
+    look: str
+    ink: Any
+    alpha: float = 1.0
+    says: str = ""
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A rectangle."""
+        x, width = place.x(self.first), place.x(self.last) - place.x(self.first)
+        start = Markup(
+            f'<rect class="{self.look}" opacity="{self.alpha:.2g}" x="{x:.1f}" '
+            f'y="{place.top:.1f}" width="{width:.1f}" '
+            f'height="{place.bottom - place.top:.1f}">'
+        )
+        yield start + title(self.says) + Markup("</rect>")
+
+    def draw(self, ax: Any) -> None:
+        """Behind all else."""
+        ax.axvspan(
+            self.first, self.last, color=self.ink, alpha=self.alpha, linewidth=0,
+            zorder=0,
         )  # fmt: skip
 
 
@@ -256,29 +310,80 @@ class Level(Mark):
 
 @dataclass(frozen=True)
 class Note(Mark):
-    """Words beside a point, ``away`` pixels to the right and up."""
+    """Lines of words beside a point, ``away`` pixels to the right and up.
+
+    Several lines, and words that ``is_middle`` says so of, stand about its height.
+    """
 
     x: float
     y: float
     words: str
     away: tuple[float, float] = (0.0, 0.0)
     anchor: str = "start"
+    is_middle: bool = False
     layer: ClassVar[int] = 3
 
     def svg(self, place: Surface) -> Iterator[Markup]:
         """In the colour of letters."""
         x, y = place.x(self.x) + self.away[0], place.y(self.y) - self.away[1]
-        yield text(x, y, self.words, self.anchor, "panel")
+        lines = self.words.split("\n")
+        if self._is_about:
+            y -= LEADING * (len(lines) / 2 - 0.8)
+        for i, line in enumerate(lines):
+            yield text(x, y + LEADING * i, line, self.anchor, "panel")
 
     def draw(self, ax: Any) -> None:
         """An annotation."""
         ax.annotate(
-            plain(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
+            in_lines(self.words), (self.x, self.y), xytext=self.away, fontsize=9,
             textcoords="offset points", ha=ALIGN[self.anchor],
+            va="center" if self._is_about else "baseline",
         )  # fmt: skip
+
+    @property
+    def _is_about(self) -> bool:
+        return self.is_middle or "\n" in self.words
 
 
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
+
+
+@dataclass(frozen=True)
+class Linked(Mark):
+    """Marks that are one thing: pages say what it is, and lead from it to more.
+
+    Attributes
+    ----------
+    marks : sequence of Mark
+    says : str
+    to : str
+        Where it leads.
+    """
+
+    marks: Sequence[Mark]
+    says: str
+    to: str
+    layer: ClassVar[int] = 4
+
+    def numbers(self, axis: str) -> Sequence[float]:
+        """Of its marks."""
+        return [number for mark in self.marks for number in mark.numbers(axis)]
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A link with a title."""
+        inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
+        start = Markup('<a href="{}">').format(self.to)
+        yield start + title(self.says) + inner + Markup("</a>")
+
+    def draw(self, ax: Any) -> None:
+        """Its marks."""
+        for mark in self.marks:
+            mark.draw(ax)
+
+
+def title(says: str) -> Markup:
+    """What is said beside the pointer, as an element; nothing of no words."""
+    return Markup("<title>{}</title>").format(visible(says)) if says else Markup("")
 
 
 def text(

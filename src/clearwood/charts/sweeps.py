@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.display import axes_of
 from clearwood.charts.style import QUIET, colour
 
 
@@ -26,11 +27,9 @@ def draw_sweeps(ax: Any, values: np.ndarray, rhat: float, what: str) -> Any:
     -------
     matplotlib Axes
     """
-    import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+    ax = axes_of(ax, 7.2, 3.6)
     n = values.shape[1]
     for i, one in enumerate(values):
         ax.plot(
@@ -40,7 +39,6 @@ def draw_sweeps(ax: Any, values: np.ndarray, rhat: float, what: str) -> Any:
     ax.set(xlabel="draw", ylabel=what, xlim=(1, max(n, 2)))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.ticklabel_format(axis="y", useOffset=False)
-    ax.spines[["top", "right"]].set_visible(False)
     if not np.isnan(rhat):
         said = f"R-hat {rhat:.3f} (1 where chains agree)"
         ax.set_title(said, fontsize=9, color=QUIET, loc="left")

@@ -38,7 +38,7 @@ class LargeFile(NamedTuple):
         ``X`` are the rows on which they were searched for.
         """
         from clearwood._tables import RowsOfTable
-        from clearwood.rules.counting.survey import counted
+        from clearwood.rules.evaluation.tables import counted
 
         rows = (self.table, self.target, None)
         rules, teacher = fitted.rules_, fitted.ensemble_

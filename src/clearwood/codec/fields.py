@@ -453,10 +453,9 @@ def filled(estimator: Any, values: dict[str, Any], n_columns: int | None = None)
     """
     from sklearn.base import ClassifierMixin
 
-    from clearwood._estimators import set_read_settings
-
     if "settings" in values:
-        set_read_settings(estimator, values["settings"])
+        with refusing("settings"):
+            estimator.set_params(**values["settings"])._validate_params()
     if n_columns is not None:
         estimator.n_features_in_ = n_columns
         classes, names = values["classes_"], values["feature_names_in_"]

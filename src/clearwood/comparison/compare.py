@@ -18,7 +18,6 @@ from clearwood.columns.sparse_tables import is_matrix
 from clearwood.columns.validation import (
     check_apart,
     check_table,
-    check_target,
     check_weight,
 )
 from clearwood.columns.warned_once import warned_once
@@ -51,7 +50,7 @@ from clearwood.comparison.scores import (
 from clearwood.ensembles.any_model import task_of
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
-from clearwood.outcomes import outcome_of
+from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
 from clearwood.simplifiers import METHODS
 from clearwood.simplifiers._common.doubts import warn_of_class_order
 from clearwood.simplifiers._common.teacher import as_given
@@ -164,11 +163,11 @@ def compare(
     target = target_name(y)
     refitted = model is not None and needs_fit(model)
     model = as_given(model)
-    is_class = task_of(model, X) == "classification"
-    X, y, weight = _check_data(X, y, sample_weight, is_class, cv)
+    outcome = OUTCOMES[task_of(model, X)]
+    X, y, weight = _check_data(X, y, sample_weight, outcome, cv)
     # Folds, an estimator without a seed, and then one per part.
     dealer, spare, *generators = as_generator(random_state).spawn(3 + cv + n_refits)
-    folds = deal_folds(y, cv, is_class, dealer)
+    folds = deal_folds(y, cv, outcome.is_share, dealer)
     if refitted:
         seed = int(spare.integers(2**31))
         given = None if sample_weight is None else weight
@@ -181,7 +180,7 @@ def compare(
         ensemble.features.with_info(column_info)
     # Of unknown categories it is said here once; the workers' warnings are not shown.
     encoded = X if is_matrix(X) else ensemble.encode(X)
-    if is_class and not refitted:
+    if outcome.is_share and not refitted:
         warn_of_class_order(ensemble, encoded, y)
     problem = Problem(
         X,
@@ -198,15 +197,15 @@ def compare(
     jobs = [
         job for name in names for job in make_jobs(name, groups[name], problem.parts)
     ]
-    outcome = run_jobs(problem, jobs, n_workers, time_limit, verbose)
+    done = run_jobs(problem, jobs, n_workers, time_limit, verbose)
     held = make_held_out(problem)
     points = [
         point
         for name in names
-        for point in points_of(name, groups[name], problem, held, outcome.replies)
+        for point in points_of(name, groups[name], problem, held, done.replies)
     ]
-    failures = _failures(jobs, {point.method for point in points}, outcome)
-    _say_what_happened(outcome, bool(points), failures, len(jobs))
+    failures = _failures(jobs, {point.method for point in points}, done)
+    _say_what_happened(done, bool(points), failures, len(jobs))
     error, spread = mean_error(held.taught, held, problem.outcome)
     found = Frontier(
         problem.outcome.task,
@@ -222,7 +221,7 @@ def compare(
         time.perf_counter() - begin,
         ensemble.features.names,
         outcome_of(ensemble.classes).classes,
-        scoring=scoring if is_class else "error",
+        scoring=scoring if outcome.is_share else "error",
         constant_error=constant_error(held, problem.outcome),
     )
     return found if column_info is None else found.with_columns(column_info)
@@ -266,7 +265,7 @@ def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> N
 
 
 def _check_data(
-    X: Any, y: Any, sample_weight: Any, is_class: bool, cv: int
+    X: Any, y: Any, sample_weight: Any, outcome: Outcome, cv: int
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """The rows that count."""
     from clearwood._estimators import take_rows
@@ -278,7 +277,7 @@ def _check_data(
         )
     X = check_table(BaseEstimator(), X, reset=True, sparse=is_matrix(X))
     check_apart(X, y)
-    y = check_target(y, X.shape[0], numeric=not is_class)
+    y = outcome.check(y, X.shape[0])
     weight = check_weight(sample_weight, len(y))
     counted = np.flatnonzero(weight)
     if len(counted) < len(y):

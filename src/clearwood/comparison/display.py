@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clearwood._words.labels import printable
-from clearwood._words.numbers import short_text
-from clearwood.charts.scale import (
-    LOG_RATIO,
-    Scale,
-    linear_scale,
-    log_ticks,
-    scale_of,
-)
-from clearwood.charts.style import (
-    MARKERS,
-    QUIET,
-    colour,
-    plain,
-    text_width,
-)
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.display import Display
+from clearwood.charts.grounds import ClickGround
+from clearwood.charts.marks import Level, Linked, Mark, Note, Points
+from clearwood.charts.scale import LOG_RATIO, Scale, linear_scale, scale_of
+from clearwood.charts.style import COLOURS, MARKERS
 from clearwood.exceptions import InputError
 from clearwood.outcomes import OUTCOMES
 
@@ -41,10 +33,10 @@ UP = {
 """Names of what goes up, for an outcome."""
 SPREAD = 0.6
 """Room for points of the same number of lines, in lines."""
-LEGEND_SIZE = 9.0
 
 
-class FrontierDisplay:
+@dataclass(eq=False, repr=False)
+class FrontierDisplay(Display):
     """Every rule set of a comparison as a point: what one reads, what one gets.
 
     Make one with :meth:`from_frontier`. Colour and marker tell the method. Points of
@@ -80,30 +72,31 @@ class FrontierDisplay:
     'lines, otherwise included'
     """
 
-    def __init__(
-        self,
-        points: Sequence[FrontierPoint],
-        *,
-        task: str,
-        x: str = "n_rules",
-        y: str = "error",
-        model_error: float = float("nan"),
-    ) -> None:
-        for name, value, known in (("x", x, ACROSS), ("y", y, UP)):
+    points: Sequence[FrontierPoint]
+    task: str
+    x: str = "n_rules"
+    y: str = "error"
+    model_error: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("x", self.x, ACROSS), ("y", self.y, UP)):
             if value not in known:
                 raise InputError(
                     f"{name} must be one of {tuple(known)}, found {value!r}."
                 )
-        self.points = [p for p in points if math.isfinite(getattr(p, y))]
-        if not self.points:
+        numbered = [
+            (k, p)
+            for k, p in enumerate(self.points)
+            if math.isfinite(getattr(p, self.y))
+        ]
+        if not numbered:
             raise InputError(
-                f"There is no point whose {y} is known; the failures of the frontier "
-                "say why."
+                f"There is no point whose {self.y} is known; the failures of the "
+                "frontier say why."
             )
-        self.task = task
-        self.x = x
-        self.y = y
-        self.model_error = model_error if y == "error" else float("nan")
+        self.numbers, self.points = map(list, zip(*numbered))
+        if self.y != "error":
+            self.model_error = math.nan
 
     @classmethod
     def from_frontier(
@@ -193,102 +186,69 @@ class FrontierDisplay:
         """What the axes are of."""
         return ACROSS[self.x], UP[self.y].format(OUTCOMES[self.task])
 
-    def plot(self, ax: Any = None) -> FrontierDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        FrontierDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 5.0), layout="constrained")
-        self._draw_axes(ax)
+    def chart(self) -> Chart:
+        """Points, those of the frontier on top, the stairs along it, and the model."""
+        across, up = self.scales
+        places, unbeaten, methods = self.places, self.unbeaten, self.methods
         stairs = self.stairs
         # To the right end: more lines do not make it worse.
-        stairs = [*stairs, (self.scales[0].high, stairs[-1][1])]
-        ax.plot(*zip(*stairs), drawstyle="steps-post", color=QUIET, linewidth=1.2)
-        for position, method in enumerate(self.methods):
-            self._draw_method(ax, position, method)
-        if not math.isnan(self.model_error):
-            self._draw_model(ax)
-        self._draw_legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-    def _draw_axes(self, ax: Any) -> None:
-        from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
-
-        for axis, scale, name in zip((ax.xaxis, ax.yaxis), self.scales, "xy"):
-            if scale.is_log:
-                ax.set(**{f"{name}scale": "log"})
-                axis.set_major_locator(FixedLocator(log_ticks(scale)))
-                axis.set_minor_locator(NullLocator())
-                axis.set_major_formatter("{x:g}")
-            elif name == "x" and self.x != "seconds":
-                axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-            ax.set(**{f"{name}lim": (scale.low, scale.high)})
-        ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="y", color="#00000018")
-
-    def _draw_method(self, ax: Any, position: int, method: str) -> None:
-        ink, shape = colour(position), marker(position)
-        for point, (x, y), best in zip(self.points, self.places, self.unbeaten):
-            if point.method != method:
-                continue
-            if self.y == "error" and has_bar(point):
-                ends = (y - point.error_spread, y + point.error_spread)
-                low, high = (max(end, self.scales[1].low) for end in ends)
-                ax.plot([x, x], [low, high], color=ink, linewidth=0.8, alpha=0.5)
-            ax.plot(
-                [x], [y], shape, markersize=8 if best else 5.5, color=ink,
-                markerfacecolor=ink if best else "white", zorder=4 if best else 3,
-            )  # fmt: skip
-
-    def _draw_model(self, ax: Any) -> None:
-        low = self.scales[1].low
-        height = self.model_error
-        words = f"the model\nitself\n{short_text(height)}"
-        if height < low:
-            words, height = f"{words},\nbelow", low
-        else:
-            ax.axhline(height, color="black", linewidth=1.2, linestyle="--")
-        # Beside the axes, where no point can be.
-        ax.annotate(
-            words, (1.0, height),
-            xycoords=("axes fraction", "data"), xytext=(4, 0),
-            textcoords="offset points", va="center", fontsize=LEGEND_SIZE,
-            annotation_clip=False,
-        )  # fmt: skip
-
-    def _draw_legend(self, ax: Any) -> None:
-        from matplotlib.lines import Line2D
-
-        names = [printable(method) for method in self.methods]
-        handles = [
-            Line2D(
-                [], [], linestyle="", marker=marker(i), color=colour(i),
-                label=plain(name),
-            )
-            for i, name in enumerate(names)
+        stairs.append((across.high, stairs[-1][1]))
+        marks: list[Mark] = [
+            Points(
+                [x for x, _ in stairs], [y for _, y in stairs], "quiet",
+                "the frontier", width=1.2, steps=True,
+            ),
+            *self._model(across, up),
+            *(
+                Points([], [], ink(i), printable(method), "", 8.0, marker(i))
+                for i, method in enumerate(methods)
+            ),
         ]  # fmt: skip
-        names.append("the frontier")
-        handles.append(Line2D([], [], color=QUIET, linewidth=1.2, label=names[-1]))
-        # As many columns as fit below the axes.
-        width = max(map(text_width(LEGEND_SIZE), names)) + 4.5 * LEGEND_SIZE
-        room = 72 * ax.figure.get_figwidth() * ax.get_position().width
-        ax.legend(
-            handles=handles, ncols=max(1, int(room / width)), fontsize=LEGEND_SIZE,
-            loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False,
-        )  # fmt: skip
+        for k in sorted(range(len(places)), key=lambda k: unbeaten[k]):
+            point, (x, y), best = self.points[k], places[k], unbeaten[k]
+            position = methods.index(point.method)
+            if self.y == "error" and has_bar(point):
+                ends = [max(y - point.error_spread, up.low), y + point.error_spread]
+                marks.append(Points([x, x], ends, ink(position), width=0.8, alpha=0.5))
+            dot = Points(
+                [x], [y], ink(position), look="", dots=8.0 if best else 5.5,
+                shape=marker(position), hollow=not best,
+            )  # fmt: skip
+            to, says = f"#p{self.numbers[k]}", self._says(point)
+            marks.append(Linked([ClickGround((x, y), places), dot], says, to))
+        panel = Panel(
+            marks,
+            Axis(self.labels[0], *across, is_whole=self.x != "seconds"),
+            Axis(self.labels[1], *up, shown=self._shown if self.y == "error" else None),
+            310.0,
+            "below",
+        )
+        title = "Error against the number of lines; each point is a link to its rules"
+        return Chart(title, [panel], size=(7.2, 5.0), right=82.0)
+
+    def _model(self, across: Scale, up: Scale) -> list[Mark]:
+        """A line, and its name beside the axes, where no point can be."""
+        if math.isnan(self.model_error):
+            return []
+        height, below = max(self.model_error, up.low), self.model_error < up.low
+        words = f"the model\nitself\n{self._shown(self.model_error)}"
+        return [
+            *([] if below else [Level(height, look="--")]),
+            Note(across.high, height, words + ",\nbelow" * below, (6.0, 0.0)),
+        ]
+
+    def _says(self, point: FrontierPoint) -> str:
+        lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
+        words = f"{printable(point.method)}, {lines}, error {self._shown(point.error)}"
+        return words + ", on the frontier" * point.on_frontier
+
+    def _shown(self, error: float) -> str:
+        return OUTCOMES[self.task].figure(error)
+
+
+def ink(position: int) -> str:
+    """The style of a method."""
+    return f"c{position % len(COLOURS)}"
 
 
 def marker(position: int) -> str:

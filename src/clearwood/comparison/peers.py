@@ -12,6 +12,7 @@ import numpy as np
 
 from clearwood.comparison.folds import Job, Part, Problem, SizedAnswer
 from clearwood.exceptions import InputError
+from clearwood.outcomes import outcome_of
 from clearwood.rules.conditions import name_text
 
 
@@ -61,7 +62,7 @@ class Found(NamedTuple):
 def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     """Do one job of a peer."""
     lesson = _make_lesson(problem, job, part)
-    classes = problem.ensembles[part.ensemble].classes
+    outcome = outcome_of(problem.ensembles[part.ensemble].classes)
     names = problem.ensembles[part.ensemble].as_in(problem.X).features.names
     try:
         every = PEERS[job.method](lesson)
@@ -72,13 +73,10 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
         ) from None
     answers = []
     for found in every:
-        said = found.said
-        if classes is not None:
-            said = problem.positions(classes[said.astype(np.int64)])
-        text = ""
+        said, text = problem.positions(outcome.named(found.said)), ""
         if part.kind == "all":
             text = _with_names(found.text, names)
-            for position, label in enumerate([] if classes is None else classes):
+            for position, label in enumerate(outcome.classes):
                 text += f"\n  Class {position} is {name_text(str(label))}."
         answers.append(
             SizedAnswer(found.asked, found.n_rules, found.n_literals, said, text=text)
@@ -95,10 +93,8 @@ def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     X = ensemble.encode(problem.X)
     if not np.isfinite(X).all():
         raise InputError("reads no missing or infinite values")
-    taught = ensemble.predict(problem.X)
-    if ensemble.classes is not None:
-        order = np.argsort(ensemble.classes)
-        taught = order[np.searchsorted(ensemble.classes, taught, sorter=order)]
+    outcome = outcome_of(ensemble.classes)
+    taught = outcome.codes(ensemble.predict(problem.X))
     models = problem.pickled_models
     return Lesson(
         X,
@@ -106,7 +102,7 @@ def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
         # Weights are numbers of times here: of a bootstrap, or 0 for held-out rows.
         np.repeat(np.arange(len(X)), part.weight.astype(np.int64)),
         part.told,
-        0 if ensemble.classes is None else len(ensemble.classes),
+        len(outcome.classes),
         job.sizes,
         part.seed,
         models[part.ensemble] if models else b"",

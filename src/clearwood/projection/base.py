@@ -36,7 +36,7 @@ from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.rules import RuleList, Training
-from clearwood.rules.counting.survey import counted
+from clearwood.rules.evaluation.tables import counted
 from clearwood.search import Grid
 
 N_FOLDS = 5

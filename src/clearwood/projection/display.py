@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.numbers import probability_text, short_text
 from clearwood.charts.chart import Chart
-from clearwood.charts.display import Display
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, plain, wrapped
 from clearwood.exceptions import InputError
 from clearwood.projection.base import ProjectedRules
@@ -31,6 +32,7 @@ MOST_WHOLE = 12
 """Whole numbers of a feature that are drawn side by side."""
 
 
+@dataclass(eq=False, repr=False)
 class SizePathDisplay(Display):
     """How far trees of all sizes are from their reference, and from held-out rows.
 
@@ -60,8 +62,9 @@ class SizePathDisplay(Display):
     'leaves'
     """
 
-    def __init__(self, path: SizePath, *, chosen: int, words: Words = TREE) -> None:
-        self.path, self.chosen, self.words = path, chosen, words
+    path: SizePath
+    chosen: int
+    words: Words = TREE
 
     @classmethod
     def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
@@ -94,7 +97,8 @@ class SizePathDisplay(Display):
         return Chart("How good all sizes are", [panel])
 
 
-class LeavesDisplay:
+@dataclass(eq=False, repr=False)
+class LeavesDisplay(Display):
     """What every leaf of a projected tree says, and how sure the reference is.
 
     Make one with :meth:`from_estimator`.
@@ -122,19 +126,13 @@ class LeavesDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self,
-        labels: list[str],
-        middle: np.ndarray,
-        inner: np.ndarray,
-        outer: np.ndarray,
-        what: str,
-        draws: str | None = "draws of the reference",
-        cases: str = "new cases",
-    ) -> None:
-        self.labels, self.middle = labels, middle
-        self.inner, self.outer = inner, outer
-        self.what, self.draws, self.cases = what, draws, cases
+    labels: list[str]
+    middle: np.ndarray
+    inner: np.ndarray
+    outer: np.ndarray
+    what: str
+    draws: str | None = "draws of the reference"
+    cases: str = "new cases"
 
     @classmethod
     def from_estimator(
@@ -189,26 +187,11 @@ class LeavesDisplay:
             cases += f"\nof all {estimator._words.lines} together"
         return cls(labels, means.mean(axis=0), inner, outer, what, told, cases)
 
-    def plot(self, ax: Any = None) -> LeavesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        LeavesDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         n = len(self.labels)
         lines = [_in_lines(label) for label in self.labels]
-        if ax is None:
-            height = 1.2 + 0.15 * sum(line.count("\n") + 2.0 for line in lines)
-            _, ax = plt.subplots(figsize=(7.2, height), layout="constrained")
+        n_lines = sum(line.count("\n") + 2.0 for line in lines)
+        ax = axes_of(ax, 7.2, 1.2 + 0.15 * n_lines)
         places, share = np.arange(n)[::-1], f"{100 * COVERAGE:g} %"
         has_cases = bool(np.isfinite(self.outer).all())
         if has_cases:
@@ -240,8 +223,7 @@ class LeavesDisplay:
             fontsize=8, frameon=False, loc="lower right", ncols=3,
             bbox_to_anchor=(1.0, 1.0),
         )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _in_lines(label: str) -> str:
@@ -253,7 +235,7 @@ def _in_lines(label: str) -> str:
     return plain(*lines)
 
 
-class LocalDisplay:
+class LocalDisplay(Display):
     """A local explanation beside its neighbourhood.
 
     What the reference says of neighbours is drawn against the feature that matters
@@ -294,23 +276,8 @@ class LocalDisplay:
             raise InputError(f"feature={feature!r} is none of {list(names)}.")
         self.feature = feature
 
-    def plot(self, ax: Any = None) -> LocalDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        LocalDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    def _draw(self, ax: Any) -> list[Any]:
+        ax = axes_of(ax, 6.4, 4.0)
         found = self.explanation
         d = found.features.names.index(self.feature)
         at, labels = found.neighbours[:, d], found.features.categories[d]
@@ -348,8 +315,7 @@ class LocalDisplay:
             title_fontsize=9, fontsize=8, frameon=False, ncols=2, loc="lower left",
             bbox_to_anchor=(0.0, 1.0), alignment="left", markerscale=1.2,
         )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _few_whole(values: np.ndarray) -> bool:

@@ -25,9 +25,8 @@ from clearwood.rules import RuleList, Training, build_rule_list
 from clearwood.search import (
     BoxList,
     Grid,
-    LogLoss,
+    Loss,
     Penalties,
-    SquaredLoss,
     candidate_boxes,
     grow_lists,
     make_problem,
@@ -68,9 +67,9 @@ def project_lists(
     """
     scores, _ = scores_of(said, family, weight / weight.sum())
     # With one variance for all lines, maximal likelihood is least squares.
-    loss: SquaredLoss | LogLoss = SquaredLoss.of(scores[:, 0], weight)
-    if family != "mean":
-        loss = LogLoss.of(scores, weight)
+    loss = Loss.logarithmic(scores, weight)
+    if family == "mean":
+        loss = Loss.squares(scores[:, 0], weight)
     counts = np.ones(grid.n_rows)
     problem = make_problem(grid, loss, PENALTIES, counts, min_rows=min_rows)
     boxes = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)

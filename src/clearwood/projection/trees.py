@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood._kernels.search_trees import LOG_MEAN, LOG_VARIANCE
+from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 from clearwood._numeric import product, rounded
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
@@ -22,8 +22,8 @@ from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import contains
 from clearwood.search.lists.ascent import first_box
+from clearwood.search.losses import SQUARED_ERROR, LossForm
 from clearwood.search.trees.grow import expansions, improve
-from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
 from clearwood.search.trees.nodes import (
     GrownNode,
     TreeProblem,
@@ -113,16 +113,16 @@ def projection_problem(
 
 def scores_of(
     answers: Answers, family: str, share: np.ndarray
-) -> tuple[np.ndarray, LeafLoss]:
+) -> tuple[np.ndarray, LossForm]:
     """Numbers per row whose sums over a leaf say what it loses."""
     draws = answers.draws
     if family == "classes":
         n_draws, n_rows, n_classes = draws.shape
         by_row = draws.transpose(1, 0, 2).reshape(n_rows, n_draws * n_classes)
-        return by_row / n_draws, LeafLoss(LOG_MEAN)
+        return by_row / n_draws, LossForm(LOG_MEAN)
     centre = float(product(share, answers.mean))
     if family == "counts":
-        return draws.T / (centre * len(draws) or 1.0), LeafLoss(LOG_MEAN)
+        return draws.T / (centre * len(draws) or 1.0), LossForm(LOG_MEAN)
     values = draws - centre
     unit = np.sqrt(np.mean(product(values**2, share))) or 1.0
     values = values / unit
@@ -131,7 +131,7 @@ def scores_of(
     assert answers.noise is not None
     squares = values**2 + answers.noise / unit**2 + SMALLEST_VARIANCE
     both = np.stack([values, squares], axis=2)
-    return both.transpose(1, 0, 2).reshape(len(share), -1), LeafLoss(LOG_VARIANCE)
+    return both.transpose(1, 0, 2).reshape(len(share), -1), LossForm(LOG_VARIANCE)
 
 
 def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -30,9 +30,8 @@ from clearwood.rules.decisions.in_words import (
     rate_text,
     when_called,
 )
-from clearwood.rules.decisions.of_values import line_name
-from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import few_text
+from clearwood.rules.evaluation.intervals import Rate
+from clearwood.rules.evaluation.statistics import few_text
 
 
 def summarize_decisions(
@@ -179,7 +178,7 @@ def _roc(found: Decisions) -> dict[str, Any]:
 
 def _of_values(found: Residuals) -> dict[str, Any]:
     has_spread = not math.isnan(found.inside.value)
-    rows = [(line_name(line), line.errors) for line in found.lines] + [
+    rows = [(line.name, line.errors) for line in found.lines] + [
         (f"all rows, {who}", errors) for who, errors in found.judged.items()
     ]
     words = " ".join(
@@ -206,7 +205,7 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         ],
         "lines": [
             {
-                "name": "" if line.line is None else line_name(line),
+                "name": "" if line.line is None else line.name,
                 "n_rows": line.mean.rows,
                 "few": few_text(line.mean.rows),
                 "said": prediction_text(line.said) if line.line else f"{line.said:.4g}",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import short_text
+from clearwood.charts.chart import keys, svg
+from clearwood.comparison.display import FrontierDisplay
 from clearwood.comparison.frontier import SCORES, Frontier, FrontierPoint
-from clearwood.reporting.frontier_chart import charts_of
 from clearwood.reporting.lead import model_in_words
-from clearwood.rules.displays.html_table import summarize_rules
+from clearwood.rules.exports.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
 """Characters on the page for rules as tables, and for those as plain text."""
@@ -34,8 +36,9 @@ def summarize_frontier(
     Returns
     -------
     dict
-        Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` (none where no
-        error is known), ``lowest``, ``fewest``, ``model``, ``failures`` and ``facts``.
+        Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` and ``keys``
+        (none where no error is known), ``lowest``, ``fewest``, ``model``,
+        ``failures`` and ``facts``.
     """
     from clearwood import __version__
 
@@ -43,6 +46,7 @@ def summarize_frontier(
     if any(point.rules is not None for point in frontier.points):
         lowest, fewest = frontier.best_point(), frontier.enough()
     points, model = _points(frontier), model_in_words(frontier.model)
+    words = _words(frontier, lowest, fewest)
     shown = None if fewest is None else frontier.points.index(fewest)
     for number, point in enumerate(points):
         point["is_shown"] = number == shown
@@ -52,8 +56,8 @@ def summarize_frontier(
         "is_class": frontier.outcome.is_share,
         "unit": frontier.outcome.unit,
         "points": points,
-        "charts": charts_of(frontier),
-        "words": _words(frontier, lowest, fewest),
+        **_charts(frontier, words),
+        "words": words,
         "has_better_peer": _better_peer(frontier) is not None,
         "lowest": None if lowest is None else _short(frontier, lowest),
         "fewest": None if fewest is None else _short(frontier, fewest),
@@ -71,6 +75,20 @@ def summarize_frontier(
             (printable(method), printable(why)) for method, why in frontier.failures
         ],
         "facts": _facts(frontier),
+    }
+
+
+def _charts(frontier: Frontier, words: str) -> dict[str, Any]:
+    """Charts for wide and for narrow screens; none where no error is known."""
+    if not any(math.isfinite(point.error) for point in frontier.points):
+        return {"charts": [], "keys": []}
+    chart = FrontierDisplay.from_frontier(frontier).chart()
+    return {
+        "charts": [
+            svg(replace(chart, width=width), name, words, look=f"frontier {name}")
+            for name, width in (("wide", 720.0), ("narrow", 360.0))
+        ],
+        "keys": keys(chart),
     }
 
 

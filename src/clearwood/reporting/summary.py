@@ -26,12 +26,13 @@ from clearwood.reporting.table import Table, in_asked_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
 from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
-from clearwood.rules.displays.html_table import summarize_rules
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
-from clearwood.rules.explain import explain, one_row
+from clearwood.rules.explain import explain
+from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
+from clearwood.rules.row_explanation import one_row
 from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 

@@ -14,6 +14,7 @@ from clearwood.rules.conditions import (
     Interval,
     region_conditions,
 )
+from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -34,6 +35,7 @@ __all__ = [
     "RuleList",
     "RuleScores",
     "RuleSet",
+    "RuleStatistics",
     "RuleSum",
     "Statements",
     "Training",

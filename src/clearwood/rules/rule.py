@@ -1,4 +1,4 @@
-"""One rule: a region, what is said there, and how good that is; and all in words."""
+"""One rule: a region and what is said there; and all in words."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from clearwood._words.numbers import (
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition, Interval, matches_all
+from clearwood.rules.evaluation.statistics import RuleStatistics, unrounded
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 88
 MOST_CATEGORIES = 12
 """Categories of a set that are printed one by one; exports and files hold all."""
-FEW_ROWS = 3
-"""Rows of which nothing is known. The 95 % interval of the share of a class among three
-rows, even if all are of it, reaches below a half (44 %), so they cannot tell one class
-from the other; that of their mean is wider than two spreads to both sides, so it tells
-no more than a single row would. From four rows on neither is so."""
-LOST_BY_ROUNDING = 2.6e-5
-"""Of R2, by values that are printed short: the square of half a percent, and a bit."""
+STATISTICS = tuple(f.name for f in fields(RuleStatistics))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,87 +44,33 @@ class Rule:
     probabilities : tuple of float
         Class probabilities in the order of the rule set's ``classes``; empty in
         regression.
-    support : float
-        Weight of the training rows that satisfy the conditions: their number, where no
-        weights were given. All that follows is weighted too, but for ``rows`` and
-        ``rows_caught``.
-    caught : float
-        Weight of those of them that no earlier rule catches.
-    agreement : float
-        How far the teacher agrees on the rule's support. Classification: share
-        of rows to which the teacher gives the same class. Regression: one minus
-        the mean squared difference from the teacher over the teacher's variance
-        in all training rows (1 is perfect).
-    precision : float
-        Classification: share of the support whose label is the prediction.
-        Regression: NaN. NaN too where no labels were given.
-    spread : float
-        Regression: standard deviation of the target on the rows that the rule catches.
-        Classification: NaN.
-    agreement_caught : float
-        The agreement on the rows that the rule catches.
-    precision_caught : float
-        The precision on the rows that the rule catches.
-    low, high : float
-        95 % interval on the rows that the rule catches. Classification: of the share
-        of the predicted class (Wilson). Regression: of the mean of the target
-        (Student); NaN for one row. Of the true labels or values where they are
-        known, else of what the teacher says. Weights count by the effective number
-        of rows. What a rule says may lie outside where it learnt from synthetic rows.
-        Where ``expected`` is known, it is the interval of that on new rows. Else it
-        does not know whether the rule was searched for on these rows, and is too narrow
-        if it was.
-    disagreement : float
-        Classification: weight of the rows among the caught to which the teacher gives
-        another class. Regression: root of the mean squared difference from the
-        teacher on the caught rows.
-    instead : a class label, or None
-        The class that the teacher gives most often where it disagrees.
     scores : tuple of float
         Only in a sum that classifies: what the rule adds to the log-odds of each
         class. ``prediction`` is the class that gains most.
     weight : float
         Only in an average: how much the rule counts there.
-    rows, rows_caught : float
-        Numbers of the rows of which ``support`` and ``caught`` are the weight; the same
-        where nothing else is said.
-    expected : float
-        What is to be expected on new rows that the rule decides: the share of its
-        class, or the mean of the target, as rules told that were judged on rows that
-        took no part in their search. NaN where that is not known, and of figures on
-        other rows.
+    statistics : RuleStatistics
+        What rows say about it. Its parts are attributes of the rule, too, for reading:
+        ``rule.support`` is ``rule.statistics.support``.
     """
 
     conditions: tuple[Condition, ...]
     prediction: Any
     probabilities: tuple[float, ...] = ()
-    support: float = float("nan")
-    caught: float = float("nan")
-    agreement: float = float("nan")
-    precision: float = float("nan")
-    spread: float = float("nan")
-    agreement_caught: float = float("nan")
-    precision_caught: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
-    disagreement: float = float("nan")
-    instead: Any = None
     scores: tuple[float, ...] = ()
     weight: float = 1.0
-    rows: float = float("nan")
-    rows_caught: float = float("nan")
-    expected: float = float("nan")
+    statistics: RuleStatistics = RuleStatistics()
 
-    def __post_init__(self) -> None:
-        if math.isnan(self.rows):
-            object.__setattr__(self, "rows", self.support)
-        if math.isnan(self.rows_caught):
-            object.__setattr__(self, "rows_caught", self.caught)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in STATISTICS:
+                return getattr(self.statistics, name)
+            raise AttributeError(f"A Rule has no {name!r}.")
 
     def _key(self) -> tuple[Any, ...]:
-        # An unknown statistic equals itself, which NaN does not.
-        values = (getattr(self, f.name) for f in fields(self))
-        known = (None if v != v else v for v in values)
+        # NaN equals itself here.
+        known = (None if v != v else v for v in vars(self).values())
         return (type(self.prediction), *known)
 
     def __eq__(self, other: object) -> bool:
@@ -161,10 +102,6 @@ class Rule:
         """The conditions in words, with at most so many categories of a set."""
         asked = [condition.text(features, most) for condition in self.conditions]
         return " and ".join(asked) or "otherwise"
-
-
-ROUNDING = 1e-9
-"""By how much, of itself, a sum of weights may miss another."""
 
 
 def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
@@ -199,11 +136,12 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
                 f"{rules.features.n_features} features."
             )
         _check_condition(condition, number, rules.features)
-    if wrong := wrong_statistic(rule, bool(rules.classes), rules.lines_predict):
-        name, expected = wrong
+    is_class, judged = bool(rules.classes), rules.lines_predict
+    name, expected = rule.statistics.wrong(rule.prediction, is_class, judged)
+    if name:
+        found = getattr(rule.statistics, name)
         raise InputError(
-            f"Rule {number} has {getattr(rule, name)!r} as its {name}; expected "
-            f"{expected}."
+            f"Rule {number} has {found!r} as its {name}; expected {expected}."
         )
 
 
@@ -230,62 +168,6 @@ def _check_condition(condition: Condition, number: int, features: FeatureSpace) 
             f"{where}: found the codes {codes}; expected different ones from 0 to "
             f"{len(known) - 1}, in order."
         )
-
-
-def wrong_statistic(rule: Rule, is_class: bool, judged: bool) -> tuple[str, str] | None:
-    """The first statistic that cannot be, next to the others, and what could.
-
-    Parameters
-    ----------
-    rule : Rule
-    is_class : bool
-        Whether it says a class.
-    judged : bool
-        Whether a rule by itself is right or wrong; in a sum it is not.
-
-    Examples
-    --------
-    >>> rule = Rule((), 1.0, support=3.0, caught=5.0)
-    >>> wrong_statistic(rule, is_class=False, judged=True)
-    ('caught', 'at most the support')
-    """
-    unused = ("spread",) if is_class else ("precision", "precision_caught", "instead")
-    for name in unused if judged else JUDGEMENTS:
-        value = getattr(rule, name)
-        if value is not None and value == value:
-            return name, "nothing, as there is none of it here"
-    for name in ("support", "caught", "rows", "rows_caught", "spread", "disagreement"):
-        if getattr(rule, name) < 0:
-            return name, "at least 0"
-    for name in JUDGEMENTS[:7] if is_class else JUDGEMENTS[:2]:
-        if (is_class and getattr(rule, name) < 0) or _is_more(getattr(rule, name), 1.0):
-            return name, "a share, from 0 to 1" if is_class else "at most 1"
-    if _is_more(rule.caught, rule.support):
-        return "caught", "at most the support"
-    if _is_more(rule.rows_caught, rule.rows):
-        return "rows_caught", "at most the rows"
-    if is_class and _is_more(rule.disagreement, rule.caught):
-        return "disagreement", "at most what is caught"
-    if rule.low > rule.high:
-        return "low", "at most high"
-    if math.isnan(rule.low) != math.isnan(rule.high):
-        return "low", "a number where high is one"
-    says_otherwise = rule.disagreement > 0 and rule.instead != rule.prediction
-    if rule.instead is not None and not says_otherwise:
-        return "instead", "another class than the prediction, with a disagreement"
-    return None
-
-
-JUDGEMENTS = (
-    "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
-    "expected", "spread", "disagreement", "instead",
-)  # fmt: skip
-"""Statistics of rules that are right or wrong; of classes the first 7 are shares."""
-
-
-def _is_more(part: float, whole: float) -> bool:
-    """Whether what is known is more than all; or all is not known."""
-    return not math.isnan(part) and not part <= whole * (1 + ROUNDING)
 
 
 def first_match(matches: np.ndarray) -> np.ndarray:
@@ -324,11 +206,12 @@ def rule_says(rule: Rule, classes: tuple[Any, ...], lines: Iterable[Rule] = ()) 
         said_probability(rule, classes),
     )
     if probability is not None:
-        ends = () if math.isnan(rule.expected) else (rule.low, rule.high)
+        known = rule.statistics
+        ends = (known.low, known.high) if known.is_expected else ()
         said += f", probability {share_text(probability, *ends)}"
         said += unlikely_text(rule, classes, lines)
-    known = ", ".join(statistics_text(rule))
-    return f"{said}  ({known})" if known else said
+    told = ", ".join(statistics_text(rule))
+    return f"{said}  ({told})" if told else said
 
 
 def unlikely_text(
@@ -338,8 +221,9 @@ def unlikely_text(
 
     Examples
     --------
-    >>> some = Rule((), "ill", (0.7, 0.3), caught=10.0)
-    >>> rest = Rule((), "well", (0.9, 0.1), caught=90.0)
+    >>> few, many = RuleStatistics(caught=10.0), RuleStatistics(caught=90.0)
+    >>> some = Rule((), "ill", (0.7, 0.3), statistics=few)
+    >>> rest = Rule((), "well", (0.9, 0.1), statistics=many)
     >>> unlikely_text(some, ("well", "ill"), [some, rest])
     ', against 10 % elsewhere'
     >>> unlikely_text(rest, ("well", "ill"), [some, rest])
@@ -353,7 +237,11 @@ def unlikely_text(
     if p >= max(rule.probabilities):
         return f", the likeliest of {len(classes)} classes"
     k = classes.index(rule.prediction)
-    others = [(one.caught, one.probabilities[k]) for one in lines if one is not rule]
+    others = [
+        (one.statistics.caught, one.probabilities[k])
+        for one in lines
+        if one is not rule
+    ]
     total = sum(weight for weight, _ in others)
     if not total > 0:
         return ""
@@ -372,12 +260,13 @@ def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
 
 def expected_text(rule: Rule) -> str:
     """What is expected on new rows, a share or a mean, and its interval; or nothing."""
-    if math.isnan(rule.expected):
+    known = rule.statistics
+    if not known.is_expected:
         return ""
-    if math.isnan(rule.low):
-        return short_text(rule.expected)
+    if math.isnan(known.low):
+        return short_text(known.expected)
     write = share_text if rule.probabilities else measured_text
-    return write(rule.expected, rule.low, rule.high)
+    return write(known.expected, known.low, known.high)
 
 
 def signed_text(value: float) -> str:
@@ -397,91 +286,40 @@ def statistics_text(rule: Rule) -> list[str]:
     The interval stands behind the number that it is of. What is expected of new rows
     takes the place of how precise the rule was on its own.
     """
-    if math.isnan(rule.support):
+    known = rule.statistics
+    if math.isnan(known.support):
         return []
-    parts = [rows_text(rule)]
+    parts = [known.rows_text]
     is_class = bool(rule.probabilities)
-    is_expected = not math.isnan(rule.expected)
-    labels_known = not math.isnan(rule.precision_caught)
-    named = {"agreement": rule.agreement_caught}
-    if not is_expected:
-        named["precision"] = rule.precision_caught
+    labels_known = not math.isnan(known.precision_caught)
+    named = {"agreement": known.agreement_caught}
+    if not known.is_expected:
+        named["precision"] = known.precision_caught
     for name, value in named.items():
         if math.isnan(value):
             continue
         if is_class:
-            has_interval = not is_expected and labels_known == (name == "precision")
-            ends = (rule.low, rule.high) if has_interval else ()
+            has_interval = not known.is_expected and labels_known == (
+                name == "precision"
+            )
+            ends = (known.low, known.high) if has_interval else ()
             parts.append(f"{name} {share_text(value, *ends)}")
         else:
             parts.append(f"{name} {short_text(unrounded(value))}")
     if not is_class:
-        if is_expected:
+        if known.is_expected:
             parts.append(f"mean {expected_text(rule)}")
         elif interval_text(rule):
             parts.append(f"mean in {interval_text(rule)}")
-        if not math.isnan(rule.spread):
-            parts.append(f"spread {short_text(rule.spread)}")
+        if not math.isnan(known.spread):
+            parts.append(f"spread {short_text(known.spread)}")
     return parts
-
-
-def unrounded(quality: float) -> float:
-    """A share or R2; nought, where only the rounding of a value keeps it below.
-
-    Examples
-    --------
-    >>> unrounded(-1.25e-06), unrounded(-0.1), unrounded(0.75)
-    (0.0, -0.1, 0.75)
-    """
-    return 0.0 if -LOST_BY_ROUNDING <= quality < 0 else quality
 
 
 def interval_text(rule: Rule) -> str:
     """The 95 % interval of what a rule says of values; empty where there is none."""
-    if math.isnan(rule.low) or rule.probabilities:
+    low, high = rule.statistics.low, rule.statistics.high
+    if math.isnan(low) or rule.probabilities:
         return ""
-    told = measured_text((rule.low + rule.high) / 2, rule.low, rule.high)
+    told = measured_text((low + high) / 2, low, high)
     return told[told.index("[") :]
-
-
-def rows_text(rule: Rule) -> str:
-    """How many rows satisfy a rule and how many it decides; and their weight.
-
-    Examples
-    --------
-    >>> rows_text(Rule((), 0.0, support=3.0, caught=3.0))
-    '3 rows'
-    >>> rows_text(Rule((), 0.0, support=5.0, caught=2.5, rows=2, rows_caught=1))
-    'decides 1 of 2 rows, weight 2.5 of 5'
-    """
-    rows, weight = count_text(rule.rows), weight_text(rule)
-    rows += " row" if rule.rows == 1 else " rows"
-    if rule.rows_caught < rule.rows:
-        rows = f"decides {count_text(rule.rows_caught)} of {rows}"
-    return f"{rows}, {weight}" if weight else rows
-
-
-def weight_text(rule: Rule) -> str:
-    """The weight of a rule's rows; empty where they weigh one each."""
-    if (rule.support, rule.caught) == (rule.rows, rule.rows_caught):
-        return ""
-    part = f"{short_text(rule.caught, 6)} of " if rule.rows_caught < rule.rows else ""
-    return f"weight {part}{short_text(rule.support, 6)}"
-
-
-def count_text(rows: float) -> str:
-    """A number of rows; files of before may hold a weight that is no whole number."""
-    return f"{rows:.0f}" if float(rows).is_integer() else short_text(rows, 6)
-
-
-def few_text(rows: float) -> str:
-    """A warning beside a number that rests on next to no rows; else nothing.
-
-    Examples
-    --------
-    >>> few_text(1), few_text(3), few_text(4), few_text(0)
-    ('1 row only', '3 rows only', '', '')
-    """
-    if not 0 < rows <= FEW_ROWS:
-        return ""
-    return f"{count_text(rows)} row{'s' * (rows != 1)} only"

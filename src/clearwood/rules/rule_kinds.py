@@ -16,7 +16,6 @@ from clearwood.rules.rule import (
     Rule,
     expected_text,
     first_match,
-    rows_text,
     rule_says,
     signed_text,
     statistics_text,
@@ -67,6 +66,7 @@ class RuleList(RuleSet):
     """
 
     combine: ClassVar[str] = "first"
+    one_decides: ClassVar[bool] = True
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table that ``features.encode`` made."""
@@ -92,12 +92,12 @@ class RuleList(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: each is decided by one line."""
-        return sum(rule.rows_caught for rule in self)
+        return sum(rule.statistics.rows_caught for rule in self)
 
     @property
     def total_weight(self) -> float:
         """Their weight."""
-        return sum(rule.caught for rule in self)
+        return sum(rule.statistics.caught for rule in self)
 
     @property
     def heading(self) -> str:
@@ -134,12 +134,12 @@ class _AllThatHold(RuleSet):
     @property
     def n_rows(self) -> float:
         """Rows that the statistics are of: the last line holds in all of them."""
-        return self.otherwise.rows
+        return self.otherwise.statistics.rows
 
     @property
     def total_weight(self) -> float:
         """Their weight."""
-        return self.otherwise.support
+        return self.otherwise.statistics.support
 
     def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
         """The sum over the lines that hold in each row; one part per line."""
@@ -248,7 +248,8 @@ class RuleSum(_AllThatHold):
         """A line for what is added, one for where."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
-            rows = "" if math.isnan(rule.support) else f"  ({rows_text(rule)})"
+            known = rule.statistics
+            rows = "" if math.isnan(known.support) else f"  ({known.rows_text})"
             lines.append(f"{number}. {self.says(rule)}")
             lines.append(f"      if {rule.text(self.features, most)}{rows}")
         return lines
@@ -361,7 +362,7 @@ class RuleAverage(_AllThatHold):
 
     def _with_statistics(self, rule: Rule) -> str:
         parts = statistics_text(rule)
-        if self.classes and not math.isnan(rule.expected):
+        if self.classes and rule.statistics.is_expected:
             said = prediction_text(rule.prediction)
             parts.append(f"{said} {expected_text(rule)}")
         known = ", ".join(parts)
@@ -374,6 +375,3 @@ class RuleAverage(_AllThatHold):
     def says_in_full(self, rule: Rule) -> str:
         """What a line brings into the average, with its weight."""
         return f"{self.says(rule)} with weight {number_text(rule.weight)}"
-
-
-KINDS: tuple[type[RuleSet], ...] = (RuleList, RuleSum, RuleAverage)

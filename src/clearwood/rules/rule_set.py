@@ -22,10 +22,11 @@ from clearwood.rules.building.editing import Editable
 from clearwood.rules.exports.exportable import Exportable
 from clearwood.rules.rule import MOST_CATEGORIES, Rule, check_rule
 from clearwood.rules.scores import RuleScores
+from clearwood.rules.serialise import Storable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(Editable, Exportable, ABC):
+class RuleSet(Editable, Exportable, Storable, ABC):
     """Rules that together say something of every row.
 
     There are three kinds, which differ in what becomes of all the rules that a row
@@ -68,6 +69,8 @@ class RuleSet(Editable, Exportable, ABC):
     combine: ClassVar[str]
     lines_predict: ClassVar[bool] = True
     """Whether a line by itself predicts, so that it is right or wrong."""
+    one_decides: ClassVar[bool] = False
+    """Whether of every row one line alone decides."""
     has_weights: ClassVar[bool] = False
     """Whether some lines count for more than others."""
 
@@ -230,7 +233,7 @@ class RuleSet(Editable, Exportable, ABC):
             Class labels, or values; of Dask a collection, which is not computed yet.
         """
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X)
         return self._said(X, type(self).predict_encoded)
@@ -264,7 +267,7 @@ class RuleSet(Editable, Exportable, ABC):
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
         if is_read_in_blocks(X):
-            from clearwood.rules.counting.survey import said_of
+            from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X, shares=True)
         return self._said(X, type(self).probabilities_encoded)
@@ -365,7 +368,7 @@ class RuleSet(Editable, Exportable, ABC):
         -------
         RuleScores
         """
-        from clearwood.rules.counting.survey import scored
+        from clearwood.rules.evaluation.tables import scored
 
         return scored(self, X, y, teacher)
 
@@ -413,15 +416,15 @@ class RuleSet(Editable, Exportable, ABC):
            then ill, probability 90 %  (3 rows, precision 67 % [21, 94])
         2. otherwise well, probability 80 %  (1 row, precision 100 % [21, 100])
         """
-        from clearwood.rules.counting.survey import described_by_rows
+        from clearwood.rules.evaluation.tables import survey
 
-        return described_by_rows(self, X, y, teacher, sample_weight)
+        return survey(self, X, y, teacher, sample_weight).rules
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
-        from clearwood.rules.explain import explain
+        from clearwood.rules.row_explanation import explain_rows
 
-        return explain(self, x, fixed=fixed, scale=scale)
+        return explain_rows(self, x, fixed, scale)
 
     def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """What a teacher (a model, its file, or predictions) says of each row."""
@@ -458,11 +461,6 @@ class RuleSet(Editable, Exportable, ABC):
     def __repr__(self) -> str:
         lines = f"{self.n_rules} line{'s' * (self.n_rules > 1)}"
         return f"<{type(self).__name__} of {lines} for {self.target!r}>"
-
-    def _repr_html_(self) -> str:
-        from clearwood.rules.displays.html_table import rules_html
-
-        return rules_html(self)
 
 
 def rows_for(

@@ -9,23 +9,27 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood import codec
 from clearwood._words.labels import check_names
 from clearwood.codec.documents import Place, parse_json, refuse_repeated, shown
 from clearwood.codec.fields import plain
-from clearwood.codec.files import read_bytes
+from clearwood.codec.files import read_bytes, write_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import Rule, wrong_statistic
-from clearwood.rules.rule_kinds import KINDS
-from clearwood.rules.rule_set import RuleSet
+from clearwood.rules.evaluation.statistics import RuleStatistics
+from clearwood.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 FORMAT = "clearwood.rule_set"
 VERSION = 1
-KIND_OF = {kind.combine: kind for kind in KINDS}
+KIND_OF: dict[str, Any] = {}
+"""The kinds of rule sets, by what files call them."""
+
 TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
     "float32", "features", "combine", "rules", "otherwise", "about",
@@ -121,21 +125,49 @@ RULES = codec.FieldType(_write_rules, _read_rules)
 """A whole rule set in a document."""
 
 
-def rules_to_json(rule_set: RuleSet) -> str:
-    """A rule set as JSON text, without names that would not be read back."""
-    document = RULES.write(rule_set)
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+class Storable:
+    """What can be written to JSON files, and read again.
 
+    A part of ``RuleSet``; every kind that has a name for files can be read.
+    """
 
-def read_rules(path: str | Path) -> RuleSet:
-    """Read rules from a JSON file."""
-    return RULES.read(Place(parse_json(read_bytes(path), str(path)), str(path)))
+    def __init_subclass__(cls) -> None:
+        if "combine" in vars(cls):
+            KIND_OF[vars(cls)["combine"]] = cls
 
+    def to_json(self: Any) -> str:
+        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
+        text = json.dumps(
+            RULES.write(self), indent=1, ensure_ascii=False, allow_nan=False
+        )
+        return text + "\n"
 
-def rules_from_json(text: str) -> RuleSet:
-    """Read a rule set from JSON text."""
-    data = text.encode(errors="surrogatepass")
-    return RULES.read(Place(parse_json(data, "rule set"), "rule set"))
+    @classmethod
+    def from_json(cls, text: str) -> RuleSet:
+        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError.
+
+        ``RuleSet`` reads all kinds, each of these only its own.
+        """
+        return cls._read(text.encode(errors="surrogatepass"), "rule set")
+
+    def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the rules to a JSON file, whole or not at all."""
+        write_text(path, self.to_json(), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> RuleSet:
+        """Read rules from a file that :meth:`save` wrote, as :meth:`from_json` does."""
+        return cls._read(read_bytes(path), str(path))
+
+    @classmethod
+    def _read(cls, data: bytes, where: str) -> RuleSet:
+        rules = RULES.read(Place(parse_json(data, where), where))
+        if not issubclass(type(rules), cls):
+            raise ModelFormatError(
+                f"This is a {type(rules).__name__}, no {cls.__name__}; RuleSet.load "
+                "and RuleSet.from_json read both."
+            )
+        return rules
 
 
 # Rules
@@ -169,8 +201,10 @@ def rules_of(
         ):
             expected = "numbers from 0 to 1 that sum to 1"
             place["probabilities"].fail(shown(str(shares)), expected)
-        if wrong := wrong_statistic(rule, bool(classes), kind.lines_predict):
-            name, expected = wrong
+        name, expected = rule.statistics.wrong(
+            rule.prediction, bool(classes), kind.lines_predict
+        )
+        if name:
             place[name].fail(shown(place[name].value), expected)
 
     label = codec.FieldType(plain, read_class)
@@ -184,7 +218,7 @@ def rules_of(
         *(codec.Field(name, STATISTIC) for name in STATISTICS),
         *(codec.Field(k, codec.NUMBER, absent=codec.UNSET) for k in KNOWN),
         codec.Field("instead", codec.optional(label)),
-        make=Rule,
+        make=_rule_of,
         check=check,
     )
     return codec.FieldType(lambda rule: of_rule.write(_values_of(rule)), of_rule.read)
@@ -199,13 +233,19 @@ def _numbers(n: int) -> codec.FieldType:
 
 def _values_of(rule: Rule) -> dict[str, Any]:
     """What is written of a rule: of rows their number only where rows have weights."""
-    values = dict(vars(rule))
-    if not math.isfinite(rule.expected):
+    values = vars(rule) | vars(rule.statistics)
+    if not math.isfinite(values["expected"]):
         values["expected"] = codec.UNSET
     for rows, weight in ROWS.items():
         if not math.isfinite(values[weight]) or values[rows] == values[weight]:
             values[rows] = codec.UNSET
     return values
+
+
+def _rule_of(**values: Any) -> Rule:
+    known = {k: v for k, v in values.items() if k in vars(RuleStatistics())}
+    said = {k: v for k, v in values.items() if k not in known}
+    return Rule(**said, statistics=RuleStatistics(**known))
 
 
 # Conditions

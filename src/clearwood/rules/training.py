@@ -17,8 +17,9 @@ from clearwood.columns.sparse_tables import SparseRows
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.bins import FeatureBins
 from clearwood.rules.conditions import Condition, region_conditions
+from clearwood.rules.evaluation.sums import EncodedRows
 from clearwood.search.grid import Grid
-from clearwood.search.losses import ClassLoss, Loss, ProbabilityLoss, SquaredLoss
+from clearwood.search.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,19 +195,24 @@ class Training:
     @cached_property
     def loss(self) -> Loss:
         """What it costs to say something: regret for classes, squares for values."""
-        kind: Any = ClassLoss if self.classes else SquaredLoss
-        return kind.of(self.standardised, self.weight)
+        kind = Loss.regret if self.classes else Loss.squares
+        return kind(self.standardised, self.weight)
 
-    def soft_loss(self, softness: float) -> ProbabilityLoss | SquaredLoss:
+    def soft_loss(self, softness: float) -> Loss:
         """As ``loss``, where classes are said with their probabilities."""
         if self.classes:
-            return ProbabilityLoss.of(self.standardised, self.weight, softness)
-        return SquaredLoss.of(self.standardised, self.weight)
+            return Loss.probabilities(self.standardised, self.weight, softness)
+        return Loss.squares(self.standardised, self.weight)
 
     @cached_property
     def real(self) -> Training:
         """The same without the synthetic rows."""
         return self.take(slice(self.n_real)) if self.n_synthetic else self
+
+    @property
+    def counted(self) -> EncodedRows:
+        """The rows, none of them synthetic, as statistics of rules are counted on."""
+        return EncodedRows(self.encoded, self.weight, self.teacher, self.labels)
 
     def take(self, rows: np.ndarray | slice) -> Training:
         """Some of the real rows, by position; values keep ``centre`` and ``unit``."""

@@ -21,7 +21,7 @@ from clearwood.search.lists.ascent import (
     refine,
 )
 from clearwood.search.lists.grow import grow_lists
-from clearwood.search.losses import ClassLoss, LogLoss, ProbabilityLoss, SquaredLoss
+from clearwood.search.losses import Loss
 from clearwood.search.sums.ascent import (
     BoxSum,
     SumProblem,
@@ -34,14 +34,11 @@ from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
 __all__ = [
     "BoxList",
     "BoxSum",
-    "ClassLoss",
     "ClassSumLoss",
     "Grid",
     "ListProblem",
-    "LogLoss",
+    "Loss",
     "Penalties",
-    "ProbabilityLoss",
-    "SquaredLoss",
     "SquaredSumLoss",
     "SumProblem",
     "candidate_boxes",

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+void add_loss(clearwood::nb::module_& module);
+
 namespace clearwood::search {
 
 namespace {
@@ -415,4 +417,5 @@ void add_search(clearwood::nb::module_& module) {
     add_kernel(module, "best_categories", &best_categories);
     add_kernel(module, "best_interval", &best_interval);
     add_kernel(module, "part_cost", &part_cost);
+    add_loss(module);
 }

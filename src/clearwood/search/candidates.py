@@ -10,7 +10,7 @@ from clearwood._kernels.search import rows_in_boxes, sums_of_boxes
 from clearwood._kernels.search_trees import node_boxes
 from clearwood._numeric import product
 from clearwood.search.grid import Grid, literals_of
-from clearwood.search.trees.leaf import SQUARED_ERROR
+from clearwood.search.losses import SQUARED_ERROR
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
 """Share of the features that a tree may choose from at a split."""

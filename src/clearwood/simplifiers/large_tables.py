@@ -9,7 +9,7 @@ from clearwood._tables import RowBlocks, RowsOfTable, open_rows
 from clearwood._words.labels import target_name
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet
-from clearwood.rules.counting.survey import columns_of, counted
+from clearwood.rules.evaluation.tables import columns_of, counted
 
 
 def simplify_table(

@@ -93,12 +93,14 @@ def put_above(
     counted = whole.described_on(
         X, y, teacher=model, sample_weight=sample_weight
     ).with_about(pinned=f"the first {len(pinned.rules)}")
-    *rules, otherwise = map(_as_promised, counted, whole)
-    return replace(counted, rules=tuple(rules), otherwise=otherwise)
+    return counted.with_lines(map(_as_promised, counted, whole))
 
 
 def _as_promised(rule: Rule, own: Rule) -> Rule:
     """A rule with what it was known to promise of new rows."""
-    if np.isnan(own.expected):
+    known = own.statistics
+    if not known.is_expected:
         return rule
-    return replace(rule, expected=own.expected, low=own.low, high=own.high)
+    ends = {"low": known.low, "high": known.high}
+    promised = replace(rule.statistics, expected=known.expected, **ends)
+    return replace(rule, statistics=promised)

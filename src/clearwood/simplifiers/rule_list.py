@@ -28,8 +28,8 @@ from clearwood.rules import RuleSet, Training, build_rule_list
 from clearwood.rules.building.monotone import expected_in_order
 from clearwood.search import (
     BoxList,
+    Loss,
     Penalties,
-    SquaredLoss,
     grow_lists,
     make_problem,
     refine,
@@ -174,11 +174,11 @@ class _RuleList(RulesOnSizePath):
     ) -> list[BoxList]:
         """The best list that was found of each size, the shortest first."""
         grid, counts = training.grid, training.counts
-        loss: Any = training.soft_loss(softness(self.scoring, self._softness))
+        loss = training.soft_loss(softness(self.scoring, self._softness))
         if self._signs.any() and training.classes:
             # Of one number it is known which is higher, of several probabilities not.
             first, second = training.standardised.T
-            loss = SquaredLoss.of((second - first) / SQRT_2, training.weight)
+            loss = Loss.squares((second - first) / SQRT_2, training.weight)
         penalised = at_stake(loss)
         penalties = Penalties(
             penalised * setting.literal_penalty, penalised * setting.overlap_penalty

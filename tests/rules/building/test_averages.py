@@ -28,7 +28,7 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.rules.building.averages import build_rule_average
-from clearwood.rules.displays.html_table import line_bars
+from clearwood.rules.exports.html_table import line_bars
 
 NAMES = FeatureSpace(("height", "age"), (None, None))
 

@@ -13,6 +13,7 @@ from clearwood.rules import (
     Interval,
     Rule,
     RuleList,
+    RuleStatistics,
     RuleSum,
     Training,
     build_rule_list,
@@ -416,9 +417,19 @@ def test_probabilities_do_not_round_beyond_one():
 
 def test_what_is_expected_in_order_is_a_probability_of_each_class():
     lines = [
-        Rule((Interval(0, low=5.0),), "yes", (0.4, 0.6), support=3.0, caught=3.0),
-        Rule((Interval(0, low=2.0),), "yes", (0.2, 0.8), support=1.0, caught=1.0),
-        Rule((), "no", (0.7, 0.3), support=4.0, caught=4.0),
+        Rule(
+            (Interval(0, low=5.0),),
+            "yes",
+            (0.4, 0.6),
+            statistics=RuleStatistics(support=3.0, caught=3.0),
+        ),
+        Rule(
+            (Interval(0, low=2.0),),
+            "yes",
+            (0.2, 0.8),
+            statistics=RuleStatistics(support=1.0, caught=1.0),
+        ),
+        Rule((), "no", (0.7, 0.3), statistics=RuleStatistics(support=4.0, caught=4.0)),
     ]
     space = FeatureSpace.numeric(1)
     rules = RuleList(tuple(lines[:-1]), lines[-1], space, ("no", "yes"))

@@ -12,7 +12,15 @@ from tests.rules.naive import rows_and_usual
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.rules import FeatureBins, Interval, Rule, RuleList, RuleSum, Training
+from clearwood.rules import (
+    FeatureBins,
+    Interval,
+    Rule,
+    RuleList,
+    RuleStatistics,
+    RuleSum,
+    Training,
+)
 from clearwood.rules.building.new_rows import (
     Caution,
     JudgedLines,
@@ -22,7 +30,7 @@ from clearwood.rules.building.new_rows import (
     with_expectations,
     with_slope,
 )
-from clearwood.rules.statistics import share_interval_of
+from clearwood.rules.evaluation.intervals import share_interval
 
 SPACE = FeatureSpace.numeric(1)
 BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
@@ -69,7 +77,7 @@ def test_probabilities_are_of_own_rows_and_usual_ones(weight):
         usual = np.average(np.array(LABELS) == said, weights=rows.weight)
         moved = n * 5 / (n + 5) ** 2 * (np.average(hits, weights=w) - usual)
         counts = variance / (variance / (0.5 * n) + moved**2)
-        low, high = share_interval_of(rule.expected, counts)
+        low, high = share_interval(rule.expected, counts)
         assert (rule.low, rule.high) == pytest.approx((low, high))
     # What is said stays, likely or not.
     assert [rule.prediction for rule in found] == ["b", "a", "a"]
@@ -231,6 +239,11 @@ def test_what_is_expected_is_kept_and_checked():
     again = type(found).from_json(found.to_json())
     assert again == found and str(again) == str(found)
     with pytest.raises(InputError, match="expected"):
-        RuleList((), Rule((), "a", (1.0, 0.0), expected=1.5), SPACE, ("a", "b"))
+        RuleList(
+            (),
+            Rule((), "a", (1.0, 0.0), statistics=RuleStatistics(expected=1.5)),
+            SPACE,
+            ("a", "b"),
+        )
     with pytest.raises(InputError, match="expected"):
-        RuleSum((), Rule((), 1.0, expected=0.5), SPACE)
+        RuleSum((), Rule((), 1.0, statistics=RuleStatistics(expected=0.5)), SPACE)

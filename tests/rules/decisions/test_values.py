@@ -12,8 +12,14 @@ SPACE = cw.FeatureSpace.numeric(1)
 
 def a_list():
     return cw.RuleList(
-        (cw.Rule((cw.Interval(0, low=0.5),), 3.0, (), 10.0, 10.0, spread=0.5),),
-        cw.Rule((), 1.0, (), 10.0, 10.0, spread=1.0),
+        (
+            cw.Rule(
+                (cw.Interval(0, low=0.5),),
+                3.0,
+                statistics=cw.rules.RuleStatistics(10.0, 10.0, spread=0.5),
+            ),
+        ),
+        cw.Rule((), 1.0, statistics=cw.rules.RuleStatistics(10.0, 10.0, spread=1.0)),
         SPACE,
     )
 
@@ -97,7 +103,9 @@ def test_printed_means_are_compared_with_those_of_the_rows(rows):
     first, last = a_list()
     mean = y[X[:, 0] > 0.5].mean()
     for low, high, held in ((mean - 1, mean + 1, 1), (mean + 1, mean + 2, 0)):
-        rules = cw.RuleList((replace(first, low=low, high=high),), last, SPACE)
+        known = replace(first.statistics, low=low, high=high)
+        first = replace(first, statistics=known)
+        rules = cw.RuleList((first,), last, SPACE)
         found = cw.decisions(rules, X, y)
         assert found.means_held == (held, 1)
         same_lines(str(found))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.rules import Interval, Rule, RuleList, RuleSum
+from clearwood.rules import Interval, Rule, RuleList, RuleStatistics, RuleSum
 
 LONG = "height of the building in metres above the lowest ground beside it"
 UNBROKEN = "a_name_without_any_place_to_break_it_" * 3
@@ -26,10 +26,10 @@ def boxes_list(target="y"):
 def values_sum():
     return RuleSum(
         (
-            Rule((Interval(0, low=0.5),), -8.0, (), 30.0, 30.0),
-            Rule((Interval(1, low=0.5),), 2.0, (), 60.0, 60.0),
+            Rule((Interval(0, low=0.5),), -8.0, statistics=RuleStatistics(30.0, 30.0)),
+            Rule((Interval(1, low=0.5),), 2.0, statistics=RuleStatistics(60.0, 60.0)),
         ),
-        Rule((), 20.0, (), 100.0, 100.0),
+        Rule((), 20.0, statistics=RuleStatistics(100.0, 100.0)),
         FeatureSpace.numeric(2),
     )
 
@@ -41,7 +41,12 @@ def scores_sum(n_classes):
         scores = rng.normal(size=n_classes)
         scores[0] *= n_classes > 2
         best = classes[int(scores.argmax())]
-        return Rule(conditions, best, (), rows, rows, scores=tuple(scores.tolist()))
+        return Rule(
+            conditions,
+            best,
+            scores=tuple(scores.tolist()),
+            statistics=RuleStatistics(rows, rows),
+        )
 
     classes = tuple(f"kind {k} of a thing" for k in range(n_classes))
     rules = tuple(rule((Interval(0, low=k / 10),), 10.0 * k) for k in range(1, 5))

@@ -1,6 +1,7 @@
 """Dates in SQL and in Python: what they say is what the rules say."""
 
 import datetime
+import math
 import sqlite3
 from contextlib import closing
 
@@ -36,7 +37,9 @@ def rules(kind, low, high, missing=False, unit=""):
 @pytest.mark.parametrize("kind", ["date", "datetime"])
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize(
-    "low, high", [(AT - 0.5, 1e9), (AT, 1e9), (1.0, AT), (AT, AT + 0.5)]
+    "low, high",
+    # No date lies below all others, as minus infinity does among numbers.
+    [(AT - 0.5, 1e9), (AT, 1e9), (1.0, AT), (AT, AT + 0.5), (-math.inf, -math.inf)],
 )
 def test_dates_are_asked_alike(kind, missing, low, high):
     high = float("inf") if high == 1e9 else high

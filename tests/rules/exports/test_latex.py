@@ -6,7 +6,14 @@ import pytest
 from tests.wording import same_text
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
+from clearwood.rules import (
+    CategorySet,
+    Interval,
+    Rule,
+    RuleList,
+    RuleStatistics,
+    RuleSum,
+)
 from clearwood.rules.exports.latex import latex_text
 
 WRITTEN = {
@@ -56,9 +63,9 @@ def test_a_list():
                 (Interval(0, 1.5, 60.0), CategorySet(1, (1,))),
                 "#1",
                 (0.2, 0.8),
-                support=12.0,
-                caught=10.0,
-                agreement_caught=0.987654321,
+                statistics=RuleStatistics(
+                    support=12.0, caught=10.0, agreement_caught=0.987654321
+                ),
             ),
         ),
         Rule((), "no", (0.9, 0.1)),
@@ -78,8 +85,12 @@ def test_a_list():
 
 def test_a_sum():
     rules = RuleSum(
-        (Rule((Interval(0, low=5.25),), -8.9, support=384.0),),
-        Rule((), 22.3, support=768.0),
+        (
+            Rule(
+                (Interval(0, low=5.25),), -8.9, statistics=RuleStatistics(support=384.0)
+            ),
+        ),
+        Rule((), 22.3, statistics=RuleStatistics(support=768.0)),
         FeatureSpace(("height",), (None,)),
     )
     lines = rules.to_latex().splitlines()

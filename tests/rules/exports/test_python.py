@@ -108,6 +108,17 @@ def test_a_number_and_its_text_are_one_category_where_the_text_is_hashed():
     assert rules.predict([[cell] for cell in cells]).tolist() == [1, 1, 1, 1, 0, 0]
 
 
+def test_minus_infinity_lies_below_all_numbers():
+    rules = RuleList(
+        (Rule((Interval(0, high=-math.inf),), 1.0),),
+        Rule((), 0.0),
+        FeatureSpace.numeric(1, ["x"]),
+    )
+    cells = [-math.inf, -1.7976931348623157e308, 0.0, math.inf, None]
+    says = functions_of(rules)["predict"]
+    assert [says({"x": cell}) for cell in cells] == [1.0, 0.0, 0.0, 0.0, 0.0]
+
+
 def test_a_number_that_counts_as_missing_is_not_anything():
     space = FeatureSpace(("x",), (None,), missing_at=(-999.0,))
     rules = RuleList((Rule((Interval(0),), 1.0),), Rule((), 0.0), space)

@@ -71,6 +71,15 @@ def test_what_is_known_is_not_asked_again():
     assert not hasattr(tree, "feature_names_in_")
 
 
+def test_missing_values_are_parted_from_all_numbers_as_scikit_learn_does_it():
+    # After the first rule, all numbers left are a yes to the bound of the second.
+    first = Rule((Interval(0, high=5.0, missing=True), Interval(1, low=0.0)), 1.0)
+    second = Rule((Interval(0, high=5.0),), 2.0)
+    rules = RuleList((first, second), Rule((), 3.0), FeatureSpace.numeric(2))
+    tree = rules.to_sklearn().tree_
+    assert sorted(tree.threshold[tree.feature == 0]) == [5.0, math.inf]
+
+
 def test_float64_bounds_of_float32_tests_hold_for_all_numbers():
     """Rules that were read from such a tree and not rounded lose nothing."""
     cut = 0.5000000298023224

@@ -29,8 +29,8 @@ def test_the_automaton_is_drawn():
     display = cw.AutomatonDisplay.from_explanation(explanation())
     drawn = display.plot()
     assert drawn is display and drawn.figure_ is drawn.ax_.figure
-    # Three circles, three loops, three arrows.
-    assert len(drawn.ax_.patches) == 9
+    # Three circles; three loops and three arrows, each with its tip.
+    assert len(drawn.ax_.patches) == 15
     texts = [text.get_text() for text in drawn.ax_.texts]
     assert {"0", "1", "2", "␣"} <= set(texts)
     few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.5)

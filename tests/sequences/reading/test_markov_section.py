@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from tests._html.hostile import HOSTILE, tags_of
-from tests.charts.drawn import lines
+from tests.charts.drawn import elements, lines, texts
 from tests.sequences.reading.markov import (
     TEXT,
     of_flags,
@@ -127,19 +127,23 @@ def test_a_list_of_texts_is_read_as_sequences():
 
 def test_runs_and_lines_are_where_steps_are():
     hmm, (X, lengths) = of_patients(), patients()
-    chart = section(hmm, X, lengths)["over_time"]
+    drawn = section(hmm, X, lengths)["over_time"]["svg"]
     states = hmm.predict_proba(X, lengths).argmax(axis=1)
-    step = (chart["right"] - chart["left"]) / 100
-    drawn = [
-        run["state"] for run in chart["runs"] for _ in range(round(run["width"] / step))
+    runs = elements(drawn, "rect", "cw-run")
+    first = float(runs[0].get("x"))
+    step = sum(float(run.get("width")) for run in runs) / 100
+    found = [
+        int(run.get("class").split()[1][1:])
+        for run in runs
+        for _ in range(round(float(run.get("width")) / step))
     ]
-    assert drawn == states.tolist()
-    assert chart["begins"] == [pytest.approx(chart["left"] + 60 * step)]
-    temperature, ward, pulse = chart["panels"]
-    assert (ward["low"], ward["high"]) == ("intensive", "normal")
+    assert found == states.tolist()
+    (begin,) = elements(drawn, "line", "ink")
+    assert float(begin.get("x1")) == pytest.approx(first + 60 * step, abs=0.1)
+    assert {"temperature", "ward", "pulse", "intensive", "normal"} <= set(texts(drawn))
     # A gap breaks the line.
-    ends = [len(line.split()) for line in pulse["lines"]]
-    assert ends == [40, 55] and len(temperature["lines"]) == 1
+    ends = [len(line) for line in lines(drawn)]
+    assert ends[0] == 100 and ends[-2:] == [40, 55]
 
 
 def test_states_without_end_and_impossible_steps_are_told():

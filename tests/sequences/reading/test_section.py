@@ -16,6 +16,7 @@ from clearwood.charts.chart import Axis
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences import explain_rnn
+from clearwood.sequences.reading import automaton_display
 from clearwood.sequences.reading.charts import two_lines
 from clearwood.sequences.reading.section import section
 
@@ -101,7 +102,9 @@ def test_failures_add_up_and_come_worst_first():
     assert found["curve"] is None
 
 
-def test_no_tag_of_a_hostile_symbol_survives():
+def test_no_tag_of_a_hostile_symbol_survives(monkeypatch):
+    # Long names take more lines; all shall be shown the same way here.
+    monkeypatch.setattr(automaton_display, "LONGEST", 10**6)
     n = len(HOSTILE)
 
     def network(codes):

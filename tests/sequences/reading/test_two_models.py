@@ -96,13 +96,14 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
     ).plot()
     agreement = state_agreement(states, other, 2)
     assert shown.agreement.matched == agreement.matched
-    assert str(agreement) in shown.ax_[0].get_title(loc="left")
-    assert len(shown.ax_) == 5
+    assert str(agreement) in shown.parts_[0].get_title(loc="left")
+    assert len(shown.parts_) == 5
     hues = agreement.hues(shown.hues)
     for step, state in enumerate(other[20:80], 20):
-        (colour,) = (
+        # On top of the ground that all panels share.
+        *_, colour = (
             patch.get_facecolor()[:3]
-            for patch in shown.ax_[1].patches
+            for patch in shown.parts_[1].patches
             if patch.get_x() < step < patch.get_x() + patch.get_width()
         )
         assert colour == pytest.approx(to_rgb(hsl(hues[state])))

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
@@ -40,7 +41,7 @@ LEGEND_WIDTH = 44
 """Letters of a line of the legend."""
 
 
-class ConditionalDisplay:
+class ConditionalDisplay(Display):
     """How a column is distributed, among all rows and given other columns.
 
     A continuous column is shown by its density, a discrete one by the shares of its
@@ -66,7 +67,7 @@ class ConditionalDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+    >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
     >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
@@ -123,35 +124,17 @@ class ConditionalDisplay:
         n = len(self.given)
         return np.exp([self._found.log_density(np.full(n, x)) for x in values]).T
 
-    def plot(self, ax: Any = None) -> ConditionalDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        ConditionalDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            n_lines = 1 if self.labels is None else len(self.labels) * len(self.given)
-            size = (6.4, max(3.6, 0.8 + 0.2 * n_lines))
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+    def _draw(self, ax: Any) -> list[Any]:
+        n_lines = 1 if self.labels is None else len(self.labels) * len(self.given)
+        ax = axes_of(ax, 6.4, max(3.6, 0.8 + 0.2 * n_lines))
         draw = self._plot_curves if self.labels is None else self._plot_bars
         draw(ax)
-        ax.spines[["top", "right"]].set_visible(False)
         # Below, where neither curves nor bars are.
         ax.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=9,
             ncols=2 if len(self.given) > 2 else 1,
         )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
     def _plot_curves(self, ax: Any) -> None:
         low, high = self._range()

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
+from clearwood.charts.display import Display
 from clearwood.charts.style import COLOURS, wrapped
 from clearwood.charts.table import (
     LEADING,
@@ -71,7 +72,7 @@ class Cell(NamedTuple):
     facts: Facts
 
 
-class CircuitDisplay:
+class CircuitDisplay(Display):
     """Rows from left to right, by kinds, and columns from top to bottom.
 
     A kind of rows is as wide as its share of all rows; within it, every column's strip
@@ -99,7 +100,7 @@ class CircuitDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
     >>> circuit = Circuit(Sum(np.array([0.4, 0.6]), tuple(kinds)), features)
@@ -143,20 +144,7 @@ class CircuitDisplay:
         """
         return cls(circuit_of(estimator), depth)
 
-    def plot(self, ax: Any = None) -> CircuitDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; the letters shrink until all fits. By default a new figure,
-            as high as there are columns.
-
-        Returns
-        -------
-        CircuitDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.patches import Rectangle
 
         ax, place = opened(ax, self._lay_out)
@@ -169,8 +157,7 @@ class CircuitDisplay:
             )  # fmt: skip
         draw_texts(ax, place.texts, place.size)
         closed(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
     def _deviation(self, cell: Cell) -> float:
         of_all = self.part.profile[cell.column]

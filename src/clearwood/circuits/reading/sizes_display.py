@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.scale import LOG_RATIO
 from clearwood.charts.style import COLOURS, QUIET
 from clearwood.exceptions import InputError
 
 
-class NetworkSizesDisplay:
+@dataclass(eq=False, repr=False)
+class NetworkSizesDisplay(Display):
     """How likely rows held out are in networks of every size.
 
     Make one with :meth:`from_estimator`.
@@ -39,15 +42,9 @@ class NetworkSizesDisplay:
     'degrees of freedom'
     """
 
-    def __init__(
-        self,
-        degrees_of_freedom: Sequence[int],
-        log_likelihood: Sequence[float],
-        chosen: int,
-    ) -> None:
-        self.degrees_of_freedom = tuple(degrees_of_freedom)
-        self.log_likelihood = tuple(log_likelihood)
-        self.chosen = chosen
+    degrees_of_freedom: Sequence[int]
+    log_likelihood: Sequence[float]
+    chosen: int
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> NetworkSizesDisplay:
@@ -76,23 +73,8 @@ class NetworkSizesDisplay:
         chosen = min(range(len(sizes)), key=lambda i: abs(sizes[i] - used))
         return cls(sizes, [one.log_likelihood for one in front], chosen)
 
-    def plot(self, ax: Any = None) -> NetworkSizesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        NetworkSizesDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    def _draw(self, ax: Any) -> list[Any]:
+        ax = axes_of(ax, 6.4, 3.6)
         sizes, heights = self.degrees_of_freedom, self.log_likelihood
         ax.step(sizes, heights, where="post", color=QUIET, linewidth=1.2)
         ax.plot(sizes, heights, "o", color=COLOURS[0], markersize=4.5)
@@ -105,6 +87,4 @@ class NetworkSizesDisplay:
             ax.set_xscale("log")
         ax.set(xlabel="degrees of freedom", ylabel="mean log density, rows held out")
         ax.legend(loc="lower right", frameon=False)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, plain
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of, shortened
@@ -17,7 +18,7 @@ LONGEST = 40
 """Letters of a name, and of what is said beside a bar."""
 
 
-class SurpriseDisplay:
+class SurpriseDisplay(Display):
     """Which entries of a row are surprising, given all others of it.
 
     A bar is as long as the log density of the entry falls short of what is usual in its
@@ -46,7 +47,7 @@ class SurpriseDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+    >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
     >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
@@ -90,25 +91,9 @@ class SurpriseDisplay:
             )
         return cls(circuit, values[0], most)
 
-    def plot(self, ax: Any = None) -> SurpriseDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default, as high as there are entries.
-
-        Returns
-        -------
-        SurpriseDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         n = len(self.entries)
-        if ax is None:
-            size = (8.0, 1.1 + 0.27 * max(n, 2))
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = axes_of(ax, 8.0, 1.1 + 0.27 * max(n, 2))
         lengths = np.array([one["surprise"] for one in self.entries])
         colours = [ABOVE if length > 0 else BELOW for length in lengths]
         ax.barh(np.arange(n), lengths, height=0.62, color=colours, alpha=0.75)
@@ -124,9 +109,7 @@ class SurpriseDisplay:
             said = plain(shortened(said, LONGEST))
             ax.text(1.02, i, said, transform=beside, va="center", fontsize=8.5)
         ax.set(ylim=(n - 0.4, -0.6), xlabel="surprise in nats: 0 as usual")
-        ax.spines[["top", "right"]].set_visible(False)
         if self.n_present > n:
             said = f"the {n} most surprising of {self.n_present:,} entries"
             ax.set_title(said, fontsize=9, color=QUIET, loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]

@@ -17,7 +17,7 @@ from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import CategorySet, Condition, Interval
-from clearwood.rules.rule import Rule, statistics_text, weight_text, wrapped
+from clearwood.rules.rule import Rule, statistics_text, wrapped
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.tree import Question, Tree
 
@@ -225,7 +225,7 @@ def _is_reachable(end: TreeNode) -> bool:
 
 def _is_empty(end: TreeNode) -> bool:
     """Whether it is for rows that cannot go on, and there were none."""
-    return end.stopped and end.rule.support == 0
+    return end.stopped and end.rule.statistics.support == 0
 
 
 def _either(conditions: Sequence[Any]) -> Condition:
@@ -338,8 +338,9 @@ def _takes_missing_silently(tree: AnnotatedTree, position: int) -> bool:
     else:
         says_more = math.isfinite(condition.low) or math.isfinite(condition.high)
     sisters = [tree.nodes[c] for c in tree.children[node.parent]]
-    rows = [s.rule.support for s in sisters if not s.stopped]
-    return says_more and node.rule.support == max(rows) and rows.count(max(rows)) == 1
+    rows = [s.rule.statistics.support for s in sisters if not s.stopped]
+    own, most = node.rule.statistics.support, max(rows)
+    return says_more and own == most and rows.count(most) == 1
 
 
 def _without_missing(condition: Condition) -> Condition:
@@ -371,7 +372,7 @@ def notes(tree: AnnotatedTree) -> list[str]:
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
-    root = tree.nodes[0].rule.rows
+    root = tree.nodes[0].rule.statistics.rows
     lines = []
     for node, condition in shown_nodes(tree):
         lines.append(
@@ -382,9 +383,9 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
                 "is_end": node.feature is None,
                 "says": said_text(node),
                 "known": ", ".join(statistics_text(node.rule)[1:]),
-                "rows": node.rule.rows,
-                "weight": weight_text(node.rule),
-                "share": node.rule.rows / root if root else 0.0,
+                "rows": node.rule.statistics.rows,
+                "weight": node.rule.statistics.weight_text,
+                "share": node.rule.statistics.rows / root if root else 0.0,
                 "reach": None if node.stopped else node.reach,
                 "reach_text": probability_text(node.reach),
                 "leaf": None if node.stopped else node.leaf,

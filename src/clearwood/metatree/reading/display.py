@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
+from clearwood.charts.display import Display
 from clearwood.charts.style import QUIET
 from clearwood.charts.table import (
     FONT,
@@ -30,7 +32,8 @@ from clearwood.metatree.reading.display_layout import (
 )
 
 
-class MetaTreeDisplay:
+@dataclass(eq=False, repr=False)
+class MetaTreeDisplay(Display):
     """One tree, and how sure the posterior is of each of its nodes.
 
     The nodes stand below each other as in the text, each with the answer that leads to
@@ -63,8 +66,7 @@ class MetaTreeDisplay:
     2
     """
 
-    def __init__(self, tree: AnnotatedTree) -> None:
-        self.tree = tree
+    tree: AnnotatedTree
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> MetaTreeDisplay:
@@ -88,20 +90,7 @@ class MetaTreeDisplay:
             )
         return cls(tree)
 
-    def plot(self, ax: Any = None) -> MetaTreeDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; the letters shrink until all lines fit. By default a new
-            figure, as high as the tree is.
-
-        Returns
-        -------
-        MetaTreeDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: Any) -> list[Any]:
         # Beside the texts stand bars, which need width too.
         ax, place = opened(
             ax, lambda width, size: lay_out(self.tree, width, min(size, width / 45))
@@ -114,8 +103,7 @@ class MetaTreeDisplay:
             _draw_line(ax, self.tree, line, place, scale)
         _draw_foot(ax, place, scale)
         closed(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _draw_links(ax: Any, place: TreeLayout) -> None:
@@ -182,7 +170,8 @@ def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
     if tree.classes:
         return ()
     rules = [node.rule for node, _ in shown_nodes(tree)]
-    spread = [0.0 if math.isnan(r.spread) else r.spread for r in rules]
+    known = [rule.statistics.spread for rule in rules]
+    spread = [0.0 if math.isnan(s) else s for s in known]
     values = [(r.prediction, s) for r, s in zip(rules, spread)]
     values = [(v, s) for v, s in values if math.isfinite(v)] or [(0.0, 1.0)]
     low = min(v - s for v, s in values)
@@ -201,8 +190,8 @@ def _draw_value(
     if not math.isfinite(rule.prediction):
         return
     x = left + unit * (rule.prediction - low)
-    if not math.isnan(rule.spread):
-        width = unit * rule.spread
+    if not math.isnan(spread := rule.statistics.spread):
+        width = unit * spread
         ax.hlines(line.y, x - width, x + width, color=VALUE, alpha=0.45, linewidth=3)
     ax.plot([x], [line.y], marker="o", markersize=0.55 * place.size, color=VALUE)
 

@@ -79,7 +79,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
             texts.append(
                 Text(says + 1.3 * size, middle, f"{number}.", "right", quiet=True)
             )
-        support = count_text(node.rule.rows)
+        support = count_text(node.rule.statistics.rows)
         texts.append(Text(rows, middle, support, "right", quiet=True))
         if not node.stopped:
             leaf = probability_text(node.leaf)

@@ -21,9 +21,10 @@ from clearwood.metatree.reading.branches import (
     still_open,
 )
 from clearwood.rules.conditions import Condition
+from clearwood.rules.evaluation.intervals import mean_interval, share_interval
+from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import mean_interval_of, share_interval_of
 
 
 class ReadsTrees:
@@ -216,29 +217,25 @@ class _Says:
         # Unlearning every row of a node may leave a rounding error below none.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
         rows = max(float((self.own_rows if stopped else self.rows)[node]), 0.0)
-        counted: dict[str, Any] = {"rows": rows, "rows_caught": rows}
         if not self.classes:
-            value = short_value(float(said), self.step)
-            quality: dict[str, Any] = {}
-            if posterior.model.n_columns == 1:
-                quality = _moments(stats)
-            return Rule(conditions, value, (), support, support, **quality, **counted)
-        best = int(said.argmax())
-        quality = {}
-        if support > 0:
-            share = min(float(stats[best]) / support, 1.0)
-            low, high = share_interval_of(share, support)
-            quality = {"precision": share, "precision_caught": share}
-            quality |= {"low": low, "high": high}
-        return Rule(
-            conditions,
-            self.classes[best],
-            tuple(said.tolist()),
-            support,
-            support,
-            **quality,
-            **counted,
-        )
+            shares, prediction = (), short_value(float(said), self.step)
+            is_one = posterior.model.n_columns == 1
+            quality = _moments(stats) if is_one else {}
+        else:
+            best = int(said.argmax())
+            shares, prediction = tuple(said.tolist()), self.classes[best]
+            quality = _precision(float(stats[best]), support)
+        known = RuleStatistics(support, support, rows=rows, rows_caught=rows, **quality)
+        return Rule(conditions, prediction, shares, statistics=known)
+
+
+def _precision(right: float, support: float) -> dict[str, float]:
+    """Share of the rows that are of the class that is said, and its interval."""
+    if support <= 0:
+        return {}
+    share = min(right / support, 1.0)
+    low, high = share_interval(share, support)
+    return {"precision": share, "precision_caught": share, "low": low, "high": high}
 
 
 def _moments(stats: np.ndarray) -> dict[str, float]:
@@ -247,5 +244,5 @@ def _moments(stats: np.ndarray) -> dict[str, float]:
     if weight <= 0:
         return {}
     variance = max(squares, 0.0) / weight
-    low, high = mean_interval_of(mean, variance, weight)
+    low, high = mean_interval(mean, variance, weight)
     return {"spread": math.sqrt(variance), "low": low, "high": high}

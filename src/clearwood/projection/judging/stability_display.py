@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import MARKERS, colour, plain
 from clearwood.projection.judging.tree_stability import TreeStability
 
@@ -19,7 +21,8 @@ MEASURES = {
 """What is drawn, from 0, where both trees are one."""
 
 
-class TreeStabilityDisplay:
+@dataclass(eq=False, repr=False)
+class TreeStabilityDisplay(Display):
     """How unlike trees of bootstrap samples are, in one row per measure.
 
     A dot is a pair of trees, a large marker the mean of all pairs; to the left is more
@@ -46,28 +49,11 @@ class TreeStabilityDisplay:
     ['projected tree: predictions differ by 1.5 (RMS)']
     """
 
-    def __init__(self, found: dict[str, TreeStability]) -> None:
-        self.found = found
+    found: dict[str, TreeStability]
 
-    def plot(self, ax: Any = None) -> TreeStabilityDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        TreeStabilityDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         n = len(self.found)
-        if ax is None:
-            height = 1.4 + len(MEASURES) * (0.3 + 0.3 * n)
-            _, ax = plt.subplots(figsize=(7.2, height), layout="constrained")
+        ax = axes_of(ax, 7.2, 1.4 + len(MEASURES) * (0.3 + 0.3 * n))
         places = np.arange(len(MEASURES))[::-1]
         for i, (name, found) in enumerate(self.found.items()):
             ink, shape = colour(i), MARKERS[i % len(MARKERS)]
@@ -92,5 +78,4 @@ class TreeStabilityDisplay:
         ax.legend(
             fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0)
         )
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]

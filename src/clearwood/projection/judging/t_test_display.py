@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._words.numbers import number_text, probability_text
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET
 
 if TYPE_CHECKING:
@@ -16,7 +18,8 @@ SOLID = 0.55
 """How solid the areas are."""
 
 
-class DifferenceDisplay:
+@dataclass(eq=False, repr=False)
+class DifferenceDisplay(Display):
     """The posterior of the difference of two methods, and what is practically the same.
 
     Make one with :meth:`from_comparison`. The areas under the curve are the
@@ -42,8 +45,7 @@ class DifferenceDisplay:
     'mean of a minus mean of b (higher is better)'
     """
 
-    def __init__(self, found: MethodComparison) -> None:
-        self.found = found
+    found: MethodComparison
 
     @classmethod
     def from_comparison(cls, found: MethodComparison) -> DifferenceDisplay:
@@ -76,23 +78,8 @@ class DifferenceDisplay:
         ]
         return areas if rope or found.p_rope else [areas[0], areas[2]]
 
-    def plot(self, ax: Any = None) -> DifferenceDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        DifferenceDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+    def _draw(self, ax: Any) -> list[Any]:
+        ax = axes_of(ax, 6.4, 3.8)
         self._draw_areas(ax)
         self._draw_interval(ax)
         found = self.found
@@ -108,8 +95,7 @@ class DifferenceDisplay:
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(self.areas),
             fontsize=9, frameon=False, handlelength=1.2,
         )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
     def _draw_areas(self, ax: Any) -> None:
         x, density = self.found.curve

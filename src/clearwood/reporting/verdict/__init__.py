@@ -24,7 +24,7 @@ from clearwood.reporting.verdict.saying import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
-from clearwood.rules.rule import FEW_ROWS, count_text
+from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
 
 SENTENCES: dict[bool, Any] = {True: of_classes, False: of_values}
 """Of outcomes whose errors are shares of rows, and of others."""
@@ -135,7 +135,8 @@ def _on_average(rules: RuleSet, name: str) -> float:
     """A statistic of the rows that lines decide, over all rows; NaN where unknown."""
     if not isinstance(rules, RuleList):
         return math.nan
-    lines = [(r.caught, getattr(r, name)) for r in rules if not r.caught == 0]
+    known = [rule.statistics for rule in rules]
+    lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
     return sum(caught * value for caught, value in lines) / max(
         sum(caught for caught, _ in lines), 1e-300
     )
@@ -145,7 +146,8 @@ def _hardly_known(rules: RuleSet, of_what: str) -> list[str]:
     """Rules of so few rows that next to nothing is known of them."""
     if not isinstance(rules, RuleList):
         return []
-    few = [(k, r.rows_caught) for k, r in rules.lines() if r.rows_caught <= FEW_ROWS]
+    rows = [(k, rule.statistics.rows_caught) for k, rule in rules.lines()]
+    few = [(k, n) for k, n in rows if n <= FEW_ROWS]
     if not few:
         return []
     most = max(n for _, n in few)

@@ -24,7 +24,7 @@ from clearwood.reporting.verdict.saying import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
-from clearwood.rules.decisions.rates import Rate, rate_of
+from clearwood.rules.evaluation.intervals import Rate, rate_of
 
 
 def near_the_model(answers: WhatAllSay, new_to: str | None, doubted: bool) -> str:

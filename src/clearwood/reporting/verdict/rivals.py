@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import bdtr
 
 from clearwood.outcomes import Outcome
-from clearwood.rules.rule import FEW_ROWS
-from clearwood.rules.statistics import LEVEL, mean_interval
+from clearwood.rules.evaluation.intervals import LEVEL, mean_of
+from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12
 """So much nearer, in units of the largest value, is no nearer."""
@@ -51,8 +51,8 @@ def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
     unit = max(np.abs(truth).max(), np.abs(one).max(), np.abs(other).max()) or 1.0
     one, other, truth = one / unit, other / unit, truth / unit
     gain = (other - truth) ** 2 - (one - truth) ** 2
-    low, high = mean_interval(gain, np.ones(len(gain)))
-    return int(low > ROUNDING) - int(high < -ROUNDING)
+    found = mean_of(gain, np.ones(len(gain)))
+    return int(found.low > ROUNDING) - int(found.high < -ROUNDING)
 
 
 def best_question(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clearwood._words.labels import prediction_text
 from clearwood.columns.info import glossary
 from clearwood.exceptions import InputError
+from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -42,9 +44,8 @@ class Editable:
         """The rules without statistics, which were of others, and with a word of it."""
         earlier = self.about.get(BY_HAND)
         about = {**self.about, BY_HAND: f"{earlier}, {what}" if earlier else what}
-        last = bare(otherwise or self.otherwise)
-        lines = tuple(map(bare, rules))
-        return self._with(rules=lines, otherwise=last, about=about)
+        lines = map(bare, (*rules, otherwise or self.otherwise))
+        return self._with(about=about).with_lines(lines)
 
     def __getitem__(self, place: int | slice) -> Any:
         """One line as a Rule; of a slice, a rule set of these, with ``otherwise``.
@@ -71,6 +72,11 @@ class Editable:
             return self
         rules = tuple(rule for rule in kept if rule.conditions)
         return self._edited(rules, "some lines taken")
+
+    def with_lines(self, lines: Iterable[Rule]) -> Self:
+        """The same with other lines, of which the last is ``otherwise``."""
+        *rules, otherwise = lines
+        return self._with(rules=tuple(rules), otherwise=otherwise)
 
     def with_about(self, **about: str) -> Self:
         """The same rules with further lines on where they come from."""
@@ -335,10 +341,4 @@ def _read_rule(text: str, rules: RuleSet) -> Rule:
 
 def bare(rule: Rule) -> Rule:
     """What a rule asks and says, and nothing of how good it is."""
-    return Rule(
-        rule.conditions,
-        rule.prediction,
-        rule.probabilities,
-        scores=rule.scores,
-        weight=rule.weight,
-    )
+    return replace(rule, statistics=RuleStatistics())

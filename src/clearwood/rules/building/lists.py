@@ -14,9 +14,9 @@ from clearwood.rules.conditions import (
     Condition,
     matches_all,
 )
+from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
-from clearwood.rules.statistics import Kind, described
 from clearwood.rules.training import Training
 
 
@@ -261,5 +261,4 @@ def printed(
         training.classes,
         outcome=training.outcome,
     )
-    real = training.real
-    return described(rule_set, real.encoded, real.weight, real.teacher, real.labels)
+    return described(rule_set, training.real.counted)

@@ -84,17 +84,18 @@ def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:
     lines = list(rules)
     pooled = pool_values(
         [line.probabilities[1] for line in lines],
-        [line.caught for line in lines],
+        [line.statistics.caught for line in lines],
         [_kind(line, signs) for line in lines],
     )
     for i, (line, p) in enumerate(zip(lines, pooled)):
         both = (1.0 - p, p)
         expected = both[rules.classes.index(line.prediction)]
         lines[i] = replace(line, probabilities=both)
-        if not math.isnan(line.expected):
-            low, high = min(line.low, expected), max(line.high, expected)
-            lines[i] = replace(lines[i], expected=expected, low=low, high=high)
-    return replace(rules, rules=tuple(lines[:-1]), otherwise=lines[-1])
+        if (known := line.statistics).is_expected:
+            low, high = min(known.low, expected), max(known.high, expected)
+            known = replace(known, expected=expected, low=low, high=high)
+            lines[i] = replace(lines[i], statistics=known)
+    return rules.with_lines(lines)
 
 
 def _kind(rule: Rule, signs: np.ndarray) -> int:

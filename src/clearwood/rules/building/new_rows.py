@@ -28,15 +28,12 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, log_softmax
 
-from clearwood._numeric import effective_number, variance
+from clearwood._numeric import WeightedMoments
+from clearwood.rules.evaluation.intervals import mean_interval, share_interval
+from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
-from clearwood.rules.statistics import (
-    Kind,
-    mean_interval_of,
-    share_interval_of,
-)
 from clearwood.rules.training import Training
 
 USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
@@ -221,7 +218,7 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
             replace(rule, probabilities=tuple(p))
             for rule, p in zip(told, shares.tolist(), strict=True)
         ]
-    return replace(rules, rules=tuple(told[:-1]), otherwise=told[-1])
+    return rules.with_lines(told)
 
 
 def _told(
@@ -230,12 +227,15 @@ def _told(
     """A line with what is expected, from its rows and for how many they count."""
     if rows == 0:
         return rule
+    known = replace(rule.statistics, expected=mean)
     if task == "classification":
-        low, high = share_interval_of(mean, own)
-        return replace(rule, expected=mean, low=low, high=high)
-    # As many degrees of freedom as it has rows, but as far off as what they count for.
-    low, high = mean_interval_of(mean, spread * (rows - 1) / own, rows)
-    return replace(rule, expected=mean, low=low, high=high, spread=spread**0.5)
+        low, high = share_interval(mean, own)
+    else:
+        # As many degrees of freedom as it has rows, but as far off as what they count
+        # for.
+        low, high = mean_interval(mean, spread * (rows - 1) / own, rows)
+        known = replace(known, spread=spread**0.5)
+    return replace(rule, statistics=replace(known, low=low, high=high))
 
 
 def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
@@ -260,35 +260,31 @@ def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
 
 def with_slope(rules: RuleSum, slope: float) -> RuleSum:
     """The same sum with all log-odds times a number; it says the same classes."""
-    *lines, constant = [
+    return rules.with_lines(
         replace(rule, scores=tuple(float(f"{slope * s:.3g}") for s in rule.scores))
         for rule in rules
-    ]
-    return replace(rules, rules=tuple(lines), otherwise=constant)
+    )
 
 
 def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each line, on some rows."""
-    caught = rules.takes_part(training.encoded)
+    caught = rules.takes_part(training.encoded) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
-    for i, rule in enumerate(rules):
-        here = caught[:, i] & (training.weight > 0)
+    for i, (rule, here) in enumerate(zip(rules, caught.T)):
         if here.any():
-            weight = training.weight[here]
-            found[0, i] = effective_number(weight)
-            found[1:, i] = _moments(_truth(rule, training)[here], weight)
+            own = WeightedMoments.of(
+                _truth(rule, training)[here], training.weight[here]
+            )
+            found[:, i] = own.n_effective, own.mean, own.variance
     return found[0], found[1], found[2]
 
 
 def _usual(rule: Rule, training: Training) -> tuple[float, float]:
     """Mean and variance over all rows."""
-    return _moments(_truth(rule, training), training.weight)
-
-
-def _moments(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    return float(np.average(values, weights=weight)), variance(values, weight)
+    own = WeightedMoments.of(_truth(rule, training), training.weight)
+    return own.mean, own.variance
 
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:

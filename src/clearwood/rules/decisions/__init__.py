@@ -25,8 +25,8 @@ from clearwood.rules.decisions.of_values import (
     Residuals,
     judge_values,
 )
-from clearwood.rules.decisions.rates import Rate
 from clearwood.rules.decisions.roc import Roc
+from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.rule_set import RuleSet, rules_of
 
 __all__ = [

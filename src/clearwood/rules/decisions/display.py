@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from clearwood.exceptions import InputError
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
-from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate
+from clearwood.rules.decisions.of_values import Residuals
+from clearwood.rules.evaluation.intervals import Rate
 
 STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}
@@ -30,7 +31,8 @@ MOST_LETTERS = 20
 """Of a label beside an axis; the words of a chart have all of it."""
 
 
-class DecisionsDisplay:
+@dataclass(eq=False, repr=False)
+class DecisionsDisplay(Display):
     """Whether probabilities hold, and how many are found for how many false alarms.
 
     Make one with :meth:`from_estimator`. Of one class that is looked for:
@@ -40,7 +42,8 @@ class DecisionsDisplay:
     - The curve of rules and model over all thresholds (ROC), with a dot where they
       decide.
 
-    Of several classes the confusion table, and for each class which share of it is
+    Both are drawn side by side, or on two axes that ``plot`` is given. Of several
+    classes the confusion table, and for each class which share of it is
     found (sensitivity) and which share of those called so is right (PPV).
 
     Parameters
@@ -65,8 +68,7 @@ class DecisionsDisplay:
     'said: probability of ill'
     """
 
-    def __init__(self, found: Decisions) -> None:
-        self.found = found
+    found: Decisions
 
     @classmethod
     def from_estimator(
@@ -90,32 +92,26 @@ class DecisionsDisplay:
             raise InputError("These rules predict a number; use ResidualsDisplay.")
         return cls(found)
 
-    def plot(self, axes: Any = None) -> DecisionsDisplay:
-        """Draw.
+    @property
+    def axes_(self) -> tuple[Any, ...]:
+        """Both axes."""
+        return tuple(self.parts_)
 
-        Parameters
-        ----------
-        axes : two matplotlib Axes, optional
-            By default those of a new figure.
-
-        Returns
-        -------
-        DecisionsDisplay
-            Itself, with ``axes_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if axes is None:
-            _, axes = plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")
-        left, right = axes
+    def _draw(self, ax: Any) -> list[Any]:
+        left, right = _two_axes() if ax is None else ax
         if self.found.positive is None:
             _draw_confusion(left, self.found)
             _draw_classes(right, self.found)
         else:
             draw(calibration_chart(self.found), left)
             draw(roc_chart(self.found), right)
-        self.axes_, self.figure_ = (left, right), left.figure
-        return self
+        return [left, right]
+
+
+def _two_axes() -> Any:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")[1]
 
 
 def calibration_chart(found: Decisions) -> Chart:
@@ -226,6 +222,7 @@ def _draw_classes(ax: Any, found: Decisions) -> None:
               ncols=2)  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class ResidualsDisplay(Display):
     """How far off values are: errors by line, and of all rules beside the model.
 
@@ -253,8 +250,7 @@ class ResidualsDisplay(Display):
     ['rule 1', 'rule 2', 'all rows, rules']
     """
 
-    def __init__(self, found: Residuals) -> None:
-        self.found = found
+    found: Residuals
 
     @classmethod
     def from_estimator(
@@ -280,7 +276,7 @@ class ResidualsDisplay(Display):
 
     def chart(self) -> Chart:
         """Nine in ten errors thin, half of them thick, the middle as a dot."""
-        rows = [(line_name(line), "rules", line.errors) for line in self.found.lines]
+        rows = [(line.name, "rules", line.errors) for line in self.found.lines]
         for who, errors in self.found.judged.items():
             rows.append((f"all rows, {who}", who, errors))
         marks: list[Mark] = [Level(0.0, "x")]

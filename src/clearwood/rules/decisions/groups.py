@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from clearwood.rules.rule_set import RuleSet
+
+T = TypeVar("T")
 
 
 class Group(NamedTuple):
@@ -51,3 +53,16 @@ def groups_of(
         ends = np.quantile(said, np.arange(1, most) / most, method="inverted_cdf")
         place = np.searchsorted(ends, said, side="left")
     return [Group(None, place == k) for k in np.unique(place)]
+
+
+class SideBySide(Generic[T]):
+    """What is found of some rules and, where it is known, of the model beside them."""
+
+    rules: T
+    model: T | None
+
+    @property
+    def judged(self) -> dict[str, T]:
+        """The rules and, where it is known, the model, by name."""
+        found = {"rules": self.rules, "model": self.model}
+        return {who: judged for who, judged in found.items() if judged is not None}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, rounded_text
-from clearwood.rules.decisions.of_classes import ClassRates, Decisions
-from clearwood.rules.decisions.of_values import Residuals, line_name
-from clearwood.rules.decisions.rates import Rate
-from clearwood.rules.rule import count_text, wrapped
+from clearwood.rules.evaluation.intervals import Rate
+from clearwood.rules.evaluation.statistics import count_text
+from clearwood.rules.rule import wrapped
+
+if TYPE_CHECKING:
+    from clearwood.rules.decisions.of_classes import ClassRates, Decisions
+    from clearwood.rules.decisions.of_values import Residuals
 
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),
@@ -156,7 +160,7 @@ def residuals_text(found: Residuals) -> str:
     rows = [head + ["within 2 spreads"] * has_spread]
     for line in found.lines:
         told = [
-            "" if line.line is None else line_name(line),
+            "" if line.line is None else line.name,
             f"{line.mean.rows:,}",
             f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
             line.mean.as_number(),

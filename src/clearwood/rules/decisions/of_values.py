@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clearwood.rules.decisions.groups import Group, groups_of
-from clearwood.rules.decisions.rates import (
+from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
+from clearwood.rules.decisions.in_words import residuals_text
+from clearwood.rules.evaluation.intervals import (
     NOT_KNOWN,
     Rate,
-    SideBySide,
     mean_of,
     rate_of,
 )
@@ -73,6 +73,18 @@ class LineErrors(NamedTuple):
     spread: float
     inside: Rate
 
+    @property
+    def name(self) -> str:
+        """Which rows these are.
+
+        Examples
+        --------
+        >>> errors = Errors(NOT_KNOWN, NOT_KNOWN, ())
+        >>> LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN).name
+        'rule 3'
+        """
+        return f"said {self.said:.4g}" if self.line is None else f"rule {self.line}"
+
 
 @dataclass(frozen=True, eq=False)
 class Residuals(SideBySide[Errors]):
@@ -130,7 +142,7 @@ class Residuals(SideBySide[Errors]):
             }
 
         lines = [
-            row(line_name(line), line.errors, line.inside)
+            row(line.name, line.errors, line.inside)
             | {"said": line.said, "mean": line.mean.value, "low": line.mean.low,
                "high": line.mean.high, "spread": line.spread}
             for line in self.lines
@@ -141,21 +153,7 @@ class Residuals(SideBySide[Errors]):
         return pd.DataFrame(lines + ends)
 
     def __str__(self) -> str:
-        from clearwood.rules.decisions.in_words import residuals_text
-
         return residuals_text(self)
-
-
-def line_name(line: LineErrors) -> str:
-    """Which rows a line of errors is of.
-
-    Examples
-    --------
-    >>> errors = Errors(NOT_KNOWN, NOT_KNOWN, ())
-    >>> line_name(LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN))
-    'rule 3'
-    """
-    return f"said {line.said:.4g}" if line.line is None else f"rule {line.line}"
 
 
 def judge_values(
@@ -181,7 +179,7 @@ def judge_values(
     Residuals
     """
     said = rules.predict_encoded(encoded)
-    printed = np.array([rule.spread for rule in rules])
+    printed = np.array([rule.statistics.spread for rule in rules])
     decided = rules.decides(encoded)
     spread = np.full(len(said), math.nan) if decided is None else printed[decided]
     lines = tuple(
@@ -201,11 +199,11 @@ def judge_values(
 
 
 def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
-    told = list(rules)
+    told = [rule.statistics for rule in rules]
     held = [
-        rule.low <= line.mean.value <= rule.high
+        known.low <= line.mean.value <= known.high
         for line in lines
-        if line.line is not None and not math.isnan((rule := told[line.line - 1]).low)
+        if line.line is not None and not math.isnan((known := told[line.line - 1]).low)
     ]
     return int(sum(held)), len(held)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from clearwood.rules import RuleScores
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 
 
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Fidelity, error and literals against the number of lines.
 
@@ -53,20 +55,11 @@ class PathDisplay(Display):
     'fidelity (R²)'
     """
 
-    def __init__(
-        self,
-        scores: Sequence[RuleScores],
-        *,
-        task: str,
-        chosen: int,
-        held_out: HeldOutPath | None = None,
-        model_error: float = float("nan"),
-    ) -> None:
-        self.scores = scores
-        self.task = task
-        self.chosen = chosen
-        self.held_out = held_out
-        self.model_error = model_error
+    scores: Sequence[RuleScores]
+    task: str
+    chosen: int
+    held_out: HeldOutPath | None = None
+    model_error: float = float("nan")
 
     @classmethod
     @warned_once()
@@ -176,20 +169,12 @@ class PathDisplay(Display):
     def _chosen(self, label: str = "") -> Level:
         return Level(self.chosen, "x", label)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    @property
+    def error_ax_(self) -> Any:
+        """Axes that show the error, where the truth was given."""
+        return self.parts_[1] if self._has_error else None
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Is divided; a new figure by default.
-
-        Returns
-        -------
-        PathDisplay
-            Itself, with ``ax_``, ``error_ax_``, ``literals_ax_`` and ``figure_``.
-        """
-        super().plot(ax)
-        self.error_ax_ = self.parts_[1] if self._has_error else None
-        self.literals_ax_ = self.parts_[-1]
-        return self
+    @property
+    def literals_ax_(self) -> Any:
+        """Axes that show the literals."""
+        return self.parts_[-1]

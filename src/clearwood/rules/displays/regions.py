@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, MARKERS, colour, plain, wrapped
 from clearwood.columns.warned_once import warned_once
 from clearwood.rules import RuleList, RuleSet, RuleSum
@@ -33,7 +35,8 @@ VERBS: dict[type[RuleSet], tuple[str, str]] = {RuleSum: ("adds ", "raises ")}
 """What rules do that do not predict: in general, and with more than two classes."""
 
 
-class RegionsDisplay:
+@dataclass(eq=False, repr=False)
+class RegionsDisplay(Display):
     """Printed rules as boxes over two features.
 
     Make one with :meth:`from_estimator`. In a list the first rule that fits decides:
@@ -87,28 +90,15 @@ class RegionsDisplay:
     'x0'
     """
 
-    def __init__(
-        self,
-        points: np.ndarray,
-        said: np.ndarray,
-        boxes: Sequence[Box],
-        *,
-        names: tuple[str, str],
-        target: str = "y",
-        classes: tuple[Any, ...] = (),
-        background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-        decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None,
-        kind: type[RuleSet] = RuleList,
-    ) -> None:
-        self.points = points
-        self.said = said
-        self.boxes = boxes
-        self.names = names
-        self.target = target
-        self.classes = classes
-        self.background = background
-        self.decided = decided
-        self.kind = kind
+    points: np.ndarray
+    said: np.ndarray
+    boxes: Sequence[Box]
+    names: tuple[str, str]
+    target: str = "y"
+    classes: tuple[Any, ...] = ()
+    background: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    decided: tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None = None
+    kind: type[RuleSet] = RuleList
 
     @classmethod
     @warned_once()
@@ -164,23 +154,8 @@ class RegionsDisplay:
             kind=type(rules),
         )
 
-    def plot(self, ax: Any = None) -> RegionsDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        RegionsDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 4.8), layout="constrained")
+    def _draw(self, ax: Any) -> list[Any]:
+        ax = axes_of(ax, 7.2, 4.8)
         draw = self._draw_classes if self.classes else self._draw_values
         draw(ax)
         bounds = [limits(column) for column in self.points.T]
@@ -188,7 +163,6 @@ class RegionsDisplay:
         ax.set(xlim=bounds[0], ylim=bounds[1])
         ax.set_xlabel(_short_lines(self.names[0], 60))
         ax.set_ylabel(_short_lines(self.names[1], 45))
-        ax.spines[["top", "right"]].set_visible(False)
         handles, labels = ax.get_legend_handles_labels()
         if handles:
             ax.legend(
@@ -197,8 +171,7 @@ class RegionsDisplay:
                 loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
                 alignment="left", fontsize=9,
             )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
     def _shown(self) -> np.ndarray:
         # Evenly thinned: more points would hide one another, and no seed is needed.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clearwood._html import count_text
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, colour, plain
 from clearwood.rules.drawn.layout import (
     EDGE,
@@ -23,7 +25,8 @@ PER_INCH = 80.0
 PALE, WAY = "#C9D0DA", "#1C2430"
 
 
-class TreeDisplay:
+@dataclass(eq=False, repr=False)
+class TreeDisplay(Display):
     """A tree, or a list read as a chain of questions, as nodes and lines.
 
     Rows go up where what stands beside a node holds, and down where it does not. Lines
@@ -53,8 +56,7 @@ class TreeDisplay:
     True
     """
 
-    def __init__(self, tree: DrawnTree) -> None:
-        self.tree = tree
+    tree: DrawnTree
 
     @classmethod
     def from_estimator(
@@ -80,26 +82,10 @@ class TreeDisplay:
         """
         return cls(draw_tree(estimator, X, y, row=row))
 
-    def plot(self, ax: Any = None) -> TreeDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            By default a new figure, as high as the tree needs.
-
-        Returns
-        -------
-        TreeDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         place = lay_out(self.tree)
         foot = place.height + 30.0
-        if ax is None:
-            size = (place.width / PER_INCH, foot / PER_INCH)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = axes_of(ax, place.width / PER_INCH, foot / PER_INCH)
         ax.set(xlim=(0, place.width), ylim=(foot, 0))
         ax.axis("off")
         for node in place.nodes:
@@ -107,8 +93,7 @@ class TreeDisplay:
         for node in place.nodes:
             _draw_node(ax, node, place)
         _draw_foot(ax, place)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _draw_link(ax: Any, placed: PlacedNode) -> None:

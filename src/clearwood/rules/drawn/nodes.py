@@ -287,4 +287,6 @@ class _Maker:
     def _rows(self, here: np.ndarray | None, first: int, last: int) -> float:
         if here is not None:
             return float(here.sum())
-        return sum(rule.rows_caught for rule in list(self.rules)[first : last + 1])
+        return sum(
+            rule.statistics.rows_caught for rule in list(self.rules)[first : last + 1]
+        )

@@ -1,60 +1,18 @@
-"""The methods of a rule set that take it elsewhere."""
+"""The methods of a rule set that show it elsewhere."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from clearwood.codec.files import write_text
-from clearwood.exceptions import ModelFormatError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clearwood.rules.rule_set import RuleSet
-
 
 class Exportable:
-    """What can be written to files, and as code in other languages.
+    """What can be written as text, as a table, and as code in other languages.
 
     A part of ``RuleSet``, which is all that can be exported.
     """
-
-    def to_json(self: Any) -> str:
-        """The rules as JSON text (schema: ``clearwood/rules/rule_set.schema.json``)."""
-        from clearwood.rules.serialise import rules_to_json
-
-        return rules_to_json(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> RuleSet:
-        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError.
-
-        ``RuleSet`` reads all kinds, each of these only its own.
-        """
-        from clearwood.rules.serialise import rules_from_json
-
-        return cls._of_this_kind(rules_from_json(text))
-
-    def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the rules to a JSON file, whole or not at all."""
-        write_text(path, self.to_json(), overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | Path) -> RuleSet:
-        """Read rules from a file that :meth:`save` wrote, as :meth:`from_json` does."""
-        from clearwood.rules.serialise import read_rules
-
-        return cls._of_this_kind(read_rules(path))
-
-    @classmethod
-    def _of_this_kind(cls, rules: RuleSet) -> RuleSet:
-        if not isinstance(rules, cls):
-            raise ModelFormatError(
-                f"This is a {type(rules).__name__}, no {cls.__name__}; RuleSet.load "
-                "and RuleSet.from_json read both."
-            )
-        return rules
 
     def to_text(self: Any, most: int | None = None) -> str:
         """The rules as ``print`` shows them, with every category of every set.
@@ -69,6 +27,11 @@ class Exportable:
         lines = list(filter(None, (self.statistic, self.heading)))
         lines += self.text_lines(most)
         return "\n".join(map(wrapped, lines))
+
+    def _repr_html_(self: Any) -> str:
+        from clearwood.rules.exports.html_table import rules_html
+
+        return rules_html(self)
 
     def to_frame(self: Any) -> pd.DataFrame:
         """The rules as a frame of pandas, one line each.

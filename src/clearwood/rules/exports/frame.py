@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STATISTICS = tuple(f.name for f in fields(Rule) if f.default != f.default)
-"""Numbers that are NaN where they are not known."""
+    from clearwood.rules.rule_set import RuleSet
 
 
 def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
@@ -43,6 +40,5 @@ def _line(rules: RuleSet, number: int, rule: Rule) -> dict[str, Any]:
         "prediction": rule.prediction,
         **per_class,
         **({"weight": rule.weight} if rules.has_weights else {}),
-        **{name: getattr(rule, name) for name in STATISTICS},
-        "instead": rule.instead,
+        **vars(rule.statistics),
     }

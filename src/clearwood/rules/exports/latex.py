@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
 from clearwood._words.labels import comment, printable
 from clearwood._words.numbers import number_text, short_text
 from clearwood.rules.conditions import name_text
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 # Without a package and in every font encoding; braces end a command.
 SPECIAL = {
@@ -35,12 +37,12 @@ SPECIAL = {
 QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 
 LAYOUT = {
-    RuleList: (
+    "first": (
         r"{r p{0.55\linewidth} l r r}",
         ("", "if", "then {}", "rows", "agreement"),
     ),
-    RuleSum: (r"{r p{0.55\linewidth} l r}", ("", "if", "add to {}", "rows")),
-    RuleAverage: (
+    "sum": (r"{r p{0.55\linewidth} l r}", ("", "if", "add to {}", "rows")),
+    "average": (
         r"{r p{0.5\linewidth} l r r r}",
         ("", "if", "say of {}", "weight", "rows", "agreement"),
     ),
@@ -50,7 +52,7 @@ LAYOUT = {
 
 def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
-    layout, heads = LAYOUT[type(rule_set)]
+    layout, heads = LAYOUT[rule_set.combine]
     goal = "" if rule_set.lines_predict else rule_set.outcome.added
     goal += latex_text(printable(rule_set.target))
     about = "; their average by weight is said" * rule_set.has_weights
@@ -73,10 +75,11 @@ def rules_to_latex(rule_set: RuleSet) -> str:
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
     says = latex_text(rule_set.says(rule))
-    rows, weight, agreement = rule.rows, rule.support, rule.agreement
-    if isinstance(rule_set, RuleList):
-        rows, weight = rule.rows_caught, rule.caught
-        agreement = rule.agreement_caught
+    known = rule.statistics
+    rows, weight, agreement = known.rows, known.support, known.agreement
+    if rule_set.one_decides:
+        rows, weight = known.rows_caught, known.caught
+        agreement = known.agreement_caught
         says = says if rule_set.classes else f"${says}$"
     cells = [_conditions(asked) or rule_set.asks_nothing, says]
     if rule_set.has_weights:

@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import comment
 from clearwood.columns.feature_space import FeatureSpace
@@ -23,8 +23,9 @@ from clearwood.rules.exports.questions import (
 )
 from clearwood.rules.exports.totals import Factors, totals_of
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 CLASS, VALUE = "The class of a row.", "The value of a row."
 SHARES = "The probability of each class, as a dict."
@@ -74,7 +75,7 @@ def _text(value):
 def rules_to_python(rule_set: RuleSet, name: str = "predict") -> str:
     """See :meth:`clearwood.RuleSet.to_python`."""
     _check_name(name)
-    functions = FUNCTIONS[type(rule_set)](rule_set, name)
+    functions = FUNCTIONS[rule_set.combine](rule_set, name)
     text = "\n\n".join(functions)
     helpers = [code.lstrip() for key, code in HELPERS.items() if f"{key}(" in text]
     imports = ["from math import exp as _exp\n"] if "_exp(" in text else []
@@ -163,9 +164,9 @@ def _average_functions(rule_set: RuleSet, name: str) -> list[str]:
 
 
 FUNCTIONS = {
-    RuleList: _list_functions,
-    RuleSum: _sum_functions,
-    RuleAverage: _average_functions,
+    "first": _list_functions,
+    "sum": _sum_functions,
+    "average": _average_functions,
 }
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,9 @@ from clearwood.rules.exports.questions import (
     finite_number,
     questions_of,
 )
-from clearwood.rules.rule_kinds import RuleList
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 MOST_LEAVES = 10_000
 LEAF, NO_FEATURE = -1, -2
@@ -81,7 +82,7 @@ class _Nodes:
 
 def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
-    if not isinstance(rule_set, RuleList):
+    if not rule_set.one_decides:
         raise InputError(
             "Rules that add up, or of which an average is taken, are not one tree; "
             "export them as Python or SQL (to_python, to_sql)."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import check_text, comment
 from clearwood.columns.cells import EXACT
@@ -30,8 +30,9 @@ from clearwood.rules.exports.sql_dates import date_test
 from clearwood.rules.exports.totals import Factors, totals_of
 from clearwood.rules.exports.transpiled import transpiled
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_kinds import RuleAverage, RuleList, RuleSum
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 WORDS = {"and": "AND", "or": "OR", "==": "=", "!=": "<>"}
 NAN = "CAST('NaN' AS DOUBLE PRECISION)"
@@ -65,7 +66,7 @@ def _sql(
     rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
-    if isinstance(rule_set, RuleList):
+    if rule_set.one_decides:
         columns = _list_columns(rule_set, writer)
     elif not rule_set.classes:
         columns = [("prediction", _numbers(rule_set, writer)[0])]
@@ -115,7 +116,7 @@ def _class_columns(
         lines.append(f"  WHEN {largest} THEN {labels[k]}")
     columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
     if probabilities:
-        texts = PROBABILITIES[type(rule_set)](rule_set, totals)
+        texts = PROBABILITIES[rule_set.combine](rule_set, totals)
         names = [f"probability {label}" for label in rule_set.classes]
         columns += list(zip(names, texts))
     return columns
@@ -139,9 +140,9 @@ def _as_they_are(rule_set: RuleSet, means: list[str]) -> list[str]:
     return means
 
 
-PROBABILITIES: dict[type[RuleSet], Callable[[RuleSet, list[str]], list[str]]] = {
-    RuleSum: _softmax,
-    RuleAverage: _as_they_are,
+PROBABILITIES: dict[str, Callable[[RuleSet, list[str]], list[str]]] = {
+    "sum": _softmax,
+    "average": _as_they_are,
 }
 """From what sums and averages of classes come to."""
 

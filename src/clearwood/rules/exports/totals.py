@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from clearwood.rules.rule import Rule
-from clearwood.rules.rule_kinds import RuleAverage, RuleSum
-from clearwood.rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
 
 Factors = tuple[float, ...]
 """Their product is added."""
@@ -21,13 +23,13 @@ def totals_of(rules: RuleSet) -> list[list[Factors]]:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval
+    >>> from clearwood import FeatureSpace, Interval, RuleAverage
     >>> half = Rule((Interval(0, low=5.25),), 31.0, weight=0.5)
     >>> rest = Rule((), 22.0, weight=0.25)
     >>> totals_of(RuleAverage((half,), rest, FeatureSpace.numeric(1)))
     [[(0.5,), (0.25,)], [(0.5, 31.0), (0.25, 22.0)]]
     """
-    parts = PARTS[type(rules)]
+    parts = PARTS[rules.combine]
     return [list(total) for total in zip(*map(parts, rules))]
 
 
@@ -40,7 +42,7 @@ def _weighted(rule: Rule) -> list[Factors]:
     return [(weight,), *((weight, float(value)) for value in rule.numbers)]
 
 
-PARTS: dict[type[RuleSet], Callable[[Rule], list[Factors]]] = {
-    RuleSum: _added,
-    RuleAverage: _weighted,
+PARTS: dict[str, Callable[[Rule], list[Factors]]] = {
+    "sum": _added,
+    "average": _weighted,
 }

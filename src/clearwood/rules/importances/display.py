@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances, measure_importances
@@ -14,7 +16,8 @@ MOST = 20
 """Features that are drawn."""
 
 
-class ImportancesDisplay:
+@dataclass(eq=False, repr=False)
+class ImportancesDisplay(Display):
     """How much the rules, and the model, change when a feature is shuffled.
 
     Make one with :meth:`from_estimator`.
@@ -40,8 +43,7 @@ class ImportancesDisplay:
     'share of predictions that change'
     """
 
-    def __init__(self, importances: Importances) -> None:
-        self.importances = importances
+    importances: Importances
 
     @classmethod
     def from_estimator(
@@ -67,27 +69,11 @@ class ImportancesDisplay:
             measure_importances(estimator, X, teacher=teacher, n_repeats=n_repeats)
         )
 
-    def plot(self, ax: Any = None) -> ImportancesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        ImportancesDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         found = self.importances
         names = found.names[:MOST]
         n = len(names)
-        if ax is None:
-            size = (6.4, 1.2 + 0.36 * n)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = axes_of(ax, 6.4, 1.2 + 0.36 * n)
         y = np.arange(n)[::-1]
         sides = (
             ("rules", 0.19, found.rules, found.rules_error, COLOURS[0]),
@@ -102,7 +88,5 @@ class ImportancesDisplay:
         labels = [plain(k) + "\n(no rule asks)" * (k in unasked) for k in names]
         ax.set_yticks(y, labels, fontsize=8)
         ax.set_xlabel(OUTCOMES[found.task].lost)
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]

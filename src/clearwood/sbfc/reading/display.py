@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, plain, text_width, wrapped
 from clearwood.charts.table import Text, closed, draw_texts, measures, opened
 from clearwood.columns.info import shown_names
@@ -32,7 +34,8 @@ LONGEST_NAME = 40
 """Letters of a name beside a bar."""
 
 
-class FeatureGraphDisplay:
+@dataclass(eq=False, repr=False)
+class FeatureGraphDisplay(Display):
     """Features as boxes, and lines between those that depend on each other.
 
     Of a posterior: boxes are shaded by the probability that a feature is signal, lines
@@ -65,8 +68,7 @@ class FeatureGraphDisplay:
     [[0, 1], [2, 3]]
     """
 
-    def __init__(self, graph: FeatureGraph) -> None:
-        self.graph = graph
+    graph: FeatureGraph
 
     @classmethod
     def from_estimator(
@@ -109,20 +111,7 @@ class FeatureGraphDisplay:
             )
         return cls(single_graph(names, graph))
 
-    def plot(self, ax: Any = None) -> FeatureGraphDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; the letters shrink until all fits. By default a new figure,
-            as high as the graph is.
-
-        Returns
-        -------
-        FeatureGraphDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: Any) -> list[Any]:
         ax, place = opened(ax, self._lay_out)
         _draw_links(ax, place)
         for box in place.boxes:
@@ -135,8 +124,7 @@ class FeatureGraphDisplay:
         ]
         draw_texts(ax, notes, place.size)
         closed(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
     def _lay_out(self, width: float, size: float) -> GraphLayout:
         found = lay_out_graph(self.graph, width, size, text_width)
@@ -195,7 +183,7 @@ LINE = 1.25
 """Height of a line in a box, over the size of letters."""
 
 
-class SignalDisplay:
+class SignalDisplay(Display):
     """How probably each feature is signal, the most probable first.
 
     Where chains have drawn which features are signal, a thin line is two standard
@@ -261,25 +249,9 @@ class SignalDisplay:
         error = [0.0 if one is None else one.mcse for one in said]
         return cls([names[j] for j in order], p[order], error, len(p) - len(order))
 
-    def plot(self, ax: Any = None) -> SignalDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default, as high as there are features.
-
-        Returns
-        -------
-        SignalDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
+    def _draw(self, ax: Any) -> list[Any]:
         n = len(self.names)
-        if ax is None:
-            size = (6.4, 1.2 + 0.24 * n)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax = axes_of(ax, 6.4, 1.2 + 0.24 * n)
         places = np.arange(n)[::-1]
         ax.barh(places, self.probability, height=0.62, color=COLOURS[0], alpha=0.6)
         moves = self.error > 0
@@ -297,12 +269,10 @@ class SignalDisplay:
         ax.set(xlim=(0, 1.12), ylim=(-0.7, n - 0.3))
         ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
         ax.set_xlabel("probability of being signal")
-        ax.spines[["top", "right"]].set_visible(False)
         if self.n_left_out:
             said = f"the first {n} of {n + self.n_left_out:,} features"
             ax.set_title(said, fontsize=9, color=QUIET, loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def _short(name: str) -> str:

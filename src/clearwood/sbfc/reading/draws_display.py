@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS
 from clearwood.charts.sweeps import draw_sweeps
 from clearwood.exceptions import InputError
@@ -20,7 +21,7 @@ SIZES = {
 }
 
 
-class LogPosteriorDisplay:
+class LogPosteriorDisplay(Display):
     """The log posterior of all draws, a line for every chain.
 
     Chains that agree move up and down in the same band. Collapsed chains are judged by
@@ -66,22 +67,9 @@ class LogPosteriorDisplay:
         name, draws = drawn_heights(check_classifier(estimator))
         return cls(draws, estimator.chains_.diagnose()[name].rhat)
 
-    def plot(self, ax: Any = None) -> LogPosteriorDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        LogPosteriorDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: Any) -> list[Any]:
         ax = draw_sweeps(ax, self.log_posterior, self.rhat, "log posterior")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]
 
 
 def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
@@ -96,7 +84,7 @@ def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
     return name, draws[name]
 
 
-class GraphSizesDisplay:
+class GraphSizesDisplay(Display):
     """How large the graphs are that were drawn from the posterior.
 
     Make one with :meth:`from_estimator`.
@@ -152,24 +140,10 @@ class GraphSizesDisplay:
                 values[group].append(n_edges / max(int(inside.sum()), 1))
         return cls(values, of)
 
-    def plot(self, ax: Any = None) -> GraphSizesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        GraphSizesDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
+    def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.ticker import MaxNLocator
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+        ax = axes_of(ax, 6.4, 3.4)
         whole = self.of == "signal_size"
         every = np.concatenate(list(self.values.values()))
         edges = np.linspace(0.0, 1.0, 26)
@@ -180,10 +154,8 @@ class GraphSizesDisplay:
             look = {"color": COLOURS[i], "hatch": ("", "///")[i], "alpha": 0.55}
             ax.hist(own, bins=edges, weights=weights, label=group, **look)
         ax.set(xlabel=SIZES[self.of], ylabel="share of the graphs drawn")
-        ax.spines[["top", "right"]].set_visible(False)
         if whole:
             ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         else:
             ax.legend(fontsize=9, frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return [ax]

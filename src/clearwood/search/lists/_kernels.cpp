@@ -1,25 +1,10 @@
-// Lists of boxes: what lines say and cost, and the best move of one box.
-//
-// What a line says is a vector `said` of as many numbers as a row has scores: one of
-// them 1 for a class, a value, or probabilities. For every loss, saying it costs a row
-//
-//     constant + share * offset - scores @ factors,
-//
-// where the scores hold the share already, and the offset and the factors follow from
-// `said`. The constant is the same whatever is said.
-#include "../_kernels.hpp"
+// Lists of boxes: what lines cost, and the best move of one box.
+#include "../_loss.hpp"
 
 using namespace clearwood;
 using namespace clearwood::search;
 
 namespace {
-
-// Kinds of losses: ClassLoss, SquaredLoss, LogLoss, ProbabilityLoss.
-enum Kind : int { REGRET, SQUARES, CHANCES, SURE };
-
-// Least probability or rate that a box says while it is moved: an event that none of
-// its rows had may yet happen in the next row.
-constexpr double LEAST_SAID = 1e-3;
 
 // Most rounds over the sides and the value of one box.
 constexpr int MOST_TURNS = 20;
@@ -31,12 +16,11 @@ constexpr Index MOST_CLASSES = 3;
 constexpr double SMALLEST_CHANGE = 1e-9;
 
 struct Loss {
-    int kind;
-    double softness;
+    LossForm form;
     View<const double, 2> scores;  // (n_rows, n_scores), times the share of each row
     View<const double, 1> shares;
 
-    auto fields() { return std::tie(kind, softness, scores, shares); }
+    auto fields() { return std::tie(form, scores, shares); }
 };
 
 struct Penalties {
@@ -72,52 +56,6 @@ struct Lines {
     auto fields() { return std::tie(boxes, member, literals, said); }
 };
 
-// Write the factors of what is said; returns the offset.
-double factors_of(int kind, double softness, View<const double, 1> said,
-                  View<double, 1> factors) {
-    double total = 0.0, squares = 0.0;
-    for (Index s = 0; s < said.size(); ++s) {
-        total += said[s];
-        squares += said[s] * said[s];
-        if (kind == REGRET)
-            factors[s] = said[s];
-        else if (kind == SQUARES)
-            factors[s] = 2.0 * said[s];
-        else if (kind == CHANCES)
-            factors[s] = std::log(said[s]);
-        else
-            factors[s] = 2.0 * softness * said[s];
-    }
-    if (kind == REGRET) return 0.0;
-    if (kind == SQUARES) return squares;
-    if (kind == CHANCES) return total;
-    factors[argmax(said)] += 1.0;
-    return softness * squares;
-}
-
-// Write what costs rows least, by the sums of their scores and shares. Rows without
-// weight leave what is said as it is.
-void say_best(int kind, View<const double, 1> sums, double share,
-              View<double, 1> said) {
-    if (share <= 0.0) return;
-    Index best = argmax(sums);
-    for (Index s = 0; s < said.size(); ++s) {
-        if (kind == REGRET)
-            said[s] = s == best;
-        else if (kind == CHANCES)
-            said[s] = std::max(sums[s] / share, LEAST_SAID);
-        else
-            said[s] = sums[s] / share;
-    }
-}
-
-// The same for all lines.
-void say_best_of_lines(int kind, View<const double, 2> sums,
-                       View<const double, 1> share, View<double, 2> said) {
-    for (Index line = 0; line < said.size(0); ++line)
-        say_best(kind, sums[line], share[line], said[line]);
-}
-
 // Sums of the scores and shares of the rows that each line decides; and the share of
 // rows times the number of further boxes that they are in.
 std::tuple<Matrix<double>, Vector<double>, double> sums_of_lines(
@@ -144,12 +82,12 @@ std::tuple<Matrix<double>, Vector<double>, double> sums_of_lines(
 }
 
 // What all lines cost together, but for the constant; from sums of their rows.
-double loss_of_lines(int kind, double softness, View<const double, 2> sums,
+double loss_of_lines(const LossForm& form, View<const double, 2> sums,
                      View<const double, 1> share, View<const double, 2> said) {
     Vector<double> factors(said.size(1));
     double total = 0.0;
     for (Index line = 0; line < said.size(0); ++line) {
-        total += share[line] * factors_of(kind, softness, said[line], factors);
+        total += share[line] * factors_of(form, said[line], factors);
         double gained = 0.0;
         for (Index s = 0; s < factors.size(); ++s) gained += sums(line, s) * factors[s];
         total -= gained;
@@ -187,35 +125,20 @@ void open_box(const Grid<Bin>& grid, View<const Index, 1> signs, View<bool, 1> b
     }
 }
 
-// The one number that a monotone list orders: a class of two, or a value.
-double level_of(int kind, View<const double, 1> said) {
-    return kind == REGRET ? double(argmax(said)) : said[0];
-}
-
 struct Range {
     double low = -infinity, high = infinity;
 
-    bool holds(double level) const { return low <= level && level <= high; }
+    bool holds(double value) const { return low <= value && value <= high; }
+    double nearest(double value) const { return std::min(std::max(value, low), high); }
 };
 
-// Move what is said into a range of levels.
-void say_within(int kind, View<double, 1> said, Range range) {
-    double level = std::min(std::max(level_of(kind, said), range.low), range.high);
-    if (kind == REGRET) {
-        said.fill(0.0);
-        said[Index(level)] = 1.0;
-    } else {
-        said[0] = level;
-    }
-}
-
-// The least and the largest level that line k may say if its box is of kind -1, 0 or 1.
-std::array<Range, 3> ranges_of(int kind, View<const double, 2> said,
+// The least and the largest value that line k may say if its box is of kind -1, 0 or 1.
+std::array<Range, 3> ranges_of(View<const double, 2> said,
                                const Vector<int>& kinds, Index k) {
     Range between;
     double least = infinity, most = -infinity;
     for (Index j = 0; j < said.size(0); ++j) {
-        double level = level_of(kind, said[j]);
+        double level = said(j, 0);
         if (j > k) {
             least = std::min(least, level);
             most = std::max(most, level);
@@ -230,11 +153,11 @@ std::array<Range, 3> ranges_of(int kind, View<const double, 2> said,
 }
 
 // Write which bounds box k may have on each feature if it says a level.
-void bounds_for(int kind, View<const Index, 1> signs, View<const double, 2> said,
+void bounds_for(View<const Index, 1> signs, View<const double, 2> said,
                 Index k, double level, View<bool, 2> bounds) {
     bool tops = true, stays_below = true;
     for (Index j = k + 1; j < said.size(0); ++j) {
-        double behind = level_of(kind, said[j]);
+        double behind = said(j, 0);
         tops &= level >= behind;
         stays_below &= level <= behind;
     }
@@ -268,7 +191,7 @@ Others others_than(const Loss& loss, double overlap, const Lines& lines, Index k
         others.extra[i] = overlap * loss.shares[i] * double(line[i] < n_boxes);
     for (Index j = 0; j <= n_boxes; ++j)
         others.offsets[j] =
-            factors_of(loss.kind, loss.softness, lines.said[j], others.factors[j]);
+            factors_of(loss.form, lines.said[j], others.factors[j]);
     return others;
 }
 
@@ -297,7 +220,7 @@ void cost_of_rows(const Loss& loss, const Others& others, Index k, double offset
 // What box k says, and of classes those with most to win; one per line.
 Matrix<double> says_to_try(const Loss& loss, const Others& others,
                            View<const double, 2> said, Index k) {
-    if (loss.kind != REGRET) return copy_of(said.part(k, k + 1));
+    if (loss.form.kind != REGRET) return copy_of(said.part(k, k + 1));
     Index n_classes = loss.scores.size(1);
     Vector<double> won(n_classes);
     for (Index i = 0; i < loss.shares.size(); ++i) {
@@ -341,7 +264,7 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     if (is_signed)
         for (Index j = 0; j < kinds.size(); ++j)
             kinds[j] = kind_of_box<Bin>(grid, signs, lines.boxes[j]);
-    auto ranges = ranges_of(loss.kind, lines.said, kinds, k);
+    auto ranges = ranges_of(lines.said, kinds, k);
     Matrix<bool> bounds({2, grid.n_features()}, true);
     BoxProblem<Bin> moves{grid,    seen,     cost,  penalties.literal,
                           counted, min_rows, bounds};
@@ -354,17 +277,16 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     auto tried = says_to_try(loss, others, lines.said, k);
     for (Index t = 0; t < tried.size(0); ++t) {
         auto says = tried[t];
-        if (is_signed && !ranges[1].holds(level_of(loss.kind, says))) continue;
+        if (is_signed && !ranges[1].holds(says[0])) continue;
         auto box = copy_of(lines.boxes[k]);
         double reached = infinity;
         for (int turn = 0; turn < MOST_TURNS; ++turn) {
             if (is_signed) {
-                double level = level_of(loss.kind, says);
-                bounds_for(loss.kind, signs, lines.said, k, level, bounds);
+                bounds_for(signs, lines.said, k, says[0], bounds);
                 open_box<Bin>(grid, signs, box, bounds);
             }
             if (t > 0 || turn > 0) {  // what it says as it is has been asked above
-                double offset = factors_of(loss.kind, loss.softness, says, factors);
+                double offset = factors_of(loss.form, says, factors);
                 cost_of_rows(loss, others, k, offset, factors, cost);
             }
             double found = improve_box(moves, box, inside);
@@ -389,10 +311,10 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
                 for (Index s = 0; s < n_scores; ++s) sums[s] += loss.scores(i, s);
             }
             auto before = copy_of(says);
-            say_best(loss.kind, sums, share, says);
+            say_best(loss.form, sums, share, says);
             if (is_signed) {
                 int of_kind = kind_of_box<Bin>(grid, signs, box);
-                say_within(loss.kind, says, ranges[of_kind + 1]);
+                says[0] = ranges[of_kind + 1].nearest(says[0]);
             }
             if (std::equal(says.begin(), says.end(), before.begin())) break;
         }
@@ -414,12 +336,6 @@ void add_for_grids(nb::module_& module) {
 }  // namespace
 
 void add_search_lists(nb::module_& module) {
-    module.attr("REGRET") = int(REGRET);
-    module.attr("SQUARES") = int(SQUARES);
-    module.attr("CHANCES") = int(CHANCES);
-    module.attr("SURE") = int(SURE);
-    module.attr("LEAST_SAID") = LEAST_SAID;
-    add_kernel(module, "say_best_of_lines", &say_best_of_lines);
     add_kernel(module, "sums_of_lines", &sums_of_lines);
     add_kernel(module, "loss_of_lines", &loss_of_lines);
     add_for_grids<std::uint16_t>(module);

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels import search_lists as _kernels
+from clearwood._kernels.search import say_best_of_lines
 from clearwood._numeric import pool_values
 from clearwood.search.ascent import BoxAscent
 from clearwood.search.grid import LEAST_ROWS, Grid, contains
-from clearwood.search.losses import LogLoss, Loss, ProbabilityLoss
+from clearwood.search.losses import Loss
 from clearwood.search.monotone import kind_of
 
 
@@ -38,7 +39,7 @@ class ListProblem(NamedTuple):
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
         Bins that hold rows.
-    loss : ClassLoss, ProbabilityLoss, SquaredLoss or LogLoss
+    loss : Loss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
         How much a row counts towards ``min_rows``: 0 for a synthetic one.
@@ -46,12 +47,12 @@ class ListProblem(NamedTuple):
         Least that the rows of a box, and those of ``otherwise``, have to count.
     signs : ndarray of shape (n_features,), or None
         1 where the list shall rise with a numeric feature, -1 where it shall fall,
-        else 0; None where it need not anywhere. Of two classes the second is higher.
+        else 0; None where it need not anywhere. Only of one score.
     """
 
     grid: Grid
     seen: np.ndarray
-    loss: Loss | LogLoss | ProbabilityLoss
+    loss: Loss
     penalties: Penalties
     counts: np.ndarray
     min_rows: float
@@ -100,7 +101,7 @@ class BoxList(NamedTuple):
 
 def make_problem(
     grid: Grid,
-    loss: Loss | LogLoss | ProbabilityLoss,
+    loss: Loss,
     penalties: Penalties,
     counts: np.ndarray,
     signs: np.ndarray | None = None,
@@ -158,8 +159,8 @@ class ListAscent(BoxAscent):
         vectors = map(problem.loss.vector, [*start.values, start.otherwise])
         # What each line says as a vector, `otherwise` at the end.
         self.said = np.array(list(vectors), dtype=np.float64)
-        loss, scores = problem.loss, np.ascontiguousarray(problem.loss.scores)
-        self._loss = loss.kind, loss.softness, scores, loss.share
+        loss = problem.loss
+        self._loss = loss.form, loss.scores, loss.share
         self._fitted_to = (
             self.grid, problem.seen, self._loss, problem.penalties,
             problem.counts, problem.min_rows, problem.all_signs,
@@ -180,21 +181,19 @@ class ListAscent(BoxAscent):
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Scores and shares of the rows of each line, and what overlap there is."""
         if self._known is None:
-            self._known = _kernels.sums_of_lines(self.member, *self._loss[2:])
+            self._known = _kernels.sums_of_lines(self.member, *self._loss[1:])
         return self._known
 
     def refit(self) -> None:
         """The best values for the boxes as they are."""
-        loss: Any = self.problem.loss
         sums, share, _ = self._sums()
         if self.problem.signs is None:
-            _kernels.say_best_of_lines(loss.kind, sums, share, self.said)
+            say_best_of_lines(self.problem.loss.form, sums, share, self.said)
             return
         grid, signs = self.problem.grid, self.problem.signs
-        means = list(map(loss.mean, sums, share.tolist()))
+        means = np.divide(sums[:, 0], share, out=0.0 * share, where=share > 0)
         kinds = [kind_of(grid, signs, box) for box in self.boxes]
-        pooled = pool_values(means, share.tolist(), [*kinds, 0])
-        self.said[:] = [loss.vector(loss.value_of(mean)) for mean in pooled]
+        self.said[:, 0] = pool_values(means.tolist(), share.tolist(), [*kinds, 0])
 
     def drop(self) -> bool:
         """Drop boxes that catch too few rows; whether there were any.
@@ -220,7 +219,7 @@ class ListAscent(BoxAscent):
         """Loss and penalties of the list as it is."""
         penalties, loss = self.problem.penalties, self.problem.loss
         sums, share, further = self._sums()
-        lost = _kernels.loss_of_lines(loss.kind, loss.softness, sums, share, self.said)
+        lost = _kernels.loss_of_lines(loss.form, sums, share, self.said)
         return float(
             loss.constant
             + lost

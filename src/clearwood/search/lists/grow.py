@@ -100,7 +100,7 @@ class ListGains(Candidates):
         change, value = self.changes(problem, current)
         position, least = change.argmin(axis=1), change.min(axis=1)
         return [
-            (b, int(position[b]), value[b, position[b]].tolist())
+            (b, int(position[b]), self.loss.value(value[b, position[b]]))
             for b in np.argsort(least, kind="stable")[:N_SCREENED].tolist()
             if np.isfinite(least[b])
         ]

@@ -124,7 +124,7 @@ struct Cut {
 // stay in registers.
 template <typename Size>
 Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> order,
-                            View<const double, 1> kept_right, const LeafLoss& leaf,
+                            View<const double, 1> kept_right, const LossForm& leaf,
                             double least, Size n_scores) {
     auto both = pairs_of(n_scores);
     Pair weight = {0.0, kept_right[n_scores]};
@@ -170,7 +170,7 @@ Cut prefix_split_of_squares(View<const double, 2> sums, View<const Index, 1> ord
 //
 // kept_right : sums over bins with rows that are not in the order
 Cut prefix_split(View<const double, 2> sums, View<const Index, 1> order,
-                 View<const double, 1> kept_right, const LeafLoss& leaf, double least) {
+                 View<const double, 1> kept_right, const LossForm& leaf, double least) {
     Index n_columns = sums.size(1), support = n_columns - 2;
     Cut best;
     if (leaf.kind == SQUARES) {
@@ -208,7 +208,7 @@ bool left_is_larger(View<const double, 2> sums, View<const Index, 1> order,
 
 // The best cut of a numeric feature, its missing values on the better side. Of cuts
 // that part the rows alike, the middle one. Returns the loss; goes_left is filled.
-double split_numeric(View<const double, 2> sums, const LeafLoss& leaf, double least,
+double split_numeric(View<const double, 2> sums, const LossForm& leaf, double least,
                      View<bool, 1> goes_left) {
     Index last = sums.size(0) - 1, ones = sums.size(1) - 1;
     Vector<Index> filled = filled_bins(sums, last);
@@ -241,7 +241,7 @@ double split_numeric(View<const double, 2> sums, const LeafLoss& leaf, double le
 
 // The best two groups of categories among those in order of some score. Bins without
 // rows go with the larger group.
-double split_categories(View<const double, 2> sums, const LeafLoss& leaf, double least,
+double split_categories(View<const double, 2> sums, const LossForm& leaf, double least,
                         View<bool, 1> goes_left) {
     Index n_scores = sums.size(1) - N_EXTRA;
     Vector<Index> filled = filled_bins(sums, sums.size(0));
@@ -262,7 +262,7 @@ double split_categories(View<const double, 2> sums, const LeafLoss& leaf, double
 }
 
 // The best split by one feature, of either kind.
-double split_feature(View<const double, 2> sums, bool is_category, const LeafLoss& leaf,
+double split_feature(View<const double, 2> sums, bool is_category, const LossForm& leaf,
                      double least, View<bool, 1> goes_left) {
     return is_category ? split_categories(sums, leaf, least, goes_left)
                        : split_numeric(sums, leaf, least, goes_left);
@@ -271,7 +271,7 @@ double split_feature(View<const double, 2> sums, bool is_category, const LeafLos
 // The best splits by a histogram: (total number of bins, n_scores + 3).
 Splits best_splits(View<const double, 2> sums, View<const Index, 1> start,
                    View<const Index, 1> n_bins, View<const bool, 1> is_category,
-                   LeafLoss leaf, double least) {
+                   LossForm leaf, double least) {
     Vector<double> losses(n_bins.size());
     Vector<bool> goes_left(sums.size(0));
     for (Index d = 0; d < n_bins.size(); ++d) {
@@ -305,7 +305,7 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
                           double least) {
     auto& [columns, start, n_bins, is_category] = problem.ahead;
     View<const double, 2> stats = problem.stats;
-    const LeafLoss& leaf = problem.leaf;
+    const LossForm& leaf = problem.leaf;
     Matrix<double> result({feature.size(), 4}, infinity);
     Vector<Index> small(rows.size());
     Matrix<double> sums = histogram(columns, start, sum(n_bins), rows, stats);
@@ -350,7 +350,7 @@ Matrix<double> look_ahead(const TreeProblem<Bin>& problem, View<const Index, 1> 
 // Returns (n_boxes, total number of bins).
 template <typename Bin>
 Matrix<bool> node_boxes(const Grid<Bin>& grid, View<Index, 1> rows,
-                        View<const double, 2> stats, LeafLoss leaf,
+                        View<const double, 2> stats, LossForm leaf,
                         View<const Index, 2> asked, Index n_asked) {
     Index n_most = asked.size(0), n_nodes = 1;
     Matrix<bool> boxes({n_most, sum(grid.n_bins)}, true);
@@ -422,7 +422,7 @@ template <typename Bin>
 Splits clearwood::search::best_splits_of(const Grid<Bin>& grid,
                                          View<const Index, 1> rows,
                                          View<const double, 2> stats,
-                                         const LeafLoss& leaf, double least) {
+                                         const LossForm& leaf, double least) {
     Vector<double> losses(grid.n_features());
     Vector<bool> goes_left(sum(grid.n_bins));
     Matrix<double> sums({grid.most_bins(), stats.size(1)});
@@ -443,17 +443,14 @@ Splits clearwood::search::best_splits_of(const Grid<Bin>& grid,
 template Splits clearwood::search::best_splits_of(const Grid<std::uint16_t>&,
                                                   View<const Index, 1>,
                                                   View<const double, 2>,
-                                                  const LeafLoss&, double);
+                                                  const LossForm&, double);
 template Splits clearwood::search::best_splits_of(const Grid<std::uint32_t>&,
                                                   View<const Index, 1>,
                                                   View<const double, 2>,
-                                                  const LeafLoss&, double);
+                                                  const LossForm&, double);
 
 void add_search_trees(nb::module_& module) {
     module.attr("N_EXTRA") = N_EXTRA;
-    module.attr("SQUARES") = int(SQUARES);
-    module.attr("LOG_VARIANCE") = int(LOG_VARIANCE);
-    module.attr("LOG_MEAN") = int(LOG_MEAN);
     add_for_bins<std::uint16_t>(module);
     add_for_bins<std::uint32_t>(module);
     add_kernel(module, "sum_rows", &sum_rows);

@@ -135,7 +135,7 @@ double cost_of_tree(const TreeProblem<Bin>& problem, const NodePlace& place,
 template <typename Bin>
 Vector<double> costs_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows,
                              View<const double, 2> sums, View<const Index, 1> at) {
-    const LeafLoss& leaf = problem.leaf;
+    const LossForm& leaf = problem.leaf;
     Index n_nodes = sums.size(0), n_scores = sums.size(1) - N_EXTRA;
     Matrix<double> means({n_nodes, n_scores});
     Vector<double> constant(n_nodes);
@@ -248,7 +248,7 @@ Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
     Vector<double> left_cost = costs_of_rows<Bin>(problem, rows, sums, left);
     Vector<double> right_cost = costs_of_rows<Bin>(problem, rows, sums, right);
     Matrix<double> stats = stats_of_sides(rows, left_cost, right_cost, problem.stats);
-    LeafLoss least_cost{SQUARES, 1.0, 0.0};
+    LossForm least_cost{SQUARES, 1.0, 0.0};
     auto [losses, goes_left] =
         best_splits_of(grid, rows, stats, least_cost, problem.min_rows);
     // What the tree costs with each of the best of these splits.

@@ -13,9 +13,8 @@ from clearwood._kernels import search_trees as kernels
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import LEAST_ROWS, Grid, n_literals, whole_box
 from clearwood.search.lists.ascent import BoxList
-from clearwood.search.losses import ProbabilityLoss, SquaredLoss
+from clearwood.search.losses import Loss, LossForm
 from clearwood.search.trees.flat import FlatTree, NodePlace, digest
-from clearwood.search.trees.leaf import SQUARED_ERROR, LeafLoss
 
 MOST_BINS_AHEAD = 32
 """Bins per numeric feature in which splits are sought that may follow another one."""
@@ -35,7 +34,7 @@ class TreeProblem(NamedTuple):
         Bins that hold rows.
     stats : ndarray of shape (n_rows, n_scores + 3)
         Per row its scores, its weight, whether it counts as support, and one.
-    leaf : LeafLoss
+    leaf : LossForm
         What a leaf loses.
     constant : float
         What is lost besides.
@@ -50,7 +49,7 @@ class TreeProblem(NamedTuple):
     grid: Grid
     seen: np.ndarray
     stats: np.ndarray
-    leaf: LeafLoss
+    leaf: LossForm
     constant: float
     literal: float
     min_rows: float
@@ -68,7 +67,7 @@ class TreeProblem(NamedTuple):
         scores: np.ndarray,
         share: np.ndarray,
         counts: np.ndarray,
-        leaf: LeafLoss,
+        leaf: LossForm,
         literal: float = 0.0,
         *,
         min_rows: float = LEAST_ROWS,
@@ -99,7 +98,7 @@ class TreeProblem(NamedTuple):
 
 def make_tree_problem(
     grid: Grid,
-    loss: ProbabilityLoss | SquaredLoss,
+    loss: Loss,
     counts: np.ndarray,
     literal: float = 0.0,
     *,
@@ -110,7 +109,8 @@ def make_tree_problem(
     Parameters
     ----------
     grid : Grid
-    loss : ProbabilityLoss or SquaredLoss
+    loss : Loss
+        Of squares, or of probabilities.
     counts : ndarray of shape (n_rows,)
         How much a row counts as support: 0 for a synthetic one.
     literal : float
@@ -118,16 +118,12 @@ def make_tree_problem(
     min_rows : float
         Least support of a leaf.
     """
-    if isinstance(loss, SquaredLoss):
-        scores = (loss.share * loss.target)[:, None]
-        return TreeProblem.of(
-            grid, scores, loss.share, counts, SQUARED_ERROR, literal, min_rows=min_rows
-        )
-    leaf = LeafLoss(kernels.SQUARES, 1.0, loss.softness)
+    # Of classes, a tree counts what saying each does not cost.
+    scores = -loss.scores if loss.form.hard else loss.scores
     problem = TreeProblem.of(
-        grid, -loss.scores, loss.share, counts, leaf, literal, min_rows=min_rows
+        grid, scores, loss.share, counts, loss.form, literal, min_rows=min_rows
     )
-    return problem._replace(constant=float(loss.of_nothing.sum()))
+    return problem._replace(constant=loss.constant)
 
 
 OF_ROWS = {"sums", "leaf_cost", "literals", "name", "best_splits", "promising"}

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood._words.numbers import share_text
-from clearwood.charts.style import COLOURS, QUIET, plain
-from clearwood.sequences.reading.markov_states import check_model, markov_states
+from clearwood.charts.chart import WIDTH, Chart
+from clearwood.charts.display import Display
+from clearwood.charts.marks import LEADING, Mark
+from clearwood.charts.shapes import Disc, Place, Shape, TextLine, drawing
+from clearwood.charts.style import wrapped
+from clearwood.sequences.reading.coloured_text import state_hues
+from clearwood.sequences.reading.markov_states import (
+    MarkovState,
+    check_model,
+    markov_states,
+    state_vectors,
+)
 from clearwood.sequences.reading.state_words import describe_states, visible
+from clearwood.sequences.reading.states_display import hsl
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
     check_explanation,
 )
 
+RADIUS, AROUND, NODE, LEAST = 165.0, 70.0, 21.0, 11.0
+"""Of the circle, free space around it, and largest and smallest radius of a state."""
+LOOP, TIP = 20.0, 8.0
+"""How far an arrow from a state to itself goes out, and length of a tip."""
+LONGEST, INK = 26, "#8B93A0"
+"""Letters of a line of a name, and colour of arrows in matplotlib."""
 MOST_SYMBOLS = 3
 """Symbols that stand beside an arrow."""
 
@@ -55,7 +73,8 @@ def moves_of(explanation: RecurrentExplanation) -> list[Move]:
     return found
 
 
-class AutomatonDisplay:
+@dataclass(eq=False, repr=False)
+class AutomatonDisplay(Display):
     """States on a circle, and arrows between those that follow each other.
 
     A state is as large as it is frequent. An arrow is as wide as its share of the moves
@@ -76,6 +95,8 @@ class AutomatonDisplay:
         States that are not shown.
     numbers : sequence of int, optional
         Of the states that are shown; by default 0, 1, ...
+    hues : sequence of float, optional
+        Colours of the states, as degrees.
 
     Attributes
     ----------
@@ -87,23 +108,24 @@ class AutomatonDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> moves = [Move(0, 1, 0.5, ("1",)), Move(0, 0, 0.5, ("0",))]
     >>> display = AutomatonDisplay(["even", "odd"], [0.5, 0.5], moves)
-    >>> len(display.plot().ax_.patches)
-    4
+    >>> len(display.plot().ax_.patches)  # two circles, and two arrows with tips
+    6
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        share: Sequence[float],
-        moves: Sequence[Move],
-        n_left_out: int = 0,
-        numbers: Sequence[int] | None = None,
-    ) -> None:
-        self.names = tuple(names)
-        self.share = np.asarray(share, dtype=float)
-        self.moves = list(moves)
-        self.n_left_out = n_left_out
-        self.numbers = tuple(range(len(self.names)) if numbers is None else numbers)
+    names: Sequence[str]
+    share: Any
+    moves: Sequence[Move]
+    n_left_out: int = 0
+    numbers: Sequence[int] | None = None
+    hues: Any = None
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        self.share = np.asarray(self.share, dtype=float)
+        if self.numbers is None:
+            self.numbers = range(n)
+        if self.hues is None:
+            self.hues = np.arange(n) * 360.0 / n
 
     @classmethod
     def from_explanation(
@@ -137,6 +159,7 @@ class AutomatonDisplay:
                 if max(move.source, move.target) < n_shown and move.share >= cutoff
             ],
             len(words) - n_shown,
+            hues=state_hues(np.sqrt(e.output_)),
         )
 
     @classmethod
@@ -173,6 +196,14 @@ class AutomatonDisplay:
         if X is not None:
             share = model.predict_proba(X, lengths).mean(axis=0)
         states = markov_states(model, share)
+        hues = state_hues(state_vectors(model, states))
+        return cls.of_states(states, hues, most=most, cutoff=cutoff)
+
+    @classmethod
+    def of_states(
+        cls, states: Sequence[MarkovState], hues: Any, *, most: int, cutoff: float
+    ) -> AutomatonDisplay:
+        """The most frequent of the states of a hidden Markov model."""
         shown = sorted(states, key=lambda state: -state.share)[: max(most, 1)]
         shown.sort(key=lambda state: state.number)
         place = {state.number: i for i, state in enumerate(shown)}
@@ -187,89 +218,85 @@ class AutomatonDisplay:
             ],
             len(states) - len(shown),
             numbers=list(place),
+            hues=[hues[number] for number in place],
         )
 
-    def plot(self, ax: Any = None) -> AutomatonDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        AutomatonDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-        from matplotlib.patches import Circle
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 6.4), layout="constrained")
+    def chart(self) -> Chart:
+        """Arrows below states, their names beside them, and shares above all."""
         n = len(self.names)
-        angle = math.pi / 2 - 2 * math.pi * np.arange(n) / max(n, 1)
-        places = np.column_stack([np.cos(angle), np.sin(angle)])
-        widest = 0.16 if n < 3 else min(0.16, 0.8 * math.sin(math.pi / n))
-        size = widest * np.sqrt(self.share / max(self.share.max(initial=0), 1e-12))
-        size = np.maximum(size, 0.35 * widest)
+        angle = -math.pi / 2 + 2 * math.pi * np.arange(n) / max(n, 1)
+        out = np.column_stack([np.cos(angle), np.sin(angle)])
+        places = np.array([WIDTH / 2, RADIUS + AROUND]) + RADIUS * out
+        share = self.share / max(self.share.max(initial=0.0), 1e-300)
+        sizes = np.maximum(NODE * np.sqrt(share), LEAST)
+        arrows, states, labels = list[Mark](), list[Mark](), list[Mark]()
+        loops = {move.source for move in self.moves if move.source == move.target}
         for move in self.moves:
-            _draw_move(ax, move, places, size)
-        for state, (place, name) in enumerate(zip(places, self.names)):
-            ax.add_patch(
-                Circle(
-                    place, size[state], facecolor="#cfe3f3", edgecolor=QUIET, zorder=3
-                )
-            )
-            ax.text(
-                *place,
-                str(self.numbers[state]),
-                ha="center",
-                va="center",
-                zorder=4,
-                fontsize=9,
-            )
-            out = place * (1.12 + 1.6 * size[state])
-            side = (
-                "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right"
-            )
-            ax.text(*out, plain(name), ha=side, va="center", fontsize=8, color=QUIET)
-        ax.set(xlim=(-1.75, 1.75), ylim=(-1.4, 1.4), aspect="equal")
-        ax.axis("off")
+            way, label = _way(move, places, sizes, out)
+            says = f"{self._number(move.source)} to {self._number(move.target)}"
+            says = f"{says}: {share_text(move.share)}"
+            width = 0.8 + 3.2 * move.share
+            arrows.append(Shape([way[:-1]], "cw-arrow", INK, width, True, says))
+            arrows.append(Shape([_tip(*way[-2:])], "cw-tip", INK))
+            more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
+            words = " ".join(move.symbols[:MOST_SYMBOLS]) + more
+            labels.append(TextLine(*label, words, "cw-label halo", size=11.0))
+        for i, (name, (x, y), (a, b)) in enumerate(zip(self.names, places, out)):
+            number, r = self._number(i), sizes[i]
+            ink = hsl(self.hues[i])
+            states += [
+                Disc(x, y, r, f"cw-node s{number}", ink, says=name),
+                TextLine(x, y, str(number), "cw-number panel"),
+            ]
+            lines = wrapped(name.replace(", ", ",\n").split("\n"), LONGEST, len)
+            if len(lines) > 2:
+                lines = [lines[0], f"{lines[1]} …"]
+            far = r + LOOP * (i in loops)
+            side = "middle" if abs(a) < 0.2 else "start" if a > 0 else "end"
+            left, high = x + (far + 8) * a, y + (far + 16) * b
+            for k, line in enumerate(lines):
+                below = high + LEADING * (k - (1 - b) / 2 * (len(lines) - 1))
+                labels.append(TextLine(left, below, line, "cw-name", side))
+        above = ""
         if self.n_left_out:
-            ax.set_title(
-                f"the {n} most frequent of {n + self.n_left_out:,} states",
-                fontsize=9, color=QUIET, loc="left",
-            )  # fmt: skip
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            above = f"the {n} most frequent of {n + self.n_left_out:,} states"
+        title = "States, and where they lead when they end"
+        marks = [*arrows, *states, *labels]
+        return drawing(title, marks, WIDTH, 2 * (RADIUS + AROUND), above)
+
+    def _number(self, state: int) -> int:
+        return list(self.numbers or ())[state]
 
 
-def _draw_move(ax: Any, move: Move, places: np.ndarray, size: np.ndarray) -> None:
-    """An arrow, bent so that those to and fro stand apart; to itself, a loop."""
-    from matplotlib.patches import FancyArrowPatch
+def _way(
+    move: Move, places: np.ndarray, sizes: np.ndarray, out: np.ndarray
+) -> tuple[list[Place], Place]:
+    """A curve that ends before a state, the point of its tip, and its label's place.
 
-    start, end = places[move.source], places[move.target]
-    look: dict[str, Any] = {
-        "arrowstyle": "-|>", "mutation_scale": 9, "color": COLOURS[0],
-        "linewidth": 0.5 + 2.5 * move.share, "alpha": 0.75, "zorder": 2,
-    }  # fmt: skip
-    radius = size[move.source]
+    Bent so that curves to and fro stand apart; to itself, a loop.
+    """
+    first, last = places[move.source], places[move.target]
     if move.source == move.target:
-        across = np.array([-start[1], start[0]]) * 0.6 * radius
-        out = start * (1 + 0.8 * radius)
-        arrow = FancyArrowPatch(
-            out + across, out - across, connectionstyle="arc3,rad=-1.6", **look
-        )
-        where = start * (1 - 1.8 * radius)
+        r, away = sizes[move.source], out[move.source]
+        across = np.array([-away[1], away[0]])
+        start = first + 0.8 * r * away + 0.6 * r * across
+        middle, side = first + (r + 1.7 * LOOP) * away, 1.5 * r * across
+        bends = [middle + side, middle - side]
+        goal = first + 0.8 * r * away - 0.6 * r * across
+        label = first - (r + 15.0) * away
     else:
-        way = (end - start) / np.linalg.norm(end - start)
-        first, last = start + way * radius, end - way * size[move.target]
-        arrow = FancyArrowPatch(first, last, connectionstyle="arc3,rad=0.15", **look)
-        bent = np.array([way[1], -way[0]]) * 0.075 * np.linalg.norm(last - first)
-        where = 0.4 * first + 0.6 * last + bent
-    ax.add_patch(arrow)
-    more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
-    text = plain(" ".join(move.symbols[:MOST_SYMBOLS]) + more)
-    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
-    ax.text(*where, text, fontsize=7, ha="center", va="center", zorder=5, bbox=box)
+        across = np.array([first[1] - last[1], last[0] - first[0]])
+        start, bends = first, [(first + last) / 2 + 0.15 * across]
+        toward = last - bends[0]
+        goal = last - toward / np.linalg.norm(toward) * sizes[move.target]
+        # Nearer to where it begins, or labels of arrows to and fro would meet.
+        label = 0.42 * first + 0.46 * bends[0] + 0.12 * last
+    toward = goal - bends[-1]
+    end = goal - TIP * toward / np.linalg.norm(toward)
+    return [tuple(p) for p in (start, *bends, end, goal)], tuple(label)
+
+
+def _tip(end: Place, goal: Place) -> list[Place]:
+    """A triangle from the end of a line to its goal."""
+    x, y = (goal[0] - end[0]) / 2, (goal[1] - end[1]) / 2
+    return [goal, (end[0] - y, end[1] + x), (end[0] + y, end[1] - x)]

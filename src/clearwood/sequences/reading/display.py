@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from clearwood.sequences.recurrent.fidelity import CONSTANT, LAST, NetworkFideli
 from clearwood.sequences.symbols import symbol_cells
 
 
+@dataclass(eq=False, repr=False)
 class FidelityCurveDisplay(Display):
     """How far pictures of more and more states are from the network.
 
@@ -44,9 +45,8 @@ class FidelityCurveDisplay(Display):
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, curve: Sequence[SizeTried], fidelity: NetworkFidelity) -> None:
-        self.curve = tuple(curve)
-        self.fidelity = fidelity
+    curve: Sequence[SizeTried]
+    fidelity: NetworkFidelity
 
     @classmethod
     def from_explanation(cls, explanation: Any) -> FidelityCurveDisplay:
@@ -72,7 +72,7 @@ class FidelityCurveDisplay(Display):
             [[getattr(p, name).kl for p in self.curve] for name in ("read", "alone")],
             ("states read", "automaton alone"),
             (
-                Axis("states", may_be_log=True, is_whole=True),
+                Axis("states", is_log=None, is_whole=True),
                 "divergence from the network, nats",
             ),
             dots=6.0,

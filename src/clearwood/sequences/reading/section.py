@@ -10,7 +10,7 @@ from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError
-from clearwood.sequences.reading.automaton_display import moves_of
+from clearwood.sequences.reading.automaton_display import AutomatonDisplay, moves_of
 from clearwood.sequences.reading.charts import surprise_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
@@ -64,6 +64,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     begins = np.flatnonzero(e.trace.age[shown] == 0)
     symbols = [e.symbols[code] for code in e.trace.codes[shown]]
     hues = state_hues(np.sqrt(e.output_))
+    automaton = AutomatonDisplay.from_explanation(e)
     along = surprise_chart(
         "Surprise along the held-out text", surprise(e)[1:], "held-out steps"
     )
@@ -78,6 +79,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "styles": state_styles([word.name for word in words], hues),
         "beside": _beside(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
+        "graph": svg(automaton.chart(), "graph", look="cw-graph"),
         "unseen": e.unseen_,
         "failures": _failures(e),
         "curve": _curve(e),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from clearwood.charts.style import QUIET, plain
+from clearwood._words.numbers import short_text
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.display import Display
+from clearwood.charts.marks import Level, Mark, Note, Points, Span
 from clearwood.exceptions import InputError
+from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.coloured_text import state_hues, state_runs
 from clearwood.sequences.reading.markov_states import (
+    MarkovState,
     check_model,
     column_labels,
     column_names,
@@ -24,11 +30,13 @@ from clearwood.sequences.reading.two_models import StateAgreement, state_agreeme
 from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
-MOST_COLUMNS, MOST_WRITTEN = 12, 120
-"""Columns that are drawn, and steps of which symbols are written out."""
+MOST_COLUMNS, MOST_WRITTEN, MOST_LABELS = 12, 120, 4
+"""Columns that are drawn, steps of which symbols are written out, and labels beside a
+column."""
 
 
-class StatesDisplay:
+@dataclass(eq=False, repr=False)
+class StatesDisplay(Display):
     """The most probable states of a series, and the series in their colours.
 
     On top stand the states, each with its number where there is room, as dark as they
@@ -59,13 +67,16 @@ class StatesDisplay:
         States of a second model.
     agreement : StateAgreement, optional
         Of both models; by default on the steps that are shown.
+    states : sequence of str, optional
+        Names of the states, for pages.
 
     Attributes
     ----------
     agreement : StateAgreement or None
         ``matched``, the share of steps in states that match one to one, and
         ``information``, the adjusted mutual information of both models' states.
-    ax_ : ndarray of matplotlib Axes
+    parts_ : list of matplotlib Axes
+        One for the states, for those of a second model, and for every column.
     figure_ : matplotlib Figure
 
     Examples
@@ -73,37 +84,33 @@ class StatesDisplay:
     >>> import matplotlib; matplotlib.use("agg")
     >>> proba = [[1, 0], [1, 0], [0, 1]]
     >>> display = StatesDisplay(proba, [[0.1], [0.3], [2.0]], ["pulse"]).plot()
-    >>> len(display.ax_)
+    >>> len(display.parts_)
     2
     """
 
-    def __init__(
-        self,
-        proba: Any,
-        values: Any,
-        names: Sequence[str],
-        *,
-        symbols: Sequence[str] | None = None,
-        hues: Any = None,
-        labels: Sequence[Sequence[str] | None] | None = None,
-        start: int = 0,
-        begins: Sequence[int] = (),
-        beside: Any = None,
-        agreement: StateAgreement | None = None,
-    ) -> None:
-        self.proba = np.asarray(proba, dtype=float)
-        self.values = np.asarray(values, dtype=float)
-        self.names = tuple(names)
-        self.symbols = None if symbols is None else tuple(symbols)
+    proba: Any
+    values: Any
+    names: Sequence[str]
+    symbols: Sequence[str] | None = None
+    hues: Any = None
+    labels: Sequence[Sequence[str] | None] | None = None
+    start: int = 0
+    begins: Sequence[int] = ()
+    beside: Any = None
+    agreement: StateAgreement | None = None
+    states: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self.proba = np.asarray(self.proba, dtype=float)
+        self.values = np.asarray(self.values, dtype=float)
         k = self.proba.shape[1]
-        self.hues = np.arange(k) * 360.0 / k if hues is None else np.asarray(hues)
-        self.labels = [None] * len(self.names) if labels is None else list(labels)
-        self.start = start
-        self.begins = tuple(begins)
-        self.beside = None if beside is None else np.asarray(beside)
-        if beside is not None and agreement is None:
-            agreement = state_agreement(self.proba.argmax(axis=1), beside, k)
-        self.agreement = agreement
+        if self.hues is None:
+            self.hues = np.arange(k) * 360.0 / k
+        if self.labels is None:
+            self.labels = [None] * len(self.names)
+        if self.beside is not None and self.agreement is None:
+            found = self.proba.argmax(axis=1)
+            self.agreement = state_agreement(found, np.asarray(self.beside), k)
 
     @classmethod
     def from_estimator(
@@ -137,22 +144,35 @@ class StatesDisplay:
         model = check_model(estimator)
         X, lengths = KINDS[model.emission].end_to_end(X, lengths)
         proba = model.predict_proba(X, lengths)
-        n = len(proba)
-        part = steps_shown(start, length, n)
-        values, symbols = np.empty((n, 0)), None
-        if model.emission == "categorical":
-            symbols = [visible(text) for text in written(symbol_cells(X)[part])]
-        else:
-            values = KINDS[model.emission].values(model, X)[:, :MOST_COLUMNS]
-        bounds = sequence_bounds(lengths, n)[1:-1]
+        part = steps_shown(start, length, len(proba))
         states = markov_states(model, proba.mean(axis=0))
-        agreement = None
+        shown = cls.of_states(model, X, lengths, proba, states, part)
         if beside is not None:
             if hasattr(beside, "predict_proba"):
                 beside = check_model(beside).predict_proba(X, lengths).argmax(axis=1)
             found = proba.argmax(axis=1)
-            agreement = state_agreement(found, beside, proba.shape[1])
-            beside = np.asarray(beside)[part]
+            shown.agreement = state_agreement(found, beside, proba.shape[1])
+            shown.beside = np.asarray(beside)[part]
+        return shown
+
+    @classmethod
+    def of_states(
+        cls,
+        model: HiddenMarkovModel,
+        X: Any,
+        lengths: Any,
+        proba: np.ndarray,
+        states: list[MarkovState],
+        part: slice,
+    ) -> StatesDisplay:
+        """Some of the steps of X, of which the states are known."""
+        values, symbols = np.empty((len(proba), 0)), None
+        if model.emission == "categorical":
+            symbols = [visible(text) for text in written(symbol_cells(X)[part])]
+        else:
+            values = KINDS[model.emission].values(model, X)[:, :MOST_COLUMNS]
+        bounds = sequence_bounds(lengths, len(proba))[1:-1]
+        begins = bounds[(bounds > part.start) & (bounds < part.stop)]
         return cls(
             proba[part],
             values[part],
@@ -160,88 +180,82 @@ class StatesDisplay:
             symbols=symbols,
             hues=state_hues(state_vectors(model, states)),
             labels=column_labels(model)[:MOST_COLUMNS],
-            start=start,
-            begins=bounds[(bounds > start) & (bounds < start + length)].tolist(),
-            beside=beside,
-            agreement=agreement,
+            start=part.start,
+            begins=begins.tolist(),
+            states=[state.name for state in states],
         )
 
-    def plot(self, ax: Any = None) -> StatesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array of matplotlib Axes, optional
-            One more than there are columns; a new figure by default.
-
-        Returns
-        -------
-        StatesDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        strips = [(self.proba.argmax(axis=1), self.hues)]
+    def chart(self) -> Chart:
+        """A strip of numbers, and columns below, before the colours of the states."""
+        n = len(self.proba)
+        steps = self.start + np.arange(n)
+        found = self.proba.argmax(axis=1)
+        ticks = None
+        if self.symbols is not None and n <= MOST_WRITTEN:
+            ticks = list(zip(steps.tolist(), self.symbols))
+        ends = steps[0] - 0.5, steps[-1] + 0.5
+        across = Axis("step", *ends, is_whole=True, ticks=ticks)
+        ground: list[Mark] = [
+            *self._spans(found, self.hues, self.states),
+            *(Level(begin - 0.5, "x", look="-") for begin in self.begins),
+        ]
+        up = Axis("state", 0.0, 1.0, ticks=())
+        panels = [_panel(self._numbers(found), across, up)]
         if self.beside is not None and self.agreement is not None:
-            strips.append((self.beside, self.agreement.hues(self.hues)))
-        n, m = len(self.names), len(strips)
-        if ax is None:
-            _, ax = plt.subplots(
-                n + m, 1, figsize=(9.0, 0.9 + 0.75 * n + 0.3 * m), sharex=True,
-                squeeze=False, layout="constrained",
-                gridspec_kw={"height_ratios": [0.5] * m + [1.0] * n},
-            )  # fmt: skip
-        axes = np.ravel(np.asarray(ax, dtype=object))
-        if len(axes) != n + m:
-            raise InputError(f"ax holds {len(axes)} axes, expected {n + m}.")
-        steps = self.start + np.arange(len(self.proba))
-        for axis, (states, hues) in zip(axes, strips):
-            self._draw_strip(axis, states, hues, steps[0])
-            axis.set(yticks=[], ylim=(0, 1))
-            for first, last, state in state_runs(states):
-                if last - first > 0.015 * len(steps):
-                    axis.text(
-                        steps[first] + (last - first - 1) / 2, 0.5, str(state),
-                        fontsize=8, ha="center", va="center", clip_on=True,
-                    )  # fmt: skip
-        for axis, name in zip(axes[:m], ("state", "beside")):
-            axis.set_ylabel(name, rotation=0, ha="right", va="center")
-        if m > 1:
-            axes[0].set_title(str(self.agreement), fontsize=9, loc="left")
-        for axis, name, values, own in zip(
-            axes[m:], self.names, self.values.T, self.labels
-        ):
-            self._draw_strip(axis, *strips[0], steps[0])
-            if own is not None:
-                axis.set_yticks(range(len(own)), [plain(label) for label in own])
-            axis.plot(steps, values, color="black", linewidth=0.9, marker=".",
-                      markersize=1.5)  # fmt: skip
-            axis.set_ylabel(plain(name), rotation=0, ha="right", va="center")
-            axis.tick_params(labelsize=8, colors=QUIET)
-        for axis in axes:
-            axis.set(xlim=(steps[0] - 0.5, steps[-1] + 0.5))
-            axis.spines[["top", "right"]].set_visible(False)
-        axes[-1].set_xlabel("step")
-        if self.symbols is not None and len(self.symbols) <= MOST_WRITTEN:
-            axes[-1].set_xticks(steps, [plain(own) for own in self.symbols])
-            axes[-1].tick_params(axis="x", labelsize=8, length=0)
-        self.ax_, self.figure_ = axes, axes[0].figure
-        return self
+            states = np.asarray(self.beside)
+            spans = self._spans(states, self.agreement.hues(self.hues))
+            panels[0] = replace(panels[0], above=str(self.agreement))
+            own = [*spans, *self._numbers(states)]
+            panels.append(_panel(own, across, replace(up, label="beside")))
+        for name, values, labels in zip(self.names, self.values.T, self.labels or ()):
+            line = Points(steps, values, "ink", dots=1.5, width=0.9)
+            up = Axis(name, ticks=_ends(values, labels))
+            panels.append(_panel([line], across, up, 56.0))
+        n_columns = len(self.names)
+        high = 0.9 + 0.75 * n_columns + 0.3 * (len(panels) - n_columns)
+        title = "The series over time, before the colours of its states"
+        return Chart(title, panels, size=(9.0, high), ground=ground)
 
-    def _draw_strip(
-        self, axis: Any, states: np.ndarray, hues: np.ndarray, start: int
-    ) -> None:
-        """States as colours behind an axis, as dark as the first model is sure."""
+    def _spans(
+        self, states: np.ndarray, hues: np.ndarray, names: Sequence[str] = ()
+    ) -> list[Mark]:
+        """States as colours, as dark as the first model is sure."""
+        spans: list[Mark] = []
         for first, last, state in state_runs(states):
             sure = 1.0
             if states is not self.beside:
                 sure = float(self.proba[first:last, state].mean())
-            axis.axvspan(
-                start + first - 0.5, start + last - 0.5, linewidth=0,
-                color=hsl(hues[state]), alpha=max(sure, 0.15), zorder=0,
-            )  # fmt: skip
-        for begin in self.begins:
-            axis.axvline(begin - 0.5, color="black", linewidth=1.2)
+            spans.append(Span(
+                self.start + first - 0.5, self.start + last - 0.5, f"cw-run s{state}",
+                hsl(hues[state]), max(sure, 0.15),
+                f"{state}: {names[state]}" if names else "",
+            ))  # fmt: skip
+        return spans
+
+    def _numbers(self, states: np.ndarray) -> list[Mark]:
+        """The numbers of states that last long enough."""
+        return [
+            Note(self.start + (first + last - 1) / 2, 0.5, str(state), (0.0, 0.0),
+                 "middle", True)
+            for first, last, state in state_runs(states)
+            if last - first > 0.015 * len(str(state)) * len(states)
+        ]  # fmt: skip
+
+
+def _panel(marks: Sequence[Mark], x: Axis, y: Axis, height: float = 18.0) -> Panel:
+    return Panel(marks, x, y, height, None, "", is_named_beside=True)
+
+
+def _ends(
+    values: np.ndarray, labels: Sequence[str] | None
+) -> Sequence[tuple[float, str]]:
+    """The smallest and the largest number, or the labels; of many, both ends."""
+    if labels is not None:
+        ticks = [(float(k), label) for k, label in enumerate(labels)]
+        return ticks if len(ticks) <= MOST_LABELS else [ticks[0], ticks[-1]]
+    known = values[np.isfinite(values)]
+    ends = {known.min(), known.max()} if len(known) else ()
+    return [(float(end), short_text(float(end))) for end in sorted(ends)]
 
 
 def steps_shown(start: int, length: int, n_steps: int) -> slice:

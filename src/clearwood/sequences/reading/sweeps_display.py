@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.charts.display import Display
 from clearwood.charts.sweeps import draw_sweeps
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.markov_states import check_model
 
 
-class SweepsDisplay:
+class SweepsDisplay(Display):
     """The log-likelihood of all draws, a line for every chain; or EM on its way up.
 
     Chains that agree move up and down in the same band. Where they stay in bands of
@@ -71,21 +72,8 @@ class SweepsDisplay:
         name = "log_likelihood"
         return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)
 
-    def plot(self, ax: Any = None) -> SweepsDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        SweepsDisplay
-            Itself, with ``ax_`` and ``figure_``.
-        """
-        self.ax_ = draw_sweeps(ax, self.values, self.rhat, self.what)
+    def _draw(self, ax: Any) -> list[Any]:
+        ax = draw_sweeps(ax, self.values, self.rhat, self.what)
         if len(self.values) == 1:
-            self.ax_.set_xlabel("iteration")
-        self.figure_ = self.ax_.figure
-        return self
+            ax.set_xlabel("iteration")
+        return [ax]

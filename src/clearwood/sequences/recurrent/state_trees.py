@@ -18,7 +18,7 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureBins, Rule, Training, Tree
 from clearwood.rules.tree import print_tree
-from clearwood.search.trees.leaf import SQUARED_ERROR
+from clearwood.search.losses import SQUARED_ERROR
 from clearwood.search.trees.nodes import (
     GrownNode,
     TreeProblem,

@@ -45,13 +45,13 @@ def at_stake(loss: Any) -> float:
 
     Parameters
     ----------
-    loss : ProbabilityLoss or SquaredLoss
+    loss : Loss
 
     Examples
     --------
-    >>> from clearwood.search import ProbabilityLoss
+    >>> from clearwood.search import Loss
     >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
-    >>> round(at_stake(ProbabilityLoss.of(taught, np.ones(2), softness=0.5)), 3)
+    >>> round(at_stake(Loss.probabilities(taught, np.ones(2), softness=0.5)), 3)
     0.1
     """
     said = loss.best_value(np.ones(len(loss.share), dtype=bool))

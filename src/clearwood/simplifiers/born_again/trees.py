@@ -13,7 +13,7 @@ from clearwood._numeric import product
 from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
-from clearwood.search.trees.leaf import SQUARED_ERROR
+from clearwood.search.losses import SQUARED_ERROR
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from clearwood.charts.marks import Points
 from clearwood.exceptions import InputError
 
 
+@dataclass(eq=False, repr=False)
 class FABPathDisplay(Display):
     """The bound and the surviving components, iteration by iteration.
 
@@ -41,9 +43,8 @@ class FABPathDisplay(Display):
     'bound'
     """
 
-    def __init__(self, bound: np.ndarray, n_components: np.ndarray) -> None:
-        self.bound = bound
-        self.n_components = n_components
+    bound: np.ndarray
+    n_components: np.ndarray
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> FABPathDisplay:
@@ -103,19 +104,7 @@ class FABPathDisplay(Display):
             f"components from {left[0]:.0f} to {left[-1]:.0f}."
         )
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Is divided in two; a new figure by default.
-
-        Returns
-        -------
-        FABPathDisplay
-            Itself, with ``ax_``, ``components_ax_`` and ``figure_``.
-        """
-        super().plot(ax)
-        self.components_ax_ = self.parts_[1]
-        return self
+    @property
+    def components_ax_(self) -> Any:
+        """Axes that show the components."""
+        return self.parts_[1]

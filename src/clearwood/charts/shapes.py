@@ -1,0 +1,178 @@
+"""Marks of drawings without axes, such as graphs and trees.
+
+Their units are pixels of the page, from the upper left corner of the drawing; in
+matplotlib all of them, letters too, grow and shrink with the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.marks import ALIGN, Mark, Surface, text, title
+from clearwood.charts.style import QUIET, plain
+
+PER_INCH = 80.0
+"""Pixels of a page in an inch of a new figure."""
+LETTERS = 0.75
+"""Letters of matplotlib are wider than those of browsers, and so are smaller here."""
+
+Place = tuple[float, float]
+
+
+def drawing(
+    title: str, marks: Sequence[Mark], width: float, height: float, above: str = ""
+) -> Chart:
+    """A chart of marks in its own pixels, without axes."""
+    across, up = Axis("", 0.0, width, ticks=()), Axis("", height, 0.0, ticks=())
+    panel = Panel(marks, across, up, height, None, is_bare=True, above=above)
+    size = (width / PER_INCH, height / PER_INCH)
+    return Chart(title, [panel], width=width, size=size)
+
+
+@dataclass(frozen=True)
+class Shape(Mark):
+    """Lines through points, curves, or what these enclose.
+
+    Attributes
+    ----------
+    parts : sequence of sequences of (float, float)
+    look : str
+        Classes of CSS.
+    ink : color of matplotlib
+    width : float
+        Of the line; 0 where the parts are closed, and filled.
+    is_bent : bool
+        Whether parts are Bézier curves, from the first point to the last.
+    says : str
+        Beside the pointer, on pages.
+    """
+
+    parts: Sequence[Sequence[Place]]
+    look: str
+    ink: Any
+    width: float = 0.0
+    is_bent: bool = False
+    says: str = ""
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """One path."""
+        width = f' stroke-width="{self.width:.1f}"' if self.width else ""
+        way = "".join(self._part(part) for part in self.parts)
+        start = Markup(f'<path class="{self.look}"{width} d="{way}">')
+        yield start + title(self.says) + Markup("</path>")
+
+    def _part(self, part: Sequence[Place]) -> str:
+        first, *others = (f"{x:.1f} {y:.1f}" for x, y in part)
+        letter = {2: "Q", 3: "C"}[len(others)] if self.is_bent else "L"
+        return f"M{first}{letter}{' '.join(others)}{'' if self.width else 'Z'}"
+
+    def draw(self, ax: Any) -> None:
+        """One patch."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        points, codes = list[Place](), list[Any]()
+        for part in self.parts:
+            code = {3: Path.CURVE3, 4: Path.CURVE4}[len(part)] if self.is_bent else 2
+            points += part
+            codes += [Path.MOVETO, *[code] * (len(part) - 1)]
+            if not self.width:
+                points.append(part[0])
+                codes.append(Path.CLOSEPOLY)
+        look: dict[str, Any] = {"facecolor": self.ink}
+        if self.width:
+            look = {"fill": False, "edgecolor": self.ink, "joinstyle": "round"}
+        width = self.width * points_per_unit(ax)
+        ax.add_patch(
+            PathPatch(Path(points, codes), linewidth=width, clip_on=False, **look)
+        )
+
+
+def box(left: float, top: float, width: float, height: float) -> list[Place]:
+    """The corners of a rectangle."""
+    right, bottom = left + width, top + height
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+@dataclass(frozen=True)
+class Disc(Mark):
+    """A circle: classes of CSS, and colours of matplotlib within and around."""
+
+    x: float
+    y: float
+    radius: float
+    look: str
+    ink: Any
+    edge: Any = QUIET
+    says: str = ""
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A circle."""
+        start = Markup(
+            f'<circle class="{self.look}" cx="{self.x:.1f}" cy="{self.y:.1f}" '
+            f'r="{self.radius:.1f}">'
+        )
+        yield start + title(self.says) + Markup("</circle>")
+
+    def draw(self, ax: Any) -> None:
+        """A circle that grows with the axes."""
+        from matplotlib.patches import Circle
+
+        place = self.x, self.y
+        ax.add_patch(
+            Circle(place, self.radius, facecolor=self.ink, edgecolor=self.edge)
+        )
+
+
+@dataclass(frozen=True)
+class TextLine(Mark):
+    """A line of text about a height.
+
+    Attributes
+    ----------
+    look : str
+        Classes of CSS: ``panel`` is bold, ``says`` in the colour of letters, all else
+        is quiet; around a ``halo`` nothing runs through the letters.
+    size : float
+        Of the letters, in pixels.
+    """
+
+    x: float
+    y: float
+    words: str
+    look: str = ""
+    anchor: str = "middle"
+    size: float = 12.0
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """A text."""
+        yield text(
+            self.x, self.y + 0.35 * self.size, self.words, self.anchor, self.look
+        )
+
+    def draw(self, ax: Any) -> None:
+        """A text."""
+        looks = self.look.split()
+        ground = {
+            "boxstyle": "round,pad=0.1",
+            "fc": "white",
+            "ec": "none",
+            "alpha": 0.8,
+        }
+        ax.text(
+            self.x, self.y, plain(self.words), ha=ALIGN[self.anchor],
+            fontsize=LETTERS * self.size * points_per_unit(ax), va="center_baseline",
+            color="black" if {"panel", "says"} & set(looks) else QUIET,
+            weight="bold" if "panel" in looks else "normal",
+            bbox=ground if "halo" in looks else None,
+        )  # fmt: skip
+
+
+def points_per_unit(ax: Any) -> float:
+    """How many points a pixel of the page is on axes of matplotlib."""
+    return float(abs(ax.transData.get_matrix()[0, 0]) * 72 / ax.figure.dpi)

@@ -1,0 +1,195 @@
+"""Rules asked of tables: their statistics, their scores, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
+from clearwood._tables.predicting import predicted
+from clearwood._words.numbers import short_text
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.validation import check_weight
+from clearwood.exceptions import InputError
+from clearwood.rules.evaluation.sums import (
+    EncodedRows,
+    Known,
+    ScoreSums,
+    sums_of_lines,
+    sums_of_scores,
+    with_sums,
+)
+from clearwood.rules.scores import RuleScores
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+
+class Survey(NamedTuple):
+    """Rules with their statistics, and their scores, of the same rows."""
+
+    rules: Any
+    scores: RuleScores
+
+
+def scored(rule_set: RuleSet, X: Any, y: Any, teacher: Any) -> RuleScores:
+    """See :meth:`RuleSet.evaluate`."""
+    (scores,), known = _summed(sums_of_scores, rule_set, X, y, teacher, None)
+    return scores.scores(rule_set, known)
+
+
+def survey(
+    rule_set: RuleSet, X: Any, y: Any = None, teacher: Any = None, weight: Any = None
+) -> Survey:
+    """Statistics and scores in one pass over the rows; the scores without weights."""
+    sums, known = _summed(_everything_of, rule_set, X, y, teacher, weight)
+    scores, taught, *lines = sums
+    rules = with_sums(rule_set, lines, taught, known)
+    return Survey(rules, scores.scores(rule_set, known))
+
+
+def counted(
+    rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
+) -> Survey:
+    """Rules with the statistics of all ``n`` rows, which say what the sample did."""
+    X, y, weight = rows
+    there = rules.evaluate(sample.X, teacher=teacher)
+    told = survey(rules, X, y, teacher, weight)
+    text = (
+        f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
+        f"there {short_text(there.fidelity, 4)}, on all rows "
+        f"{short_text(told.scores.fidelity, 4)}"
+    )
+    return told._replace(rules=told.rules.with_about(sample=text))
+
+
+def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
+    """What rules say of a table in blocks; the probabilities of classes on request."""
+    columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
+    if shares:
+        classes = rule_set.classes
+        return predicted(rule_set.predict_proba, X, float, classes, columns_of)
+    kind = rule_set.predictions.dtype
+    return predicted(rule_set.predict, X, kind, columns_of=columns_of)
+
+
+# Rows of any kind as blocks that rules read
+
+Summing = Callable[[EncodedRows, "RuleSet"], tuple[Any, ...]]
+
+
+def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
+    return *sums_of_scores(rows, rule_set), *sums_of_lines(rows, rule_set)
+
+
+def _summed(
+    of: Summing, rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
+) -> tuple[tuple[Any, ...], Known]:
+    """Sums over all rows, and what is known of them."""
+    if not is_read_in_blocks(X):
+        rules, rows = _in_memory(rule_set, X, y, teacher, weight)
+        return rows.cut().map_sum(of, rules), rows.known
+    from clearwood.ensembles.read import as_predictor
+
+    teacher = as_predictor(teacher)
+    if teacher is not None and not hasattr(teacher, "predict"):
+        raise InputError(
+            "Of a table that is read in blocks the teacher must be a model, or its "
+            f"file; found a {type(teacher).__name__}."
+        )
+    table = open_rows(X, y, weight)
+    columns = _asked_columns(rule_set.features, rule_set.asked, table)
+    if columns is not None and teacher is not None:
+        # In the model's order first: it may read columns by position.
+        columns = list(dict.fromkeys([*columns_of(teacher, table), *columns]))
+    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, teacher)
+    known = (teacher is not None, y is not None)
+    _check_labels(sums[0], rule_set, known)
+    return sums, known
+
+
+def _sums_of_table(
+    rows: RowsOfTable, of: Summing, rule_set: RuleSet, teacher: Any
+) -> tuple[Any, ...]:
+    return of(_encoded(rule_set, rows, teacher), rule_set)
+
+
+def _in_memory(
+    rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
+) -> tuple[RuleSet, EncodedRows]:
+    rules, encoded = rule_set.read(X)
+    n_rows = len(encoded)
+    if n_rows == 0:
+        raise InputError("X is empty: it has no rows to judge rules on; give some.")
+    truth = None if y is None else rule_set.check_truth(y, n_rows, "y")
+    taught = rule_set.taught_by(teacher, X, n_rows)
+    return rules, EncodedRows(
+        encoded,
+        check_weight(weight, n_rows),
+        None if taught is None else rule_set.codes_of(taught),
+        None if truth is None else rule_set.codes_of(truth),
+    )
+
+
+def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
+    n_rows = rows.n_rows
+    said = None
+    if teacher is not None and n_rows:
+        names: Any = getattr(teacher, "feature_names_in_", None)
+        own = hasattr(rows.X, "columns") and names is not None
+        said = teacher.predict(rows.X[list(names)] if own else rows.X)
+    taught, truth = (
+        None
+        if values is None
+        # One block may lack the classes that others have.
+        else rule_set.codes_of(rule_set.check_cells(values, n_rows, name))
+        for values, name in ((said, "the teacher"), (rows.y, "y"))
+    )
+    encoded = rule_set.encode(rows.X)
+    return EncodedRows(encoded, rows.checked_weight(), taught, truth)
+
+
+def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
+    """Refuse tables without rows, and those of other labels than the rules'."""
+    if sums.rows == 0:
+        raise InputError("The table is empty: it has no rows to judge rules on.")
+    for name, is_known, n in zip(("the teacher", "y"), known, sums.labelled):
+        if rule_set.classes and is_known and n == 0:
+            raise InputError(
+                f"No label of {name} is one that the rules know; they say "
+                f"{list(rule_set.classes)}."
+            )
+
+
+# Which columns are read
+
+
+def _only(table: RowBlocks, columns: Sequence[str] | None) -> RowBlocks:
+    return table if columns is None else table.only(columns)
+
+
+def _asked_columns(
+    features: FeatureSpace, asked: set[int], table: RowBlocks
+) -> list[str] | None:
+    """Columns of a table that rules read; None where all are, by position."""
+    if table.columns is None or not features.named:
+        return None
+    import pandas as pd
+
+    columns: Any = table.columns
+    names = features.as_in(pd.DataFrame(columns=columns), asked).names
+    # Without any, nobody would know how many rows there are.
+    return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
+
+
+def columns_of(teacher: Any, table: RowBlocks) -> list[str]:
+    """Columns of a table that a model reads, in its order; all where it names none."""
+    names = getattr(teacher, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names]
+    features = getattr(teacher, "features", None)
+    if isinstance(features, FeatureSpace) and features.named:
+        every = set(range(features.n_features))
+        return _asked_columns(features, every, table) or []
+    return list(table.columns or [])

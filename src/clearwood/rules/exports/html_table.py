@@ -1,0 +1,213 @@
+"""Rules as an HTML table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from clearwood._words.labels import prediction_text, printable
+from clearwood._words.numbers import number_text, share_text
+from clearwood.rules.evaluation.statistics import (
+    RuleStatistics,
+    few_text,
+    unrounded,
+)
+from clearwood.rules.exports.column_words import column_words
+from clearwood.rules.rule import (
+    Rule,
+    expected_text,
+    interval_text,
+    said_probability,
+    unlikely_text,
+)
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+CAPTIONS: dict[str, tuple[str, str]] = {
+    "first": ("The first rule that a row satisfies decides.",) * 2,
+    "sum": (
+        "All rules that a row satisfies add up; the first line is added always.",
+        "All rules that a row satisfies add up, to log-odds of the classes; the first "
+        "line is added always.",
+    ),
+    "average": (
+        "What is said is the average over all rules that a row satisfies, by their "
+        "weights; the last line is for every row, and stands alone where no other "
+        "holds.",
+        "What is said is the average over all rules that a row satisfies, by their "
+        "weights, of the probabilities of the classes; the last line is for every row, "
+        "and stands alone where no other holds.",
+    ),
+}
+"""What becomes of all the rules that hold, for values and for classes."""
+
+SAYS: dict[str, str] = {
+    "first": "then {}",
+    "sum": "add",
+    "average": "say of {}",
+}
+"""Over what the rules say."""
+
+
+def rules_html(rules: RuleSet) -> str:
+    """Rules as an HTML table; names and labels are escaped."""
+    from clearwood._html import render
+
+    return render("rules/rule_set.html", rules=summarize_rules(rules))
+
+
+def summarize_rules(
+    rules: RuleSet, counted: str = "Training rows", is_linked: bool = False
+) -> dict[str, Any]:
+    """All that the HTML table shows, as plain data.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    counted : str
+        Which rows are counted.
+    is_linked : bool
+        Whether the page explains words itself, so that the names of columns lead there.
+    """
+    target = printable(rules.target)
+    caption = CAPTIONS[rules.combine][bool(rules.classes)]
+    judged = rules.lines_predict
+    is_expected = any(rule.statistics.is_expected for rule in rules)
+    # Some were compared with no model, as those of a tree with a posterior.
+    compared = [not math.isnan(rule.statistics.agreement) for rule in rules]
+    has_agreement = judged and any(compared)
+    return {
+        "task": rules.task,
+        "combine": rules.combine,
+        "target": target,
+        "caption": " ".join(filter(None, (caption, rules.statistic))),
+        "says": SAYS[rules.combine].format(target),
+        "words": column_words(rules, counted, has_agreement, is_expected),
+        "is_linked": is_linked,
+        "has_agreement": has_agreement,
+        "has_quality": judged,
+        # What is to be expected on new rows takes the place of what was on these.
+        "is_expected": is_expected,
+        "has_weights": rules.has_weights,
+        "asks_nothing": rules.asks_nothing,
+        "glossary": rules.glossary(),
+        "lines": [
+            {
+                "number": number,
+                "conditions": [c.text(rules.features) for c in rule.conditions],
+                "prediction": rules.says(rule),
+                "weight": number_text(rule.weight),
+                **_known(rule.statistics),
+                "share": _share(rule.statistics.rows_caught, rules.n_rows),
+                **bars,
+                "interval": interval_text(rule),
+                "expected_text": expected_text(rule),
+                "probability": said_probability(rule, rules.classes),
+                "unlikely": _unlikely_text(rules, rule),
+                "instead": _instead_text(rules, rule),
+            }
+            for (number, rule), bars in zip(rules.lines(), line_bars(rules))
+        ],
+    }
+
+
+def _known(known: RuleStatistics) -> dict[str, Any]:
+    """The statistics of a line; None where they are not known."""
+    qualities = ("agreement", "agreement_caught", "precision", "precision_caught")
+    values = vars(known) | {k: unrounded(getattr(known, k)) for k in qualities}
+    return {k: None if v != v else v for k, v in values.items()} | {
+        "few": few_text(known.rows_caught),
+        "weight_of_rows": known.weight_text,
+        "ends": (known.low, known.high),
+    }
+
+
+def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
+    """The probability of a class below a half, and why it is predicted; or nothing."""
+    why = unlikely_text(rule, rules.classes, rules) if rules.lines_predict else ""
+    p = said_probability(rule, rules.classes)
+    return f"{share_text(p)}{why}" if why and p is not None else ""
+
+
+def _instead_text(rules: RuleSet, rule: Rule) -> str | None:
+    """What the model says where it disagrees; of more classes, most often."""
+    label = rule.statistics.instead
+    if label is None:
+        return None
+    return "mostly " * (len(rules.classes) > 2) + prediction_text(label)
+
+
+def _share(rows: float, n_rows: float) -> float | None:
+    return _or_none(rows / n_rows) if n_rows else None
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
+    """Lengths and places of the bars, as shares of their room; None for no bar.
+
+    Returns
+    -------
+    list of dict
+        One per line as it is shown. ``matching``: share of the rows that satisfy the
+        rule; ``value``: where lines predict numbers, where on their common axis the
+        rule's number stands, and its spread from there to both sides; ``added``: in a
+        sum, what is added over the most that any rule adds; ``weighed``: in an average,
+        the weight over the largest.
+
+    Examples
+    --------
+    >>> from clearwood import FeatureSpace, Interval, RuleSum
+    >>> rules = RuleSum(
+    ...     (Rule((Interval(0, low=0.5),), -8.0), Rule((Interval(1, low=0.5),), 2.0)),
+    ...     Rule((), 20.0),
+    ...     FeatureSpace.numeric(2))
+    >>> [bar["added"] for bar in line_bars(rules)]
+    [None, -1.0, 0.25]
+    """
+    shown = [rule for _, rule in rules.lines()]
+    nothing = [None] * len(shown)
+    added = nothing if rules.lines_predict else _added(shown, rules)
+    with_axis = rules.lines_predict and not rules.classes
+    values = _values(shown) if with_axis else nothing
+    most = max(rule.weight for rule in shown) or 1.0
+    return [
+        {
+            "matching": _share(rule.statistics.rows, rules.n_rows),
+            "value": value,
+            "added": length,
+            **({"weighed": rule.weight / most} if rules.has_weights else {}),
+        }
+        for value, length, rule in zip(values, added, shown)
+    ]
+
+
+def _values(shown: list[Rule]) -> list[Any]:
+    # An unknown spread is not drawn.
+    known = [rule.statistics.spread for rule in shown]
+    spread = [0.0 if math.isnan(s) else s for s in known]
+    low = min(rule.prediction - s for rule, s in zip(shown, spread))
+    high = max(rule.prediction + s for rule, s in zip(shown, spread))
+    room = high - low
+    if not 0 < room < math.inf:
+        return [None] * len(shown)
+    return [
+        {"at": (rule.prediction - low) / room, "spread": s / room}
+        for rule, s in zip(shown, spread)
+    ]
+
+
+def _added(shown: list[Rule], rules: RuleSet) -> list[Any]:
+    if len(rules.classes) > 2:
+        return [None] * len(shown)
+    added = [float(rule.numbers[-1]) for rule in shown]
+    # The constant of a regression is no change, and may be far larger than all.
+    changes = added if rules.classes else added[1:]
+    most = max(map(abs, changes), default=0.0)
+    if not 0 < most < math.inf:
+        return [None] * len(shown)
+    lengths = [value / most for value in changes]
+    return [None] * (len(shown) - len(lengths)) + lengths

@@ -1,0 +1,413 @@
+"""Why rules say of one row what they say, and what would make them say otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearwood._words.labels import label_text, prediction_text, printable
+from clearwood._words.numbers import number_text, short_text
+from clearwood.columns.cells import UNSEEN
+from clearwood.columns.dates import WORDED, value_text
+from clearwood.columns.feature_space import FeatureSpace, is_frame
+from clearwood.columns.sparse_tables import dense_blocks, is_matrix
+from clearwood.exceptions import InputError
+from clearwood.rules.changes import Change, smallest_changes
+from clearwood.rules.conditions import (
+    Condition,
+    Interval,
+    name_text,
+    told_low,
+    whole_bounds,
+)
+from clearwood.rules.rule import Rule, wrapped
+
+if TYPE_CHECKING:
+    from clearwood.rules.rule_set import RuleSet
+
+TOGETHER = {
+    "sum": ("sum", "total"),
+    "average": ("weighted average", "weighted average"),
+}
+"""What many rules come to, for a value and for one of several classes."""
+
+
+@dataclass(frozen=True)
+class AnsweredLiteral:
+    """One bound or category set of a rule, and how the row answers it.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    asked : str
+        The bound or set in words.
+    value : str
+        The row's value in words.
+    holds : bool
+        Whether the value satisfies it.
+    distance : float or None
+        How far the value is on the wrong side of the bound; None where it holds,
+        and for categories and missing values.
+    standardised : float or None
+        The distance over the feature's scale; None where no scale was given.
+    """
+
+    feature: str
+    asked: str
+    value: str
+    holds: bool
+    distance: float | None = None
+    standardised: float | None = None
+
+    def __str__(self) -> str:
+        name = name_text(self.feature)
+        words = f"{name} is {self.value}"
+        if self.distance:
+            words += f", off by {short_text(self.distance)}"
+        if self.standardised:
+            words += f", {short_text(self.standardised)} of its scale"
+        return f"{self.asked}  ({words})"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One rule, and whether the row satisfies it.
+
+    Attributes
+    ----------
+    number : int
+        Its line, counted from 1.
+    says : str
+        What it says, or adds, in words.
+    holds : bool
+        Whether the row satisfies all it asks.
+    answers : tuple of AnsweredLiteral
+        One per bound and category set; none for ``otherwise``.
+    """
+
+    number: int
+    says: str
+    holds: bool
+    answers: tuple[AnsweredLiteral, ...]
+
+    @property
+    def failed(self) -> tuple[AnsweredLiteral, ...]:
+        """The answers that do not fit."""
+        return tuple(answer for answer in self.answers if not answer.holds)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why rules say of one row what they say.
+
+    Attributes
+    ----------
+    target : str
+        What is predicted.
+    prediction : float, or a class label
+        What the rules say.
+    rule : int or None
+        Number of the rule that decides; None in a sum and in an average.
+    tried : tuple of Tried
+        The rules up to the one that decides; in a sum or an average, all of them, but
+        for a last line without weight where a rule holds.
+    totals : dict
+        In a sum what the rules add up to, in an average what they say on average,
+        for each class or for the target; else empty.
+    changes : tuple of Change
+        The smallest changes with which the rules would say something else. Of sums
+        and averages only those that classify have any: every rule moves a value.
+    combine : {"first", "sum", "average"}
+        As in ``RuleSet``.
+    asks_nothing : {"otherwise", "always"}
+        When the last line has a say.
+    way : tuple of AnsweredLiteral
+        Where the rules are a tree, what the row met from the first question to its
+        leaf; else empty.
+    """
+
+    target: str
+    prediction: Any
+    rule: int | None
+    tried: tuple[Tried, ...]
+    totals: dict[Any, float]
+    changes: tuple[Change, ...]
+    combine: str = "first"
+    asks_nothing: str = "otherwise"
+    way: tuple[AnsweredLiteral, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(wrapped(line) for line in _lines(self))
+
+    def _repr_html_(self) -> str:
+        from clearwood._html import render
+
+        return render("rules/explanation.html", told=self)
+
+    @property
+    def title(self) -> str:
+        """What is said of the row, and by which rule."""
+        said = f"{printable(self.target)}: {prediction_text(self.prediction)}"
+        if self.rule is None:
+            of_one, of_class = TOGETHER[self.combine]
+            if len(self.totals) == 1:
+                return f"{said}, the {of_one} of"
+            return f"{said}, the largest {of_class} ({_totals_text(self)}) of"
+        words = f"{said}, by rule {self.rule}"
+        return words if self.tried[-1].answers else f"{words}, otherwise"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for JSON; what is not known is None."""
+        plain = asdict(self)
+        plain["totals"] = [
+            {"of": of, "total": total} for of, total in self.totals.items()
+        ]
+        return plain
+
+
+def explain_rows(
+    rules: RuleSet,
+    x: Any,
+    fixed: Sequence[str],
+    scale: Any,
+    way_of: Callable[[np.ndarray], Iterable[Condition]] = lambda row: (),
+) -> Explanation | list[Explanation]:
+    """See :func:`clearwood.explain`; ``way_of`` says what a row met in a tree."""
+    if is_matrix(x):
+        rows = dense_blocks(x, range(x.shape[1]), 1)
+        each: list[Any] = [explain_rows(rules, x, fixed, scale, way_of) for x in rows]
+        return each[0] if len(each) == 1 else each
+    table = one_row(x)
+    encoded = rules.encode(table)
+    if len(encoded) == 0:
+        raise InputError("Cannot explain an empty table; give one row at least.")
+    columns = rules.features.columns(table, rules.asked)
+    not_free = _positions(rules.features, fixed)
+    steps = None if scale is None else _steps(rules, scale)
+    told = []
+    for i, row in enumerate(encoded):
+        texts = _value_texts(rules, columns, i, row)
+        found = _explain_row(rules, row, texts, not_free, steps)
+        met = (_answer(rules.features, own, row, texts, None) for own in way_of(row))
+        told.append(replace(found, way=tuple(met)))
+    return told[0] if len(told) == 1 else told
+
+
+def one_row(x: Any) -> Any:
+    """A row in any form as a table that rules read; a table stays as it is."""
+    if is_frame(x):
+        return x
+    if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
+        # A row of a pandas frame knows the names of its values.
+        x = x.to_dict() if hasattr(x, "to_dict") else [x.tolist()]
+    if isinstance(x, Mapping):
+        import pandas as pd
+
+        return pd.DataFrame({name: [value] for name, value in x.items()})
+    is_row = isinstance(x, list | tuple) and not any(
+        isinstance(cell, list | tuple | np.ndarray) for cell in x
+    )
+    return [x] if is_row and len(x) else x
+
+
+def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
+    names = [names] if isinstance(names, str) else list(names)
+    position = {name: d for d, name in enumerate(features.names)}
+    unknown = [name for name in names if name not in position]
+    if unknown:
+        raise InputError(
+            f"fixed names {unknown}, which the rules do not know; they know "
+            f"{list(features.names)}."
+        )
+    return frozenset(position[name] for name in names)
+
+
+def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
+    """One step per feature; those of numbers that rules ask must be good."""
+    names = rules.features.names
+    if is_frame(scale):
+        # What polars makes of X.std(): a table of one row.
+        scale = {name: scale[name][0] for name in scale.columns}
+    if hasattr(scale, "to_dict"):
+        scale = scale.to_dict()
+    if isinstance(scale, Mapping):
+        scale = [scale.get(name, math.nan) for name in names]
+    steps = np.asarray(scale, dtype=np.float64)
+    if steps.shape != (len(names),):
+        raise InputError(
+            f"scale has the shape {steps.shape}, expected one value for each of "
+            f"{len(names)} features, or a mapping from their names."
+        )
+    for d in {c.feature for rule in rules.rules for c in rule.conditions}:
+        is_number = rules.features.categories[d] is None
+        if is_number and not 0 < steps[d] < math.inf:
+            raise InputError(
+                f"scale of {names[d]!r} is {steps[d]:g}; expected a positive number "
+                "for every numeric feature that the rules ask."
+            )
+    return steps
+
+
+def _value_texts(
+    rules: RuleSet, columns: list[np.ndarray], i: int, row: np.ndarray
+) -> tuple[str, ...]:
+    """Every value of a row in words."""
+    features = rules.features
+    texts = []
+    for d, code in enumerate(row.tolist()):
+        labels, lookup = features.categories[d], features.lookup[d]
+        if math.isnan(code):
+            texts.append("missing")
+        elif features.info[d].kind in WORDED:
+            texts.append(value_text(code, features.info[d].kind))
+        elif labels is None:
+            texts.append(_number_text(rules, d, code))
+        elif code == UNSEEN:
+            cell = columns[d][i]
+            cell = cell.item() if isinstance(cell, np.generic) else cell
+            texts.append(f"{label_text(cell)}, which the rules do not know")
+        else:
+            texts.append(label_text(labels[int(code)], lookup))
+    return tuple(texts)
+
+
+def _number_text(rules: RuleSet, d: int, value: float) -> str:
+    """A value in six digits; in all of them where six would cross a cut."""
+    short = float(f"{value:.6g}")
+    both = np.array([value, short])
+    asked = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
+    same = all(len(set(c.matches(both).tolist())) == 1 for c in asked)
+    return number_text(short if same else value)
+
+
+def _explain_row(
+    rules: RuleSet,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    fixed: frozenset[int],
+    steps: np.ndarray | None,
+) -> Explanation:
+    encoded = row[None, :]
+    tried = [
+        _tried(rules, number, rule, row, texts, steps)
+        for number, rule in enumerate(rules, start=1)
+    ]
+    if rules.otherwise.weight == 0 and any(one.holds for one in tried[:-1]):
+        del tried[-1]
+    decides = rules.decides(encoded)
+    rule = None if decides is None else int(decides[0]) + 1
+    found = rules.comes_to(encoded).reshape(-1).tolist()
+    has_changes = bool(rules.classes) or rule is not None
+    return Explanation(
+        rules.target,
+        rules.predict_encoded(encoded).tolist()[0],
+        rule,
+        tuple(tried[:rule]),
+        dict(zip(rules.classes or (rules.target,), found)),
+        smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
+        rules.combine,
+        rules.asks_nothing,
+    )
+
+
+def _tried(
+    rules: RuleSet,
+    number: int,
+    rule: Rule,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    steps: np.ndarray | None,
+) -> Tried:
+    answers = tuple(
+        _answer(rules.features, literal, row, texts, steps)
+        for condition in rule.conditions
+        for literal in condition.literals()
+    )
+    holds = all(answer.holds for answer in answers)
+    return Tried(number, rules.says_in_full(rule), holds, answers)
+
+
+def _answer(
+    features: FeatureSpace,
+    literal: Condition,
+    row: np.ndarray,
+    texts: tuple[str, ...],
+    steps: np.ndarray | None,
+) -> AnsweredLiteral:
+    d = literal.feature
+    value = float(row[d])
+    holds = bool(literal.matches(row[d : d + 1])[0])
+    distance = standardised = None
+    if isinstance(literal, Interval) and not holds and math.isfinite(value):
+        kind = features.info[d].kind
+        whole = whole_bounds(literal, kind)
+        high = whole[1] if whole else literal.high
+        bound = told_low(literal, kind)[1] if value <= literal.low else high
+        # Bound and value may be too far apart for a float64 to say how far.
+        if math.isfinite(bound - value):
+            distance = abs(bound - value)
+            standardised = None if steps is None else distance / float(steps[d])
+    asked = literal.text(features)
+    return AnsweredLiteral(
+        features.shown(d), asked, texts[d], holds, distance, standardised
+    )
+
+
+def _totals_text(told: Explanation) -> str:
+    return ", ".join(
+        f"{prediction_text(of)} {short_text(total, 4)}"
+        for of, total in told.totals.items()
+    )
+
+
+def _lines(told: Explanation) -> list[str]:
+    """The text, line by line."""
+    lines = [told.title]
+    if told.rule is None:
+        lines += _sum_lines(told)
+    else:
+        *earlier, last = told.tried
+        met = enumerate(told.way, start=1)
+        way = [f"  question {number}: {answer}" for number, answer in met]
+        lines += way or [f"  {answer}" for answer in last.answers]
+        # A rule that says the same is no alternative.
+        for tried in (other for other in earlier if other.says != last.says):
+            lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")
+            lines += [f"  {answer}" for answer in tried.failed]
+    if told.changes:
+        lines += ["what would change it:"]
+        lines += [f"  {change.text}" for change in told.changes]
+    elif told.rule is not None or len(told.totals) > 1:
+        lines += ["no change of one or two features that may change would change it"]
+    return lines
+
+
+def _sum_lines(told: Explanation) -> list[str]:
+    rules = [tried for tried in told.tried if tried.answers]
+    last = [tried for tried in told.tried if not tried.answers]
+    lines = [f"  {tried.says}  {told.asks_nothing}" for tried in last]
+    for tried in rules:
+        if tried.holds:
+            lines.append(f"  {tried.says}  by rule {tried.number}")
+            lines += [f"      {answer}" for answer in tried.answers]
+    for tried in rules:
+        if not tried.holds:
+            lines.append(
+                f"without {tried.says} of rule {tried.number}: {_failed(tried)}"
+            )
+            lines += [f"      {answer}" for answer in tried.failed]
+    return lines
+
+
+def _failed(tried: Tried) -> str:
+    n_failed, n_asked = len(tried.failed), len(tried.answers)
+    if n_failed > 1:
+        return f"{n_failed} of {n_asked} conditions fail:"
+    if n_asked > 1:
+        return f"nearly; 1 of {n_asked} conditions fails:"
+    return "its condition fails:"
