@@ -50,7 +50,6 @@ MORE_LINES = 50
 LONG_FILES = {
     "cli/verbs/project.py": "one command with the options of every reference",
     "families.py": "the records of all families",
-    "projection/reading/section.py": "the sentences of one page",
     "rules/exports/sql.py": "one writer for all dialects",
     "simplifiers/_common/size_path.py": "rules of all sizes: fitted, judged, chosen",
 }
