@@ -14,7 +14,6 @@ from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
     MOST_CATEGORIES,
     Rule,
-    expected_text,
     first_match,
     rule_says,
     signed_text,
@@ -114,8 +113,8 @@ class RuleList(RuleSet):
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
-            lines.append(f"   then {rule_says(rule, self.classes, self)}")
-        last = rule_says(self.otherwise, self.classes, self)
+            lines.append(f"   then {rule_says(rule, self.outcome, self)}")
+        last = rule_says(self.otherwise, self.outcome, self)
         return [*lines, f"{self.n_rules}. otherwise {last}"]
 
 
@@ -361,10 +360,10 @@ class RuleAverage(_AllThatHold):
         return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
-        parts = statistics_text(rule)
-        if self.classes and rule.statistics.is_expected:
+        parts = statistics_text(rule, self.outcome)
+        if self.outcome.is_share and rule.statistics.is_expected:
             said = prediction_text(rule.prediction)
-            parts.append(f"{said} {expected_text(rule)}")
+            parts.append(f"{said} {self.outcome.expected_text(rule.statistics)}")
         known = ", ".join(parts)
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import share_text
+from clearwood.outcomes.intervals import Rate, rate_of
 from clearwood.reporting.verdict.rivals import better
 from clearwood.reporting.verdict.saying import (
     CANNOT,
@@ -24,7 +25,6 @@ from clearwood.reporting.verdict.saying import (
 )
 from clearwood.rules import RuleList, RuleSet
 from clearwood.rules.decisions.in_words import rows_in_words
-from clearwood.rules.evaluation.intervals import Rate, rate_of
 
 
 def near_the_model(answers: WhatAllSay, new_to: str | None, doubted: bool) -> str:

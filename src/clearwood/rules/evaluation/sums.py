@@ -12,7 +12,6 @@ import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks, WeightedMoments
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.intervals import mean_interval, share_interval
 from clearwood.rules.evaluation.statistics import UNKNOWN, RuleStatistics
 from clearwood.rules.scores import RuleScores
 
@@ -125,12 +124,7 @@ class LineSums(BlockSums):
             found["precision_caught"] = agreement(self.right_caught, self.caught)
         if self.caught > 0 and (has_teacher or has_truth):
             shown = self.shown
-            if is_class:
-                ends = share_interval(shown.mean, shown.n_effective)
-            else:
-                found["spread"] = math.sqrt(shown.variance)
-                ends = mean_interval(shown.mean, shown.variance, shown.n_effective)
-            found["low"], found["high"] = ends
+            found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)
         if self.caught > 0 and has_teacher:
             if not is_class:
                 found["disagreement"] = math.sqrt(self.agrees_caught / self.caught)
@@ -214,9 +208,10 @@ def _line_sums(
             (_weighed(own, weight, held), _weighed(own, weight, caught))
             for own in terms
         )
-        values = (terms if outcome.is_share else known)[rows.truth is not None]
+        values = rows.taught if rows.truth is None else rows.truth
         if values is not None:
-            shown = WeightedMoments.of(values[caught], weight[caught])
+            own = outcome.shown(values[caught], said)
+            shown = WeightedMoments.of(own, weight[caught])
         if outcome.is_share and rows.taught is not None:
             codes = rows.taught[caught] + 1
             mass += np.bincount(codes, weight[caught], minlength=len(mass))
