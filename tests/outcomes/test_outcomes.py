@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import mean_pinball_loss
 from tests.outcomes.quantile import Quantile
 from tests.wording import same_text
@@ -22,6 +23,7 @@ from clearwood.rules import (
 )
 from clearwood.rules.building.new_rows import JudgedLines, learn_caution
 from clearwood.rules.rule import statistics_text
+from clearwood.simplifiers import RuleListRegressor
 
 MEAN, CLASSES = Mean(), ClassProbabilities()
 VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
@@ -174,3 +176,27 @@ def test_a_new_type_is_printed_shown_and_exported():
     assert rules.to_sklearn().predict([[39.0], [36.0]]).tolist() == [2.5, 1.5]
     assert "2.5" in rules.to_sql() and "2.5" in rules.to_latex()
     assert rules[:1].outcome == rules.drop(1).outcome == Quantile(level=0.9)
+
+
+class RuleListNinth(RuleListRegressor):
+    """Lists of the ninth decile, by the type alone."""
+
+    _outcome = Quantile(level=0.9)
+
+
+def test_a_new_type_is_fitted_and_cross_fitted():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(600, 2))
+    y = rng.exponential(np.where(X[:, 0] > 0.5, 4.0, 1.0))
+    forest = RandomForestRegressor(20, min_samples_leaf=20, random_state=0)
+    settings = {"n_rules": 2, "target": "labels", "random_state": 0}
+    nine = RuleListNinth(forest, **settings).fit(X, y).rules_
+    mean = RuleListRegressor(forest, **settings).fit(X, y).rules_
+    assert nine.outcome == Quantile(level=0.9) and mean.outcome == Mean()
+    new = rng.exponential(np.where(X[:, 0] > 0.5, 4.0, 1.0))
+    lost = [mean_pinball_loss(new, r.predict(X), alpha=0.9) for r in (nine, mean)]
+    assert lost[0] == nine.evaluate(X, new).error < lost[1]
+    for rule in nine:
+        known = rule.statistics
+        assert known.low < 0.9 < known.high and math.isnan(known.spread)
+        assert "share below" in statistics_text(rule, nine.outcome)[-1]

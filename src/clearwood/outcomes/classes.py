@@ -35,6 +35,7 @@ class ClassProbabilities(Outcome):
     """
 
     task: ClassVar[str] = "classification"
+    model_task: ClassVar[str] = "classification"
     is_share: ClassVar[bool] = True
     added: ClassVar[str] = "log-odds of "
     averaged: ClassVar[str] = "probabilities of "

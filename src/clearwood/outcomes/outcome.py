@@ -40,6 +40,8 @@ class Outcome(ABC):
         Class labels in order; empty where numbers are predicted.
     task : str
         As estimators, files and commands call it.
+    model_task : str
+        Task of the models that rules may speak for.
     is_share : bool
         Whether errors and agreement are shares of rows.
     tells_share : bool
@@ -60,6 +62,7 @@ class Outcome(ABC):
 
     classes: tuple[Any, ...] = ()
     task: ClassVar[str]
+    model_task: ClassVar[str] = "regression"
     is_share: ClassVar[bool] = False
     tells_share: ClassVar[bool] = False
     shown_name: ClassVar[str] = ""
