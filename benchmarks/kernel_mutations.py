@@ -26,7 +26,7 @@ from benchmarks._planting import MOST_SECONDS, OPTIONS, Server, forked, limit
 from benchmarks._study import RESULTS, ROOT, Study, arguments, markdown_table
 
 ROOMS = (
-    "search", "rules", "metatree", "circuits", "sbfc", "sequences", "conjugate",
+    "search", "rules", "metatree", "circuits", "sbfc", "sequences", "distributions",
     "ensembles", "simplifiers/fab", "simplifiers/in_trees", "discretize",
 )  # fmt: skip
 TESTS = {
@@ -35,7 +35,7 @@ TESTS = {
     "circuits": ("circuits/learning", "circuits/test_ci*.py", "circuits/test_co*.py"),
     "sequences": (
         "sequences/networks", "sequences/recurrent", "sequences/test_baum_welch.py",
-        "sequences/test_emissions.py", "sequences/test_gibbs.py",
+        "distributions/test_emission.py", "sequences/test_gibbs.py",
         "sequences/test_states_over_time.py",
     ),
 }  # fmt: skip

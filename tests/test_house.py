@@ -23,8 +23,8 @@ HOUSE = ROOT / "src" / "clearwood"
 
 FLOORS = (
     # and all private rooms: see floor_of
-    "charts codec columns exceptions families outcomes",
-    "conjugate datasets discretize ensembles references rules sampling search",
+    "charts codec columns distributions exceptions families outcomes",
+    "datasets discretize ensembles references rules sampling search",
     "circuits metatree projection sbfc sequences simplifiers",
     "comparison persistence",
     "reporting cli __main__",

@@ -93,7 +93,7 @@ def translated(root):
 
     import clearwood as cw
     from clearwood.circuits.circuit import Circuit, Product, Sum
-    from clearwood.circuits.distributions import Bernoulli
+    from clearwood.distributions import Bernoulli
 
     made = {}
     for node in reversed(topological_order(root)):

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks._data import table_of
 from clearwood import FeatureBins, read_ensemble
 from clearwood._kernels.metatree_posterior import sum_up
-from clearwood.conjugate import CategoricalDirichlet
+from clearwood.distributions import CategoricalDirichlet
 from clearwood.metatree import (
     Predictive,
     compute_posterior,

@@ -45,7 +45,7 @@ def start_of(n_states, n_symbols):
 
 def problem(codes):
     """Data and prior."""
-    from clearwood.sequences.emissions import CategoricalEmission
+    from clearwood.distributions import CategoricalEmission
     from clearwood.sequences.sequence_model import Observed, SequencePrior
 
     n_symbols = int(codes.max()) + 1

@@ -55,7 +55,7 @@ _HOME = {
 """The module of each name: of the results and verbs of all families, and of each."""
 
 _ROOMS = (
-    "circuits", "codec", "comparison", "conjugate", "datasets", "discretize",
+    "circuits", "codec", "comparison", "distributions", "datasets", "discretize",
     "ensembles", "exceptions", "families", "metatree", "projection", "references",
     "reporting", "rules", "sampling", "sbfc", "sequences",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import (
+from clearwood.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,

@@ -11,7 +11,8 @@ from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import (
+from clearwood.circuits.validity import check_circuit
+from clearwood.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
@@ -19,7 +20,6 @@ from clearwood.circuits.distributions import (
     Histogram,
     MultivariateGaussian,
 )
-from clearwood.circuits.validity import check_circuit
 from clearwood.exceptions import InputError
 
 

@@ -10,15 +10,14 @@ from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import _at_root, compile_circuit
-from clearwood.circuits.distributions import (
+from clearwood.columns.feature_space import FeatureSpace
+from clearwood.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
     Gaussian,
-    Histogram,
     MultivariateGaussian,
 )
-from clearwood.columns.feature_space import FeatureSpace
 
 
 def as_float(numbers):
@@ -210,35 +209,10 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     assert compiled.log_likelihood(values[:0]).shape == (0,)
 
 
-def test_histograms_hold_their_edges():
-    leaf = Histogram(0, np.array([-1.0, 0.0, 2.0]), np.array([0.25, 0.75]))
-    values = np.array([[-1.5], [-1.0], [-0.5], [0.0], [2.0], [2.5], [np.nan]])
-    expected = [0.0, 0.25, 0.25, 0.375, 0.375, 0.0, 1.0]
-    np.testing.assert_allclose(np.exp(leaf.log_density(values)), expected)
-    assert expected == [naive.leaf_density(leaf, row) for row in values]
-    assert leaf.statistics(values, np.arange(7.0)).tolist() == [3.0, 7.0]
-
-
 def test_results_of_blocks_keep_nothing_else():
     circuit = made.random_circuit(np.random.default_rng(3), [2, 2, 3])
     (root,) = _at_root((np.zeros((4, 3)),), compile_circuit(circuit))
     assert not isinstance(root.base, np.ndarray)  # not a view of all places
-
-
-def test_wide_trees_do_not_underflow():
-    """Of 3,000 columns around one that is missing."""
-    n = 3_000
-    tables = (np.array([[0.3, 0.7]]), *[np.array([[0.1, 0.9], [0.4, 0.6]])] * n)
-    tree = ChowLiuTree(tuple(range(n + 1)), (-1, *[0] * n), tables)
-    row = np.zeros((1, n + 1))
-    row[0, 0] = np.nan
-    expected = np.logaddexp(
-        np.log(0.3) + n * np.log(0.1), np.log(0.7) + n * np.log(0.4)
-    )
-    assert tree.log_density(row)[0] == pytest.approx(expected, rel=1e-12)
-    counts = tree.statistics(row, np.ones(1))
-    assert counts.sum() == pytest.approx(n + 1)
-    assert counts[1] == pytest.approx(1.0)
 
 
 def test_levels_that_a_circuit_does_not_know_are_summed_out():
@@ -248,15 +222,3 @@ def test_levels_that_a_circuit_does_not_know_are_summed_out():
     compiled = compile_circuit(circuit)
     found = compiled.log_likelihood(unseen)
     assert (found == compiled.log_likelihood(values)).all()
-
-
-def test_levels_that_a_tree_does_not_have_count_as_missing():
-    tables = np.array([[0.3, 0.7]]), np.array([[0.9, 0.1], [0.2, 0.8]])
-    tree = ChowLiuTree((0, 1), (-1, 0), tables)
-    odd = np.array([[0.0, 2.0], [1.0, -1.0], [9.0, 1.0], [40000.0, 0.0]])
-    missing = np.where((odd < 0) | (odd > 1), np.nan, odd)
-    np.testing.assert_array_equal(tree.log_density(odd), tree.log_density(missing))
-    each = np.ones(len(odd))
-    np.testing.assert_array_equal(
-        tree.statistics(odd, each), tree.statistics(missing, each)
-    )

@@ -13,8 +13,8 @@ from tests.wording import refuses
 import clearwood as cw
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import Categorical
 from clearwood.circuits.imputer import filled as filled_by
+from clearwood.distributions import Categorical
 from clearwood.exceptions import InputError
 
 KINDS = {

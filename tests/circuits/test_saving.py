@@ -14,8 +14,8 @@ from tests.wording import refuses
 import clearwood as cw
 from clearwood.circuits.circuit import Circuit, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli
 from clearwood.codec.archive import read_archive, write_archive
+from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.persistence import saved_of
 

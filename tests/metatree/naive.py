@@ -4,7 +4,7 @@ import itertools
 import math
 
 import numpy as np
-from tests.conjugate.naive import stats_of
+from tests.distributions.naive import stats_of
 
 
 def end_of(structure, row):

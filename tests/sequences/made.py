@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from clearwood.conjugate.normal_wishart import NormalInverseWishart
-from clearwood.sequences.emissions import (
+from clearwood.distributions import (
     CategoricalEmission,
     JointEmission,
     NormalEmission,
 )
+from clearwood.distributions.normal_wishart import NormalInverseWishart
 from clearwood.sequences.sequence_model import Observed
 
 

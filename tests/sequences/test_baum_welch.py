@@ -12,18 +12,18 @@ from tests.sequences.made import (
     rows_of,
 )
 
-from clearwood.conjugate.normal_wishart import NormalInverseWishart
+from clearwood.distributions import (
+    CategoricalEmission,
+    JointEmission,
+    NormalEmission,
+)
+from clearwood.distributions.normal_wishart import NormalInverseWishart
 from clearwood.sequences.baum_welch import (
     baum_welch,
     best_start,
     clustered_start,
     raised_fast,
     random_start,
-)
-from clearwood.sequences.emissions import (
-    CategoricalEmission,
-    JointEmission,
-    NormalEmission,
 )
 from clearwood.sequences.sequence_model import Observed, SequencePrior, StateModel
 

@@ -7,9 +7,9 @@ from tests.sequences.golden_facts import section
 from tests.sequences.made import coins, normal, observed
 from tests.wording import refuses
 
+from clearwood.distributions import CategoricalEmission, JointEmission
 from clearwood.exceptions import InputError, PoorMixingWarning
 from clearwood.sampling import bulk_ess, run_chains
-from clearwood.sequences.emissions import CategoricalEmission, JointEmission
 from clearwood.sequences.gibbs import (
     StateSampler,
     aligned,

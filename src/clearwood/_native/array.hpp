@@ -152,6 +152,13 @@ Array<std::remove_const_t<T>, N> copy_of(const Array<T, N>& array) {
     return copy_of(static_cast<const View<T, N>&>(array));
 }
 
+// Logarithms of values.
+inline Vector<double> log_of(View<const double, 1> values) {
+    Vector<double> result = copy_of(values);
+    for (double& value : result) value = std::log(value);
+    return result;
+}
+
 // The first place of the largest value, as numpy.argmax; not for NaN.
 template <typename T>
 Index argmax(const View<T, 1>& values) {

@@ -5,7 +5,7 @@ namespace nb = nanobind;
 
 void add_circuits(nb::module_& module);
 void add_circuits_learning(nb::module_& module);
-void add_conjugate(nb::module_& module);
+void add_distributions(nb::module_& module);
 void add_discretize(nb::module_& module);
 void add_ensembles(nb::module_& module);
 void add_fab(nb::module_& module);
@@ -39,7 +39,7 @@ NB_MODULE(_kernels, module) {
     };
     add("circuits", add_circuits);
     add("circuits_learning", add_circuits_learning);
-    add("conjugate", add_conjugate);
+    add("distributions", add_distributions);
     add("discretize", add_discretize);
     add("ensembles", add_ensembles);
     add("fab", add_fab);

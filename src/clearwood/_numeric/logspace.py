@@ -1,6 +1,8 @@
-"""Logarithms that stay finite."""
+"""Logarithms of probabilities that may be 0."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -31,3 +33,32 @@ def xlogx(probability: np.ndarray) -> np.ndarray:
     """
     positive = np.maximum(probability, np.finfo(np.float64).tiny)
     return probability * np.log(positive)
+
+
+def log_or_nothing(p: float) -> float:
+    """Log of a probability; -inf of 0, without a warning.
+
+    Examples
+    --------
+    >>> log_or_nothing(1.0), log_or_nothing(0.0)
+    (0.0, -inf)
+    """
+    return math.log(p) if p > 0.0 else -math.inf
+
+
+MOST_RATIO = 1e30
+"""Of a new number and an old one: its powers are no overflow."""
+
+
+def overrelaxed(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
+    """Numbers ``length`` times as far from old ones as new ones are, in logs.
+
+    Numbers are not negative; where the old one was 0, it is the new one.
+
+    Examples
+    --------
+    >>> overrelaxed(np.array([2.0, 0.5, 3.0]), np.array([1.0, 1.0, 0.0]), 3.0).tolist()
+    [8.0, 0.125, 3.0]
+    """
+    ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0.0)
+    return new * np.minimum(ratio, MOST_RATIO) ** (length - 1.0)

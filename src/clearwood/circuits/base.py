@@ -20,7 +20,6 @@ from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import only_read, sample_of, says_of_tables
 from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
-from clearwood.circuits.distributions import LEAST_SHARE
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
@@ -42,6 +41,7 @@ from clearwood.circuits.queries import (
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_table
 from clearwood.columns.warned_once import users_level, warned_once
+from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 HEAP, FEWEST = 0.01, 5

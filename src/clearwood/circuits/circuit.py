@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.distributions import Leaf
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.distributions import Leaf
 
 if TYPE_CHECKING:
     from clearwood.circuits.compiled import Compiled
@@ -127,7 +127,7 @@ class Circuit:
 
         Examples
         --------
-        >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+        >>> from clearwood.distributions import Bernoulli, Gaussian
         >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
         >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
         >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
@@ -198,7 +198,7 @@ def walk(root: Node) -> Iterator[Node]:
 
     Examples
     --------
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> [type(node).__name__ for node in walk(Product((Bernoulli(0, 0.5),)))]
     ['Bernoulli', 'Product']
     """
@@ -221,7 +221,7 @@ def fold(
 
     Examples
     --------
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
     >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
     2

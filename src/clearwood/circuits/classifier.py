@@ -28,7 +28,6 @@ from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.leaf_blocks import leaf_of_levels, smoothed
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.queries.conditioning import of_columns
@@ -37,6 +36,7 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
 from clearwood.columns.warned_once import warned_once
+from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 
@@ -328,7 +328,7 @@ def by_class(
         leaf = leaf_of_levels(features.n_features, np.eye(n_classes)[k])
         children.append(product_of((network, leaf)))
         sizes.append(len(rows) if more is None else more.count())
-    return Sum(smoothed(np.array(sizes, dtype=np.float64), ALPHA), tuple(children))
+    return Sum(shares(np.array(sizes) + ALPHA), tuple(children))
 
 
 def _of_class(values: np.ndarray, k: int) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 
 from clearwood._kernels.circuits import pass_downward, pass_upward
 from clearwood._numeric import Blocks
+from clearwood._numeric.logspace import overrelaxed
 from clearwood.circuits.circuit import (
     Circuit,
     Node,
@@ -24,8 +25,8 @@ from clearwood.circuits.circuit import (
     fold,
     with_children,
 )
-from clearwood.circuits.distributions import carried, shares
 from clearwood.circuits.leaf_arrays import Edges, LeafArrays, compile_leaves
+from clearwood.distributions.categorical import shares
 
 ROWS = 1024
 """Rows at a time, in logs: each takes 8 bytes for every place, downward twice that."""
@@ -147,10 +148,10 @@ class Compiled:
         Of weights, levels and variances by their logs. Leaves of several columns and
         histograms are as here.
         """
-        raised = carried(np.exp(self.log_weight), np.exp(earlier.log_weight), length)
+        before, after = np.exp(earlier.log_weight), np.exp(self.log_weight)
         return replace(
             self,
-            log_weight=self._log_shares(raised),
+            log_weight=self._log_shares(overrelaxed(after, before, length)),
             leaves=self.leaves.beyond(earlier.leaves, length, spread),
         )
 
@@ -186,7 +187,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
     Examples
     --------
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.7)))
     >>> compiled = compile_circuit(Circuit(root, FeatureSpace(("a",), ((0, 1),))))
     >>> np.exp(compiled.log_likelihood(np.array([[1.0], [np.nan]]))).round(3)

@@ -67,7 +67,7 @@ def refine(
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Sum
-    >>> from clearwood.circuits.distributions import Gaussian
+    >>> from clearwood.distributions import Gaussian
     >>> root = Sum(np.full(2, 0.5), (Gaussian(0, 1.0, 1.0), Gaussian(0, 8.0, 1.0)))
     >>> circuit = Circuit(root, FeatureSpace(("x",), (None,)))
     >>> found = refine(circuit, np.array([[0.0], [2.0], [1.0], [9.0], [11.0]]))

@@ -15,8 +15,8 @@ from clearwood._kernels.circuits import (
     scaled_passes,
     scaled_upward,
 )
-from clearwood.circuits.distributions import (
-    LEAST_SHARE,
+from clearwood._numeric.logspace import overrelaxed
+from clearwood.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
@@ -24,9 +24,11 @@ from clearwood.circuits.distributions import (
     Histogram,
     Leaf,
     MultivariateGaussian,
-    carried,
-    levels_of,
 )
+from clearwood.distributions.categorical import OfLevels, shares_of_runs
+from clearwood.distributions.chow_liu import levels_of
+from clearwood.distributions.normal import estimated
+from clearwood.distributions.of_columns import LEAST_SHARE
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Of a compiled circuit: ``sums``, ``first``, ``child`` and ``log_weight``."""
@@ -70,17 +72,15 @@ class LevelLeaves:
         """See :class:`LeafArrays`."""
         if not len(self.at):
             return self
-        total = np.add.reduceat(counts + alpha, self.first[:-1])
-        total = np.repeat(total, np.diff(self.first))
-        shares = (counts + alpha) / np.where(total > 0.0, total, 1.0)
-        shares = np.where(total > 0.0, shares, self.probabilities)
-        return replace(self, probabilities=shares)
+        lengths = np.diff(self.first)
+        found = shares_of_runs(counts + alpha, lengths, self.probabilities)
+        return replace(self, probabilities=found)
 
     def beyond(
         self, earlier: LevelLeaves, length: float, spread: np.ndarray
     ) -> LevelLeaves:
         """See :class:`LeafArrays`."""
-        raised = carried(self.probabilities, earlier.probabilities, length)
+        raised = overrelaxed(self.probabilities, earlier.probabilities, length)
         return self.estimated(raised, 0.0, spread)
 
     def as_leaves(self) -> Iterable[Leaf]:
@@ -111,23 +111,15 @@ class NormalLeaves:
         self, moments: np.ndarray, alpha: float, spread: np.ndarray
     ) -> NormalLeaves:
         """See :class:`LeafArrays`."""
-        weight, sums, squares = moments.reshape(-1, 3).T
-        any_row = weight > 0.0
-        weight = np.where(any_row, weight, 1.0)
-        shift, own = sums / weight, spread[self.variable]
-        scatter = squares - weight * shift**2 + alpha * own
-        variance = np.maximum(scatter / (weight + alpha), LEAST_SHARE * own)
-        return replace(
-            self,
-            mean=self.mean + shift,
-            variance=np.where(any_row, variance, self.variance),
-        )
+        rows, own = moments.reshape(-1, 3), spread[self.variable]
+        mean, variance = estimated(self.mean, self.variance, rows, alpha, own)
+        return replace(self, mean=mean, variance=variance)
 
     def beyond(
         self, earlier: NormalLeaves, length: float, spread: np.ndarray
     ) -> NormalLeaves:
         """See :class:`LeafArrays`."""
-        variance = carried(self.variance, earlier.variance, length)
+        variance = overrelaxed(self.variance, earlier.variance, length)
         return replace(
             self,
             mean=earlier.mean + length * (self.mean - earlier.mean),
@@ -222,7 +214,7 @@ class LeafArrays:
     def estimated(
         self, statistics: Sequence[np.ndarray], alpha: float, spread: np.ndarray
     ) -> LeafArrays:
-        """The leaves of greatest likelihood; see ``distributions``."""
+        """The leaves of greatest likelihood; see ``distributions.of_columns``."""
         return replace(
             self,
             levels=self.levels.estimated(statistics[0], alpha, spread),
@@ -255,7 +247,7 @@ def compile_leaves(leaves: Sequence[Leaf], place: np.ndarray) -> LeafArrays:
     """Lay leaves out in arrays; ``place`` says where each belongs."""
     levels, normals, others = [], [], []
     for i, leaf in enumerate(leaves):
-        if isinstance(leaf, Bernoulli | Categorical):
+        if isinstance(leaf, OfLevels):
             levels.append((i, leaf))
         elif isinstance(leaf, Gaussian):
             normals.append((i, leaf))

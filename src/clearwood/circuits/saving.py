@@ -10,14 +10,6 @@ import numpy as np
 from clearwood import codec
 from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
 from clearwood.circuits.classifier import SPNClassifier
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
-    ChowLiuTree,
-    Gaussian,
-    Histogram,
-    MultivariateGaussian,
-)
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.learning.variables import NOTHING
@@ -25,13 +17,9 @@ from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.codec.documents import Place
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.distributions import LEAVES
 
 SUM, PRODUCT = 0, 1
-
-LEAVES = (
-    Bernoulli, Categorical, Gaussian, Histogram, MultivariateGaussian, ChowLiuTree,
-)  # fmt: skip
-"""Kinds of leaves; in files by their position, after sums and products."""
 
 HEAPS = "a continuous column, a value and a reach each"
 

@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
-from clearwood.circuits.distributions import Leaf, shares_fault
+from clearwood.distributions import Leaf
+from clearwood.distributions.categorical import shares_fault
 from clearwood.exceptions import InputError
 
 MOST_SHOWN = 200
@@ -29,7 +30,7 @@ def check_circuit(circuit: Circuit) -> None:
     Examples
     --------
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> root = Product((Bernoulli(0, 0.5), Bernoulli(0, 0.2)))
     >>> check_circuit(Circuit(root, FeatureSpace(("wet",), ((0, 1),))))
     Traceback (most recent call last):

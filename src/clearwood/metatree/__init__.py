@@ -10,7 +10,7 @@ leaf model what a leaf says (``CategoricalDirichlet``, ``NormalNormalGamma``), a
 over the questions as well. Whoever reads the code begins in ``posterior/posterior.py``.
 """
 
-from clearwood.conjugate import (
+from clearwood.distributions import (
     BernoulliBeta,
     CategoricalDirichlet,
     ExponentialGamma,

@@ -23,7 +23,7 @@ from clearwood.columns.validation import (
     interval_ends,
 )
 from clearwood.columns.warned_once import users_level, warned_once
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.exceptions import InputError, LostDigitsWarning
 from clearwood.metatree.in_blocks import fit_table, learn_table
 from clearwood.metatree.posterior.predictive import Predictive

@@ -10,12 +10,12 @@ import numpy as np
 
 from clearwood._words.numbers import share_text
 from clearwood.columns.warned_once import users_level
-from clearwood.conjugate import (
+from clearwood.distributions import (
     CategoricalDirichlet,
     LeafModel,
     NormalNormalGamma,
 )
-from clearwood.conjugate.counts import Counts
+from clearwood.distributions.counts import Counts
 from clearwood.exceptions import DegenerateDensityWarning, InputError
 
 ROWS_OF_MEAN = 0.2

@@ -16,7 +16,7 @@ from clearwood._numeric import as_generator
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
 from clearwood.columns.some_rows import said_of_rows
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree.baking.baking import (

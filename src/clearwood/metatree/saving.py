@@ -14,9 +14,8 @@ import numpy as np
 from clearwood import codec
 from clearwood.codec.documents import Place, shown
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.conjugate import LeafModel
-from clearwood.conjugate.counts import Counts
-from clearwood.conjugate.dispatch import KINDS as LEAF_KINDS
+from clearwood.distributions import CONJUGATE, LeafModel
+from clearwood.distributions.counts import Counts
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
@@ -30,7 +29,7 @@ from clearwood.metatree.posterior.meta_tree import MetaTree
 from clearwood.metatree.posterior.structure import Structure, check_children
 from clearwood.rules.bins import FeatureBins
 
-LEAVES: dict[str, Any] = {kind.__name__: kind for kind in LEAF_KINDS}
+LEAVES: dict[str, Any] = {kind.__name__: kind for kind in CONJUGATE}
 
 MOST_MEAN = 1e140
 """Of moments, so that their squares are numbers."""

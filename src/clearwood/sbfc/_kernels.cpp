@@ -1,7 +1,7 @@
 // Scores, and sums over forests.
 #include "_kernels.hpp"
 
-#include "../conjugate/leaf_model.hpp"
+#include "../distributions/leaf_model.hpp"
 
 using namespace clearwood;
 using namespace clearwood::sbfc;
@@ -15,14 +15,14 @@ Matrix<double> rising_table(View<const double, 1> starts, Index size) {
     Matrix<double> table({starts.size(), size});
     for (Index i = 0; i < starts.size(); ++i)
         for (Index n = 0; n < size; ++n)
-            table(i, n) = conjugate::log_gamma_rise(starts[i], double(n));
+            table(i, n) = distributions::log_gamma_rise(starts[i], double(n));
     return table;
 }
 
 // One such number: looked up where the table reaches.
 double rising(View<const double, 1> table, double start, double count) {
     if (count < double(table.size())) return table[Index(count)];
-    return conjugate::log_gamma_rise(start, count);
+    return distributions::log_gamma_rise(start, count);
 }
 
 // Sums over the cells of two features, without and with the class.

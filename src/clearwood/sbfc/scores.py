@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood._kernels.conjugate import log_gamma_rise
+from clearwood._kernels.distributions import log_gamma_rise
 from clearwood._kernels.sbfc import joint_scores, rising_table
 from clearwood._numeric import product
 from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood._tables.merging import merged_rows
 from clearwood.columns.validation import check_target
-from clearwood.conjugate import CategoricalDirichlet
 from clearwood.discretize import LevelCoder
+from clearwood.distributions import CategoricalDirichlet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.logspace import overrelaxed
 from clearwood.columns.warned_once import users_level
+from clearwood.distributions.categorical import draw_rows, shares
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.sequences.dirichlet import draw_rows
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -27,8 +28,9 @@ RUNG_STEPS, RUNG_ITERATIONS, FAST_ITERATIONS = 20_000, 40, 25
 """Steps that the first round of starts reads, and iterations of every round: of EM, and
 of longer steps where steps of sequences are of few kinds."""
 
-LONGER = 1.2
-"""How much longer than the one before a step is that went well."""
+LONGER, LONGEST = 1.2, 8.0
+"""How much longer than the one before a step is that went well; in steps of EM, at
+most."""
 
 ALIKE = 8
 """Clusters of numbers are much alike: of so many starts one is made."""
@@ -145,7 +147,7 @@ def raised_fast(
         if density >= top:
             top, best, likely, good = density, parameters, log_likelihood, expected
             counts = good if counts is None else _beyond(counts, good, length)
-            length *= LONGER
+            length = min(LONGER * length, LONGEST)
         else:
             counts, length = good, 1.0
         history.append(top)
@@ -160,16 +162,14 @@ def _beyond(old: ExpectedCounts, new: ExpectedCounts, length: float) -> Expected
     """Counts so many times as far from old ones, in logs; of each state as many."""
 
     def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        logs, last = (np.log(np.maximum(x, 1e-300)) for x in (before, after))
-        logs = last + (length - 1.0) * (last - logs)
-        far = np.exp(logs - logs.max(axis=0))
-        return far * (after.sum(axis=0) / far.sum(axis=0))
+        far = shares(overrelaxed(after, before, length), 0.0)
+        return far * after.sum(axis=-1, keepdims=True)
 
     start, pairs, rows, log_likelihood = new
     return ExpectedCounts(
         moved(old.start, start),
-        moved(old.pairs.T, pairs.T).T,
-        moved(old.rows, rows),
+        moved(old.pairs, pairs),
+        moved(old.rows.T, rows.T).T,
         log_likelihood,
     )
 

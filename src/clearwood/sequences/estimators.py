@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product, spawn_generators
+from clearwood.distributions import Emission
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
-from clearwood.sequences.emissions import Emission
 from clearwood.sequences.gibbs import StateSampler, average, evenly
 from clearwood.sequences.kinds import KINDS, rows_of_shares
 from clearwood.sequences.sequence_model import (
@@ -202,7 +202,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
         X, lengths = kind.end_to_end(X, lengths)
-        kind.learn_columns(self, X)
+        self._hold(kind.columns(self, X))
         values = kind.values(self, X)
         emission = kind.prior(self, values)
         observed = self._observed(values, lengths)
@@ -215,8 +215,7 @@ class HiddenMarkovModel(BaseEstimator):
             self.history_, found = fit.history, fit.parameters
         else:
             found = self._sample(observed, prior, start, chain_seed)
-        self.startprob_, self.transmat_, table = found
-        kind.set_attributes(self, table)
+        self._take(found)
         given = recursions(observed, found, emission)
         self.log_likelihood_ = float(log_likelihoods(**given).sum())
         return self
@@ -225,6 +224,15 @@ class HiddenMarkovModel(BaseEstimator):
         """Take away what an earlier fit, or a hand, has left."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.endswith("__")]:
             delattr(self, name)
+
+    def _hold(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _take(self, found: StateModel) -> None:
+        """Have parameters as attributes."""
+        self.startprob_, self.transmat_, table = found
+        self._hold(KINDS[self.emission].named(self, table))
 
     def _sample(
         self,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric import product, rounded
+from clearwood.distributions import Emission
 from clearwood.sampling import Chains, fingerprint_of
-from clearwood.sequences.emissions import Emission
 from clearwood.sequences.sequence_model import (
     Observed,
     SequencePrior,
@@ -64,7 +64,7 @@ class StateSampler:
     Examples
     --------
     >>> from clearwood.sampling import run_chains
-    >>> from clearwood.sequences.emissions import CategoricalEmission
+    >>> from clearwood.distributions import CategoricalEmission
     >>> seen = Observed.of(np.array([[0.0], [0.0], [1.0], [1.0]]), [4], discrete=True)
     >>> prior = SequencePrior(1.0, 1.0, CategoricalEmission((1.0, 1.0)))
     >>> chains = run_chains(StateSampler(seen, prior, 2), 800, random_state=0)
@@ -182,7 +182,7 @@ def aligned(
 
     Examples
     --------
-    >>> from clearwood.sequences.emissions import CategoricalEmission
+    >>> from clearwood.distributions import CategoricalEmission
     >>> transmat = np.array([[0.9, 0.1], [0.4, 0.6]])
     >>> one = StateModel(np.array([0.7, 0.3]), transmat, transmat)
     >>> turned = StateModel(*(part[None, ::-1] for part in one))

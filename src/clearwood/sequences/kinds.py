@@ -15,14 +15,16 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import said_with
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import LARGEST_VALUE, check_table
-from clearwood.conjugate.normal_wishart import NormalInverseWishart
-from clearwood.exceptions import InputError
-from clearwood.sequences.emissions import (
+from clearwood.distributions import (
     CategoricalEmission,
     Emission,
     JointEmission,
     NormalEmission,
+    NormalInverseWishart,
 )
+from clearwood.distributions.categorical import shares_fault
+from clearwood.distributions.partial_normal import is_definite
+from clearwood.exceptions import InputError
 from clearwood.sequences.symbols import (
     end_to_end,
     symbol_cells,
@@ -32,9 +34,6 @@ from clearwood.sequences.symbols import (
 
 KAPPA = 1.0
 """What the prior of a mean is worth in rows: the thesis prints N(mu | 0, Sigma)."""
-
-NEAR_ONE = 1e-6
-"""How far probabilities set by hand may be from a sum of 1."""
 
 
 class Kind(Protocol):
@@ -46,8 +45,8 @@ class Kind(Protocol):
     def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
         """Sequences as users have them, one after the other, and their lengths."""
 
-    def learn_columns(self, model: Any, X: Any) -> None:
-        """Set what is to be known of the columns of the training data."""
+    def columns(self, model: Any, X: Any) -> dict[str, Any]:
+        """Attributes: what is to be known of the columns of the training data."""
 
     def values(self, model: Any, X: Any) -> np.ndarray:
         """Data as rows of float64."""
@@ -55,8 +54,8 @@ class Kind(Protocol):
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """What is known before the values are seen; of their place and scale only."""
 
-    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
-        """Name the parameters."""
+    def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
+        """Parameters as attributes."""
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """The emission and its parameters, from the attributes."""
@@ -74,14 +73,13 @@ class Symbols:
         """See ``Kind``."""
         return end_to_end(X, lengths)
 
-    def learn_columns(self, model: Any, X: Any) -> None:
+    def columns(self, model: Any, X: Any) -> dict[str, Any]:
         """See ``Kind``."""
         cells = symbol_cells(X)
-        model.symbols_ = symbols_in(cells)
+        symbols = symbols_in(cells)
         # As if there were one symbol more, with the same pseudo-count.
-        n, alpha = len(model.symbols_), model.alpha
-        model.unseen_prob_ = alpha / (len(cells) + alpha * (n + 1))
-        model.n_features_in_ = 1
+        unseen = model.alpha / (len(cells) + model.alpha * (len(symbols) + 1))
+        return {"symbols_": symbols, "unseen_prob_": unseen, "n_features_in_": 1}
 
     def values(self, model: Any, X: Any) -> np.ndarray:
         """See ``Kind``."""
@@ -101,9 +99,9 @@ class Symbols:
         """See ``Kind``."""
         return CategoricalEmission((model.alpha,) * len(model.symbols_))
 
-    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+    def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """See ``Kind``."""
-        model.emissionprob_ = parameters
+        return {"emissionprob_": parameters}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
@@ -136,10 +134,10 @@ class _Table:
         features = FeatureSpace.numeric(model.n_features_in_, names)
         return features.with_info(said_with(X))
 
-    def learn_columns(self, model: Any, X: Any) -> None:
+    def columns(self, model: Any, X: Any) -> dict[str, Any]:
         """See ``Kind``."""
         X = check_table(model, X, reset=True)
-        model.features_ = self._features(model, X)
+        return {"features_": self._features(model, X)}
 
     def values(self, model: Any, X: Any) -> np.ndarray:
         """See ``Kind``."""
@@ -192,9 +190,9 @@ class Switches(_Table):
         coin = CategoricalEmission((alpha, alpha))
         return JointEmission([([d], coin) for d in range(n)])
 
-    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+    def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """See ``Kind``."""
-        model.emissionprob_ = parameters[:, 1::2].copy()
+        return {"emissionprob_": parameters[:, 1::2].copy()}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
@@ -222,11 +220,10 @@ class Normals(_Table):
             )
         return normal_prior(own, model.n_states, model.covariance == "diagonal")
 
-    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+    def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """See ``Kind``."""
-        model.means_, model.covars_ = split_moments(
-            parameters, model.covariance == "diagonal"
-        )
+        means, covars = split_moments(parameters, model.covariance == "diagonal")
+        return {"means_": means, "covars_": covars}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
@@ -265,18 +262,14 @@ class Mixed(_Table):
             parts.append((plain, Normals().prior_of(model, values, plain)))
         return JointEmission(parts)
 
-    def set_attributes(self, model: Any, parameters: np.ndarray) -> None:
+    def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """See ``Kind``."""
         plain, labels = self._groups(model)
-        names, ends = model.features_.names, np.cumsum([0] + [n for _, n in labels])
-        model.emissionprob_ = {
-            names[d]: parameters[:, end - n : end]
-            for (d, n), end in zip(labels, ends[1:])
-        }
-        if plain:
-            model.means_, model.covars_ = split_moments(
-                parameters[:, ends[-1] :], model.covariance == "diagonal"
-            )
+        ends = np.cumsum([n for _, n in labels], dtype=int)
+        *tables, rest = np.split(parameters, ends, axis=1)
+        names = [model.features_.names[d] for d, _ in labels]
+        numbers = Normals().named(model, rest) if plain else {}
+        return {"emissionprob_": dict(zip(names, tables)), **numbers}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
@@ -387,7 +380,7 @@ def numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
 def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Rows of probabilities of a shape."""
     found = numbers(name, value, shape)
-    if (found < 0).any() or (np.abs(found.sum(axis=-1) - 1.0) > NEAR_ONE).any():
+    if shares_fault(found):
         raise InputError(f"{name} must have rows of probabilities that add up to 1.")
     return found
 
@@ -402,8 +395,6 @@ def covariances(model: Any, n_states: int, d: int) -> np.ndarray:
             f"covars_ must be finite numbers of the shape ({n_states}, {d}, {d}), "
             f"found the shape {given.shape}."
         )
-    try:
-        np.linalg.cholesky(given)
-    except np.linalg.LinAlgError:
-        raise InputError("covars_ must hold positive definite matrices.") from None
+    if not is_definite(given):
+        raise InputError("covars_ must hold positive definite matrices.")
     return given

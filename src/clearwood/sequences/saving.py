@@ -9,7 +9,6 @@ import numpy as np
 from clearwood import codec
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.gibbs import evenly
-from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.sequence_model import StateModel
 from clearwood.sequences.symbols import symbol_cells
 
@@ -75,9 +74,8 @@ def _make(kind: Any, values: dict[str, Any]) -> HiddenMarkovModel:
     fits = symbols is codec.UNSET or len(symbols) == own.emission.shape[1]
     codec.require(fits, "symbols", "one per column of emission")
     for parameters in (*map(StateModel, *draws), own):
-        found.startprob_, found.transmat_, table = parameters
         with codec.refusing("parameters"):
-            KINDS[found.emission].set_attributes(found, table)
+            found._take(parameters)
             found._model()
     found.draws_, found.chains_ = draws if len(draws.startprob) else None, None
     found.log_likelihood_ = float(values["log_likelihood"][0])

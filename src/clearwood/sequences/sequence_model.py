@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._numeric.distinct import distinct
+from clearwood.distributions import Emission
+from clearwood.distributions.categorical import (
+    draw_rows,
+    log_dirichlet,
+    mode_of_rows,
+)
 from clearwood.exceptions import InputError
-from clearwood.sequences.dirichlet import draw_rows, log_dirichlet, mode_of_rows
-from clearwood.sequences.emissions import Emission
 from clearwood.sequences.states_over_time import ExpectedCounts
 
 

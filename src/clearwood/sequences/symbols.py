@@ -13,8 +13,8 @@ from clearwood._numeric.distinct import distinct
 from clearwood.columns.cells import is_missing, unmasked
 from clearwood.columns.sparse_tables import accepted
 from clearwood.columns.warned_once import users_level
+from clearwood.distributions.categorical import UNSEEN
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
-from clearwood.sequences.emissions import UNSEEN
 
 
 def end_to_end(X: Any, lengths: Any = None) -> tuple[np.ndarray, Any]:

@@ -17,7 +17,8 @@ from clearwood.circuits.learning.clusters import (
     split_in_two,
     starts,
 )
-from clearwood.circuits.learning.slices import FLOOR, Slice
+from clearwood.circuits.learning.slices import Slice
+from clearwood.distributions.of_columns import LEAST_SHARE
 
 LEVELS = [2, 3, None, None]
 
@@ -55,7 +56,7 @@ def test_hard_em_ends_where_its_own_parameters_keep_all_rows(seed):
                     [rows[i] for i in np.flatnonzero(found.cluster == k)],
                     [2, 3],
                     (found.sizes[k] + ALPHA) / (25 + 3 * ALPHA),
-                    *(ALPHA, KAPPA, FLOOR, rows),
+                    *(ALPHA, KAPPA, LEAST_SHARE, rows),
                 )
                 for k in range(3)
             ]

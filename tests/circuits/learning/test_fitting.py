@@ -6,7 +6,6 @@ from tests.circuits.learning.test_golden import table
 from tests.circuits.made import GOLDEN, space
 
 from clearwood.circuits.circuit import Sum, walk
-from clearwood.circuits.distributions import ChowLiuTree
 from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
@@ -21,6 +20,7 @@ from clearwood.circuits.learning.fitting import (
 )
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Slice
+from clearwood.distributions import ChowLiuTree
 
 
 def golden_table(name):

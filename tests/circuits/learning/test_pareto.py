@@ -10,11 +10,11 @@ from tests.wording import warns
 
 from clearwood.circuits.circuit import Circuit, Sum, walk
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import ChowLiuTree, MultivariateGaussian
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.pareto import Grown, inserted, likeliest, pareto_spn
 from clearwood.circuits.learning.productions import Ground
 from clearwood.circuits.validity import check_circuit
+from clearwood.distributions import ChowLiuTree, MultivariateGaussian
 from clearwood.exceptions import InterruptedFitWarning
 
 FACTS = GOLDEN["pareto"]

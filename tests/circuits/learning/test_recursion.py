@@ -8,18 +8,19 @@ from tests.circuits.made import space
 
 from clearwood.circuits.circuit import Circuit, Product, Sum, walk
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import (
+from clearwood.circuits.learning.dependence import split_columns
+from clearwood.circuits.learning.leaf_blocks import Block
+from clearwood.circuits.learning.recursion import assemble, grow
+from clearwood.circuits.learning.slices import Parts, Slice
+from clearwood.circuits.learning.units import Units
+from clearwood.distributions import (
     ChowLiuTree,
     Gaussian,
     Histogram,
     MultivariateGaussian,
-    levels_of,
 )
-from clearwood.circuits.learning.dependence import split_columns
-from clearwood.circuits.learning.leaf_blocks import Block
-from clearwood.circuits.learning.recursion import assemble, grow
-from clearwood.circuits.learning.slices import FLOOR, Parts, Slice
-from clearwood.circuits.learning.units import Units
+from clearwood.distributions.chow_liu import levels_of
+from clearwood.distributions.of_columns import LEAST_SHARE
 
 
 def halves(slice_):
@@ -150,7 +151,7 @@ def test_normals_are_drawn_to_the_whole_table_and_have_a_least_variance():
     assert leaf.mean == pytest.approx(4 / 3)
     assert leaf.variance == pytest.approx((2 * (2 / 3) ** 2 + 1 + (4 / 3) ** 2) / 3)
     (sharp,) = Block.of(slice_).leaves(0.0, trees=True)
-    assert sharp.variance == FLOOR
+    assert sharp.variance == LEAST_SHARE
     (empty,) = Block.of(slice_.of_rows(np.array([2]), np.arange(0))).leaves(1.0, True)
     assert (empty.mean, empty.variance) == (0.0, 1.0)
 

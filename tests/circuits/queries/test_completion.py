@@ -6,10 +6,10 @@ from tests.circuits.queries.test_shares import evidence_of
 from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import Gaussian, Histogram, MultivariateGaussian
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
-from clearwood.circuits.queries.modes import leaf_modes, likeliest_kinds
+from clearwood.circuits.queries.modes import likeliest_kinds
+from clearwood.distributions import Gaussian, Histogram, MultivariateGaussian
 from clearwood.exceptions import InputError
 
 
@@ -143,7 +143,7 @@ def test_the_first_start_is_what_max_product_gives():
             )
         if isinstance(node, Product):
             return sum(top(child) for child in node.children)
-        return leaf_modes(node)[0][0]
+        return node.modes()[0][0]
 
     gaussian = MultivariateGaussian((0, 1), np.zeros(2), np.eye(2))
     apart = Product((Gaussian(0, 3.0, 1.0), Gaussian(1, 3.0, 1.0)))

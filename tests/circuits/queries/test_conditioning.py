@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Sum
-from clearwood.circuits.distributions import Bernoulli
 from clearwood.circuits.queries import condition
+from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError
 
 

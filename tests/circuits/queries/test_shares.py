@@ -5,7 +5,6 @@ from tests.circuits import made, naive
 from tests.wording import refuses
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import Bernoulli, Gaussian, Histogram
 from clearwood.circuits.queries import (
     condition,
     conditionals,
@@ -14,6 +13,7 @@ from clearwood.circuits.queries import (
     most_probable,
     surprises,
 )
+from clearwood.distributions import Bernoulli, Gaussian, Histogram
 from clearwood.exceptions import InputError
 
 

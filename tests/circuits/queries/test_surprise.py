@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit, Product, Sum
-from clearwood.circuits.distributions import Gaussian
 from clearwood.circuits.queries import contributions, sample, surprises
+from clearwood.distributions import Gaussian
 
 
 def possible(circuit, seed, missing):

@@ -5,7 +5,8 @@ import pandas as pd
 
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
-from clearwood.circuits.distributions import (
+from clearwood.circuits.estimators import MiniSPN
+from clearwood.distributions import (
     Bernoulli,
     Categorical,
     ChowLiuTree,
@@ -13,7 +14,6 @@ from clearwood.circuits.distributions import (
     Histogram,
     MultivariateGaussian,
 )
-from clearwood.circuits.estimators import MiniSPN
 
 NAMES = ("smoker", "sex", "hue", "age", "bp", "bmi", "<b>dose</b> in $")
 LEVELS = (("no", "yes"), (0.0, 1.0), ("red", "green", "blue"), None, None, None, None)

@@ -12,10 +12,10 @@ import clearwood as cw
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli, Gaussian
 from clearwood.circuits.reading import curves
 from clearwood.circuits.reading.display import cells_of, colour_of, together
 from clearwood.circuits.reading.outline import outline
+from clearwood.distributions import Bernoulli, Gaussian
 from clearwood.exceptions import InputError
 
 matplotlib.use("agg")

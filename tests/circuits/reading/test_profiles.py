@@ -11,7 +11,6 @@ from clearwood import FeatureSpace
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit, Product, Sum
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli, Categorical
 from clearwood.circuits.queries.covariances import moments
 from clearwood.circuits.reading.judged import entry_text
 from clearwood.circuits.reading.profiles import (
@@ -22,6 +21,7 @@ from clearwood.circuits.reading.profiles import (
 )
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.columns.schema import features_of
+from clearwood.distributions import Bernoulli, Categorical
 
 FEW = settings(max_examples=25)
 

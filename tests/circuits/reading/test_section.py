@@ -9,11 +9,11 @@ from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit, Product
 from clearwood.circuits.compiled import compile_circuit
-from clearwood.circuits.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.judged import judge, why
 from clearwood.circuits.reading.section import section
+from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.exceptions import InputError
 
 

@@ -9,10 +9,10 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
-from clearwood.circuits.distributions import Bernoulli, Gaussian, MultivariateGaussian
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
+from clearwood.distributions import Bernoulli, Gaussian, MultivariateGaussian
 from clearwood.exceptions import InputError
 
 

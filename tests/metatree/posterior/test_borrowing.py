@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clearwood.conjugate import CategoricalDirichlet, NormalNormalGamma
+from clearwood.distributions import CategoricalDirichlet, NormalNormalGamma
 from clearwood.metatree import MetaTree, given
 
 TARGETS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.conjugate.naive import moments
+from tests.distributions.naive import moments
 from tests.metatree import naive
 from tests.wording import refuses
 

@@ -15,13 +15,13 @@ from clearwood._kernels.circuits_learning import (
     row_scores,
 )
 from clearwood.circuits.learning.slices import (
-    FLOOR,
     LEAST_ROWS,
     Parts,
     Slice,
     SliceRows,
     cut_codes,
 )
+from clearwood.distributions.of_columns import LEAST_SHARE
 
 ALPHA = 0.1
 """Rows that each level has in each cluster before any is seen."""
@@ -42,28 +42,6 @@ class Starts(NamedTuple):
 
     number: int
     drawn: bool = False
-
-
-class Prior(NamedTuple):
-    """Of the distributions of columns in clusters.
-
-    Attributes
-    ----------
-    mean, variance : ndarray of shape (n_continuous,)
-        Of all rows.
-    kappa : float
-        Rows that vary as all do, added to each cluster.
-    floor : float
-        Least variance.
-    alpha : float
-        Rows of each level, added to each cluster.
-    """
-
-    mean: np.ndarray
-    variance: np.ndarray
-    kappa: float
-    floor: float
-    alpha: float
 
 
 class Clusters(NamedTuple):
@@ -117,9 +95,8 @@ class Clusters(NamedTuple):
 
 def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
     """Hard EM from an assignment of rows; a cluster may lose all its rows."""
-    mean, variance = slice_.mean_and_variance
     train, offsets = slice_.train, slice_.offsets
-    prior = Prior(mean, variance, KAPPA, FLOOR, ALPHA)
+    prior = *slice_.mean_and_variance, KAPPA, LEAST_SHARE, ALPHA
     cluster, log_weights, tables, normals = hard_em(
         train.codes, offsets, train.reals, prior, start.astype(np.int64), k
     )

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood._kernels.circuits import add_normals, tree_log_density
 from clearwood._kernels.circuits_learning import (
     components,
     heaviest_tree,
@@ -17,18 +16,19 @@ from clearwood._kernels.circuits_learning import (
     level_places,
     pair_counts,
 )
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
+from clearwood._kernels.distributions import tree_log_density
+from clearwood.circuits.learning.dependence import Dependence, find_dependence
+from clearwood.circuits.learning.slices import Slice
+from clearwood.distributions import (
     ChowLiuTree,
-    Gaussian,
     Leaf,
     MultivariateGaussian,
-    TreeArrays,
 )
-from clearwood.circuits.learning.dependence import Dependence, find_dependence
-from clearwood.circuits.learning.slices import FLOOR, Slice
-from clearwood.conjugate.partial_normal import fit
+from clearwood.distributions.categorical import leaf_of_levels, shares_of_runs
+from clearwood.distributions.chow_liu import TreeArrays
+from clearwood.distributions.normal import ColumnMoments
+from clearwood.distributions.of_columns import LEAST_SHARE
+from clearwood.distributions.partial_normal import fit
 
 KAPPA = 2.0
 """Independent rows that are added to those of a multivariate normal."""
@@ -62,10 +62,8 @@ class CountedForest(NamedTuple):
 
     def probabilities(self, alpha: float) -> np.ndarray:
         """Of levels, given those of the parents, ``alpha`` rows added to each."""
-        raised = self.counts + alpha
         lengths = np.repeat(self.sizes, self.sizes_above)
-        totals = np.add.reduceat(raised, np.cumsum(lengths) - lengths)
-        return raised / np.repeat(totals, lengths)
+        return shares_of_runs(self.counts + alpha, lengths)
 
     def leaves(self, alpha: float) -> Iterator[Leaf]:
         """One for every tree."""
@@ -95,31 +93,6 @@ class CountedForest(NamedTuple):
         return tree_log_density(codes, TreeArrays(*shape, self.probabilities(alpha)))
 
 
-class Moments(NamedTuple):
-    """What is present in a continuous column of a slice."""
-
-    variable: int
-    n: int
-    mean: float
-    scatter: float
-
-    def gaussian(self, alpha: float) -> Gaussian:
-        """``alpha`` rows of mean 0 and variance 1 added, as all of the table has."""
-        n = self.n + alpha
-        mean = self.n * self.mean / n if n else 0.0
-        squares = self.scatter + self.n * (self.mean - mean) ** 2
-        variance = (squares + alpha * (1.0 + mean**2)) / n if n else 1.0
-        return Gaussian(self.variable, mean, max(variance, FLOOR))
-
-    def log_density(self, values: np.ndarray, alpha: float) -> np.ndarray:
-        """What its leaf says of encoded rows."""
-        leaf, log = self.gaussian(alpha), np.zeros((1, len(values)))
-        columns, only = values.T[[self.variable]], np.zeros(1, dtype=np.int64)
-        numbers = np.array([leaf.mean]), np.array([leaf.variance])
-        add_normals(log, columns, (only, only, *numbers))
-        return log[0]
-
-
 @dataclass(frozen=True, eq=False)
 class Block:
     """What has been counted in a slice, of which leaves are made.
@@ -130,7 +103,7 @@ class Block:
         Discrete columns, independent of each other.
     trees : CountedForest or None
         The same, each with that on which it depends most, where somebody looked.
-    moments : list of Moments
+    moments : list of ColumnMoments
         Of continuous columns that depend on no other one.
     normals : list of MultivariateGaussian
         One for each group of continuous columns that depend on each other.
@@ -138,7 +111,7 @@ class Block:
 
     apart: CountedForest
     trees: CountedForest | None
-    moments: list[Moments]
+    moments: list[ColumnMoments]
     normals: list[MultivariateGaussian]
 
     @classmethod
@@ -165,7 +138,11 @@ class Block:
         return cls(
             apart,
             forest,
-            [_moments(slice_, group[0]) for group in groups if len(group) == 1],
+            [
+                ColumnMoments.of(int(slice_.continuous[j]), slice_.train.reals[:, j])
+                for j, *others in groups
+                if not others
+            ],
             [_normal(slice_, group) for group in groups if len(group) > 1],
         )
 
@@ -195,7 +172,7 @@ class Block:
         for normal in self.normals:
             log += normal.log_density(values)
         for column in self.moments:
-            log += column.log_density(values, alpha)
+            log += column.gaussian(alpha).log_density(values)
         return log
 
 
@@ -228,38 +205,11 @@ def _chow_liu(slice_: Slice, dependence: Dependence) -> CountedForest:
     return CountedForest(slice_.discrete[order], parents, sizes, sizes_above, counts)
 
 
-def _moments(slice_: Slice, j: int) -> Moments:
-    values = slice_.train.reals[:, j]
-    values = values[~np.isnan(values)]
-    mean = float(values.mean()) if len(values) else 0.0
-    scatter = float(((values - mean) ** 2).sum())
-    return Moments(int(slice_.continuous[j]), len(values), mean, scatter)
-
-
 def _normal(slice_: Slice, group: np.ndarray) -> MultivariateGaussian:
-    values, least = slice_.train.reals[:, group], np.full(len(group), FLOOR)
+    values, least = slice_.train.reals[:, group], np.full(len(group), LEAST_SHARE)
     mean, covariance = fit(values, np.ones(len(values)), least, KAPPA)
     variables = tuple(slice_.continuous[group].tolist())
     return MultivariateGaussian(variables, mean, covariance)
-
-
-def smoothed(counts: np.ndarray, alpha: float) -> np.ndarray:
-    """Shares along the last axis, ``alpha`` rows added to each level.
-
-    Examples
-    --------
-    >>> smoothed(np.array([3.0, 0.0]), 0.5).tolist()
-    [0.875, 0.125]
-    """
-    raised = counts + alpha
-    return raised / raised.sum(axis=-1, keepdims=True)
-
-
-def leaf_of_levels(variable: int, probabilities: np.ndarray) -> Bernoulli | Categorical:
-    """The leaf of one discrete column."""
-    if len(probabilities) == 2:
-        return Bernoulli(variable, float(probabilities[1]))
-    return Categorical(variable, probabilities)
 
 
 def _members(label: np.ndarray) -> list[np.ndarray]:

@@ -12,9 +12,10 @@ from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.learning.clusters import ALPHA, Starts, cluster_rows, starts
 from clearwood.circuits.learning.dependence import find_dependence
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.leaf_blocks import Block, smoothed
+from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import LEAST_ROWS, Slice
+from clearwood.distributions.categorical import shares
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -96,7 +97,7 @@ class Ground:
         joined = self._joined(rng)
         kinds = [rows[found.cluster == k] for k in range(2)]
         children = tuple(self.block(kind, columns, joined) for kind in kinds)
-        return _above(Sum(smoothed(found.sizes, ALPHA), _nodes(children)), children)
+        return _above(Sum(shares(found.sizes + ALPHA), _nodes(children)), children)
 
     def partition(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator

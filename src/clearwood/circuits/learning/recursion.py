@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clearwood.circuits.circuit import Node, Product, Sum
-from clearwood.circuits.learning.leaf_blocks import Block, smoothed
+from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.slices import Parts, Slice
+from clearwood.distributions.categorical import shares
 
 SplitsSlice = Callable[[Slice], Parts | None]
 
@@ -105,7 +106,7 @@ def assemble(
         if piece.block is not None and (i in pruned or not children):
             children = [*piece.block.leaves(alpha, trees or i in pruned)]
         elif piece.sizes is not None:
-            made[i] = Sum(smoothed(piece.sizes, alpha), tuple(children))
+            made[i] = Sum(shares(piece.sizes + alpha), tuple(children))
             continue
         made[i] = children[0] if len(children) == 1 else product_of(children)
     return made[0]

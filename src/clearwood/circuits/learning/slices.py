@@ -13,9 +13,6 @@ from clearwood.columns.feature_space import FeatureSpace
 LEAST_ROWS = 20
 """Fewer say nothing, neither that columns depend nor that there are kinds of rows."""
 
-FLOOR = 1e-6
-"""Least variance of a continuous column, whose variance in the whole table is 1."""
-
 
 class SliceRows(NamedTuple):
     """Rows of a slice.

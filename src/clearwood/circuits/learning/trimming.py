@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearwood.circuits.distributions import levels_of
-from clearwood.circuits.learning.leaf_blocks import smoothed
 from clearwood.circuits.learning.recursion import Piece
+from clearwood.distributions.categorical import shares
+from clearwood.distributions.chow_liu import levels_of
 
 
 def judge(
@@ -46,7 +46,7 @@ def judge(
         if piece.sizes is None:
             log[i] = np.sum(below, axis=0)
         else:
-            log_weights = np.log(smoothed(piece.sizes, alpha))
+            log_weights = np.log(shares(piece.sizes + alpha))
             log[i] = np.logaddexp.reduce(np.add(log_weights[:, None], below))
         if block is None:
             continue

@@ -8,14 +8,9 @@ import numpy as np
 
 from clearwood._numeric import product
 from clearwood.circuits.circuit import Node, fold, with_children
-from clearwood.circuits.distributions import (
-    Gaussian,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_range
+from clearwood.distributions import Leaf
 
 
 class Units(NamedTuple):
@@ -64,14 +59,4 @@ class Units(NamedTuple):
 
     def _leaf(self, leaf: Leaf) -> Leaf:
         zero, one = (part[list(leaf.variables)] for part in self)
-        match leaf:
-            case Gaussian(j, mean, variance):
-                mean, variance = mean * one[0] + zero[0], variance * one[0] ** 2
-                return Gaussian(j, float(mean), float(variance))
-            case MultivariateGaussian(columns, mean, covariance):
-                return MultivariateGaussian(
-                    columns, mean * one + zero, covariance * np.outer(one, one)
-                )
-            case Histogram(j, edges, probabilities):
-                return Histogram(j, edges * one + zero, probabilities)
-        return leaf
+        return leaf.scaled(zero, one)

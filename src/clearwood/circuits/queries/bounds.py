@@ -9,17 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood.circuits.circuit import Node, Product, Sum, fold, walk
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
+from clearwood.distributions import (
     ChowLiuTree,
     Gaussian,
     Histogram,
     Leaf,
     MultivariateGaussian,
 )
-from clearwood.circuits.queries.messages import downward, upward
-from clearwood.circuits.queries.modes import leaf_modes
+from clearwood.distributions.categorical import OfLevels
 
 MOST_NUMBERS = 2_000_000
 """Most numbers of a batch of bounds (16 MB)."""
@@ -74,7 +71,7 @@ def choices(root: Node) -> Choice:
     others: set[int] = set()
     for node in walk(root):
         match node:
-            case Bernoulli(variable) | Categorical(variable):
+            case OfLevels(variable=variable):
                 levels[variable] = len(node.probabilities)
             case ChowLiuTree(variables, _, tables):
                 levels |= {v: table.shape[1] for v, table in zip(variables, tables)}
@@ -196,9 +193,9 @@ class Bounds:
             slots = [self.slots[variable] for variable in tree.variables]
             with np.errstate(divide="ignore"):
                 logs = [np.log(allowed[:, own].astype(float)) for own in slots]
-            value, log_tables = upward(tree, logs, np.maximum.reduce)
+            value, log_tables = tree.upward(logs, np.maximum.reduce)
             best[i] += value
-            for own, worth in zip(slots, downward(tree, log_tables, np.maximum.reduce)):
+            for own, worth in zip(slots, tree.downward(log_tables, np.maximum.reduce)):
                 table[i][:, own] *= np.exp(worth)
 
     def _mixed(
@@ -222,7 +219,7 @@ class Bounds:
         table, log_rest = np.ones(self.choice.n_slots), 0.0
         trees: tuple[ChowLiuTree, ...] = ()
         match leaf:
-            case Bernoulli(variable) | Categorical(variable):
+            case OfLevels(variable=variable):
                 table[self.slots[variable]] = leaf.probabilities
             case Histogram(variable) if variable in self.slots:
                 middles = self.choice.values[self.choice.variables.index(variable)]
@@ -230,7 +227,7 @@ class Bounds:
             case ChowLiuTree():
                 trees = (leaf,)
             case _:
-                log_rest = max(height for height, _ in leaf_modes(leaf))
+                log_rest = max(height for height, _ in leaf.modes())
         return Factor(table, log_rest, trees, ())
 
     def _product(self, _: Product, below: Sequence[Factor]) -> Factor:

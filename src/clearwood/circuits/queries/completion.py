@@ -74,7 +74,7 @@ def most_probable(
     --------
     >>> from clearwood.columns.feature_space import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.9, 0.2, 0.1)]
     >>> root = Sum(np.array([0.4, 0.3, 0.3]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))

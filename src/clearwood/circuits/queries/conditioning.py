@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,17 +17,9 @@ from clearwood.circuits.circuit import (
     fold,
     with_children,
 )
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
-    ChowLiuTree,
-    Gaussian,
-    Leaf,
-    MultivariateGaussian,
-)
-from clearwood.circuits.queries.messages import known_levels, upward
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.conjugate import partial_normal
+from clearwood.distributions import Categorical, Leaf
+from clearwood.distributions.categorical import OfLevels
 from clearwood.exceptions import InputError
 
 Rest = tuple[float, Node | None]
@@ -52,6 +42,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
 
     Examples
     --------
+    >>> from clearwood.distributions import Bernoulli
     >>> features = FeatureSpace(("ill", "test"), ((0, 1), (0, 1)))
     >>> well = Product((Bernoulli(0, 0.0), Bernoulli(1, 0.1)))
     >>> ill = Product((Bernoulli(0, 1.0), Bernoulli(1, 0.9)))
@@ -85,7 +76,12 @@ def impossible(row: int) -> InputError:
 
 def given(root: Node, row: np.ndarray) -> Rest:
     """Log density of what a row has, and the node of what it lacks."""
-    return fold(root, lambda leaf: leaf_given(leaf, row), product_left, sum_left)
+
+    def leaf_left(leaf: Leaf) -> Rest:
+        log_density, parts = leaf.given(row)
+        return log_density, _product(parts)
+
+    return fold(root, leaf_left, product_left, sum_left)
 
 
 def product_left(_: Product, below: Sequence[Rest]) -> Rest:
@@ -127,85 +123,11 @@ def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
     """A sum; of levels of one column, the column's distribution."""
     if len(children) == 1:
         return children[0]
-    leaves = [c for c in children if isinstance(c, Bernoulli | Categorical)]
+    leaves = [c for c in children if isinstance(c, OfLevels)]
     if len(leaves) < len(children):
         return Sum(weights / weights.sum(), tuple(children))
     tables = np.array([leaf.probabilities for leaf in leaves])
     return Categorical(leaves[0].variable, product(weights, tables))
-
-
-def log(p: float) -> float:
-    """Log of a probability; -inf of 0, without a warning."""
-    return math.log(p) if p > 0.0 else -math.inf
-
-
-# Leaves
-
-
-@singledispatch
-def leaf_given(leaf: Leaf, row: np.ndarray) -> Rest:
-    """Log density of what a row has of a leaf, and the node of what it lacks."""
-    x = row[leaf.variables[0]]
-    if np.isnan(x):
-        return 0.0, leaf
-    match leaf:
-        case Gaussian(_, mean, variance):
-            spread = math.log(2 * math.pi * variance)
-            gap = float(x) - mean  # whose square may be infinite
-            return -0.5 * (gap * gap / variance + spread), None
-        case Bernoulli() | Categorical():
-            return log(leaf.probabilities[int(x)]), None
-    return float(leaf.log_density(row[None])[0]), None
-
-
-@leaf_given.register
-def _(leaf: MultivariateGaussian, row: np.ndarray) -> Rest:
-    own = row[None, leaf.variables]
-    log_density = float(partial_normal.log_density(own, leaf.mean, leaf.covariance)[0])
-    pattern = next(partial_normal.by_pattern(own, leaf.mean, leaf.covariance))
-    variables = tuple(j for j in leaf.variables if np.isnan(row[j]))
-    mean, covariance = pattern.means[0], pattern.covariance
-    if len(variables) > 1:
-        return log_density, MultivariateGaussian(variables, mean, covariance)
-    if not variables:
-        return log_density, None
-    return log_density, Gaussian(variables[0], float(mean[0]), float(covariance[0, 0]))
-
-
-@leaf_given.register
-def _(leaf: ChowLiuTree, row: np.ndarray) -> Rest:
-    log_density, logs = upward(
-        leaf, known_levels(leaf, row[None, leaf.variables]), np.logaddexp.reduce
-    )
-    trees: dict[int, list[int]] = {}  # of what is missing, by the place of their roots
-    root_of: dict[int, int] = {}
-    tables: dict[int, np.ndarray] = {}
-    for i, (variable, parent) in enumerate(zip(leaf.variables, leaf.parents)):
-        if not np.isnan(row[variable]):
-            continue
-        table = np.exp(logs[i][0])
-        if parent not in root_of:  # it has none, or that is known
-            known = int(row[leaf.variables[parent]]) if parent >= 0 else 0
-            table = table[known : known + 1]
-        # Levels that cannot be may lead anywhere.
-        table[table.sum(axis=1) == 0] = 1 / table.shape[1]
-        tables[i] = table
-        root_of[i] = root_of.get(parent, i)
-        trees.setdefault(root_of[i], []).append(i)
-    parts = [_tree(leaf, places, tables) for places in trees.values()]
-    return float(log_density[0]), _product(parts)
-
-
-def _tree(
-    leaf: ChowLiuTree, places: Sequence[int], tables: dict[int, np.ndarray]
-) -> Categorical | ChowLiuTree:
-    """The tree of the variables at some places; of a single one, its levels."""
-    variables = tuple(leaf.variables[i] for i in places)
-    if len(places) == 1:
-        return Categorical(variables[0], tables[places[0]][0])
-    new = {i: k for k, i in enumerate(places)}
-    parents = tuple(new.get(leaf.parents[i], -1) for i in places)
-    return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
 
 
 def _of_columns(root: Node, circuit: Circuit) -> Circuit:
@@ -214,9 +136,7 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
     place = {variable: i for i, variable in enumerate(kept)}
 
     def leaf(node: Leaf) -> Leaf:
-        if isinstance(node, MultivariateGaussian | ChowLiuTree):
-            return replace(node, variables=tuple(place[v] for v in node.variables))
-        return replace(node, variable=place[node.variable])
+        return node.over([place[v] for v in node.variables])
 
     own = fold(root, leaf, with_children, with_children)
     heaps = [h._replace(column=place[h.column]) for h in circuit.heaps

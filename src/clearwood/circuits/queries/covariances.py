@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS
-from clearwood.circuits.distributions import (
-    ChowLiuTree,
-    Gaussian,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
 from clearwood.circuits.queries.conditioning import known
-from clearwood.circuits.queries.messages import downward, known_levels, upward
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
-from clearwood.conjugate import partial_normal
+from clearwood.distributions import Leaf
 
 MOST_NUMBERS = 4_000_000
 """Most numbers of the covariances of a block of rows (32 MB)."""
@@ -86,6 +77,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.distributions import Gaussian
     >>> low = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
     >>> high = Product((Gaussian(0, 2.0, 1.0), Gaussian(1, 2.0, 1.0)))
     >>> root = Sum(np.array([0.5, 0.5]), (low, high))
@@ -151,9 +143,8 @@ def _of_block(
             continue
         for leaf in leaves.get(place, ()):
             own = coordinates.places(leaf.variables)
-            mean, within = leaf_moments(
-                leaf, block.values[:, leaf.variables], coordinates
-            )
+            tables = [coordinates.of_levels[j] for j in leaf.variables]
+            mean, within = leaf.moments(block.values[:, leaf.variables], tables)
             flow = block.flow[place][:, None, None]
             covariance[:, own[:, None], own] += flow * within
             parts.append((own, mean))
@@ -169,77 +160,3 @@ def _of_block(
     own, mean = means[-1]
     whole[:, own] = mean  # a circuit may be over some of its columns
     return whole, covariance
-
-
-def leaf_moments(
-    leaf: Leaf, own: np.ndarray, coordinates: Coordinates
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means and covariances of the coordinates of a leaf, given what is present.
-
-    Of a leaf of one column the covariance is that where it is missing.
-
-    Returns
-    -------
-    mean : ndarray of shape (n_rows, n_own)
-    covariance : ndarray of shape (n_rows, n_own, n_own)
-        Of a leaf of one column without ``n_rows``.
-    """
-    if isinstance(leaf, ChowLiuTree):
-        return _tree_moments(leaf, own, coordinates)
-    if isinstance(leaf, MultivariateGaussian):
-        mean, covariance = own.copy(), np.zeros((*own.shape, own.shape[1]))
-        for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
-            missing = ~pattern.present
-            mean[np.ix_(pattern.rows, missing)] = pattern.means
-            covariance[np.ix_(pattern.rows, missing, missing)] = pattern.covariance
-        return mean, covariance
-    if isinstance(leaf, Gaussian | Histogram):
-        centre, variance = mean_and_variance(leaf)
-        return np.where(np.isnan(own), centre, own), np.array([[variance]])
-    of_levels: Any = coordinates.of_levels[leaf.variable]
-    missing = np.isnan(own)
-    level = np.where(missing, 0, own)[:, 0].astype(np.intp)
-    centre = leaf.probabilities @ of_levels
-    gap = of_levels - centre
-    mean = np.where(missing, centre, of_levels[level])
-    return mean, gap.T * leaf.probabilities @ gap
-
-
-def mean_and_variance(leaf: Gaussian | Histogram) -> tuple[float, float]:
-    """Of a continuous leaf of one column.
-
-    Examples
-    --------
-    >>> mean_and_variance(Histogram(0, np.array([0.0, 6.0]), np.array([1.0])))
-    (3.0, 3.0)
-    """
-    if isinstance(leaf, Gaussian):
-        return leaf.mean, leaf.variance
-    width = np.diff(leaf.edges)
-    centre = leaf.edges[:-1] + 0.5 * width
-    mean = float(leaf.probabilities @ centre)
-    return mean, float(leaf.probabilities @ (width**2 / 12 + (centre - mean) ** 2))
-
-
-def _tree_moments(
-    leaf: ChowLiuTree, own: np.ndarray, coordinates: Coordinates
-) -> tuple[np.ndarray, np.ndarray]:
-    _, logs = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
-    shares = [np.exp(own) for own in downward(leaf, logs, np.logaddexp.reduce)]
-    tables: list[Any] = [coordinates.of_levels[j] for j in leaf.variables]
-    means = [p @ table for p, table in zip(shares, tables)]
-    gaps = [table - mean[:, None] for table, mean in zip(tables, means)]
-    ends = np.cumsum([0, *(table.shape[1] for table in tables)])
-    at = [slice(*pair) for pair in pairwise(ends)]
-    covariance = np.empty((len(own), ends[-1], ends[-1]))
-    both: dict[tuple[int, int], np.ndarray] = {}  # probabilities of pairs of levels
-    for b, parent in enumerate(leaf.parents):
-        both[b, b] = shares[b][:, :, None] * np.eye(shares[b].shape[1])
-        for a in range(b):
-            both[a, b] = both[a, parent] @ np.exp(logs[b])
-            both[b, a] = both[a, b].swapaxes(1, 2)
-        for a in range(b + 1):
-            product = gaps[a].swapaxes(1, 2) @ both[a, b] @ gaps[b]
-            covariance[:, at[a], at[b]] = product
-            covariance[:, at[b], at[a]] = product.swapaxes(1, 2)
-    return np.hstack(means), covariance

@@ -6,16 +6,8 @@ import numpy as np
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled
-from clearwood.circuits.distributions import (
-    ChowLiuTree,
-    Gaussian,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
-from clearwood.circuits.queries.messages import known_levels, upward
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
-from clearwood.conjugate import partial_normal
+from clearwood.distributions.categorical import choose
 
 
 def sample(
@@ -43,7 +35,7 @@ def sample(
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.0, 1.0)]
     >>> root = Sum(np.array([0.5, 0.5]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
@@ -100,46 +92,5 @@ def _descend(
             at |= dict.fromkeys(below.tolist(), here)
         for leaf in leaves.get(place, ()):
             own = np.ix_(here, np.array(leaf.variables))
-            drawn[own] = draw_leaf(leaf, drawn[own], rng)
-    return drawn
-
-
-def choose(rng: np.random.Generator, shares: np.ndarray) -> np.ndarray:
-    """A position for each row, with the probabilities of the row up to a factor.
-
-    Examples
-    --------
-    >>> choose(np.random.default_rng(0), np.array([[0.0, 2.0], [1.0, 0.0]])).tolist()
-    [1, 0]
-    """
-    ends = np.cumsum(shares, axis=1)
-    at = rng.random((len(shares), 1)) * ends[:, -1:]
-    return (ends <= at).sum(axis=1)
-
-
-def draw_leaf(leaf: Leaf, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The columns of a leaf (n_rows, n_variables), what is missing drawn."""
-    match leaf:
-        case MultivariateGaussian(_, mean, covariance):
-            return partial_normal.draw_missing(rng, own, mean, covariance)
-        case ChowLiuTree():
-            return _draw_tree(leaf, own, rng)
-        case Gaussian(_, mean, variance):
-            drawn = rng.normal(mean, np.sqrt(variance), own.shape)
-        case _:
-            shares = np.tile(leaf.probabilities, (len(own), 1))
-            drawn = choose(rng, shares)[:, None]
-            if isinstance(leaf, Histogram):
-                drawn = rng.uniform(leaf.edges[drawn], leaf.edges[drawn + 1])
-    return np.where(np.isnan(own), drawn, own)
-
-
-def _draw_tree(
-    leaf: ChowLiuTree, own: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    _, logs = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
-    drawn = np.zeros(own.shape, dtype=np.intp)
-    for i, (parent, log) in enumerate(zip(leaf.parents, logs)):
-        above = drawn[:, parent] if parent >= 0 else 0
-        drawn[:, i] = choose(rng, np.exp(log[np.arange(len(own)), above]))
+            drawn[own] = leaf.drawn(drawn[own], rng)
     return drawn

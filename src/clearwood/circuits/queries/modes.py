@@ -10,26 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
+from clearwood._numeric.logspace import log_or_nothing
 from clearwood.circuits.circuit import Node, Product, Sum, fold
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
-    ChowLiuTree,
-    Gaussian,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
-from clearwood.circuits.queries.conditioning import log
-from clearwood.circuits.queries.messages import upward
+from clearwood.distributions import Gaussian, Histogram, Leaf, MultivariateGaussian
+from clearwood.distributions.of_columns import Point
 
 STARTS = 16
 """How many combinations of kinds, the likeliest ones, are climbed from."""
 
 STEPS = 10_000
 """Most steps of a climb; it slows down where kinds overlap."""
-
-Start = tuple[float, dict[int, float]]
 
 
 def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
@@ -103,9 +93,9 @@ def peak(leaf: Leaf) -> _Peak | Histogram:
             pass
         case _:
             return leaf  # type: ignore[return-value]
-    top = -0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
+    ((top, _),) = leaf.modes()
     precision = np.linalg.inv(covariance)
-    return _Peak(leaf.variables, np.atleast_1d(mean), precision, float(top))
+    return _Peak(leaf.variables, np.atleast_1d(mean), precision, top)
 
 
 def joined_product(_: Product, below: Sequence[Any]) -> Any:
@@ -174,50 +164,24 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # Where to start
 
 
-def likeliest_kinds(root: Node, n: int) -> list[Start]:
+def likeliest_kinds(root: Node, n: int) -> list[Point]:
     """Modes of the likeliest combinations of kinds, one kind of each sum.
 
     The first is what max-product gives; all are possible.
     """
 
-    def best(starts: list[Start]) -> list[Start]:
+    def best(starts: list[Point]) -> list[Point]:
         possible = [start for start in starts if start[0] > -math.inf]
         return sorted(possible, key=lambda start: -start[0])[:n]
 
-    def leaf(node: Leaf) -> list[Start]:
-        return best(leaf_modes(node))
-
-    def product(_: Product, below: Sequence[list[Start]]) -> list[Start]:
-        found: list[Start] = [(0.0, {})]
+    def product(_: Product, below: Sequence[list[Point]]) -> list[Point]:
+        found: list[Point] = [(0.0, {})]
         for own in below:
             found = best([(a + b, x | y) for a, x in found for b, y in own])
         return found
 
-    def sum_(node: Sum, below: Sequence[list[Start]]) -> list[Start]:
+    def sum_(node: Sum, below: Sequence[list[Point]]) -> list[Point]:
         kinds = zip(node.weights, below)
-        return best([(log(w) + a, x) for w, own in kinds for a, x in own])
+        return best([(log_or_nothing(w) + a, x) for w, own in kinds for a, x in own])
 
-    return fold(root, leaf, product, sum_)
-
-
-def leaf_modes(leaf: Leaf) -> list[Start]:
-    """The best points of a leaf: levels, middles of bins, or its mode."""
-    match leaf:
-        case Bernoulli(variable) | Categorical(variable):
-            return [
-                (log(p), {variable: float(k)}) for k, p in enumerate(leaf.probabilities)
-            ]
-        case Histogram(variable, edges):
-            middles = edges[:-1] + 0.5 * np.diff(edges)
-            heights = map(log, leaf.density(middles))
-            return [(p, {variable: x}) for p, x in zip(heights, middles)]
-        case ChowLiuTree(variables, parents):
-            open_ = [np.zeros((1, table.shape[1])) for table in leaf.tables]
-            height, tables = upward(leaf, open_, np.maximum.reduce)
-            levels: list[int] = []
-            for parent, (table,) in zip(parents, tables):
-                above = levels[parent] if parent >= 0 else 0
-                levels.append(int(table[above].argmax()))
-            return [(float(height[0]), dict(zip(variables, map(float, levels))))]
-    one: Any = peak(leaf)
-    return [(one.top, dict(zip(one.variables, one.mean)))]
+    return fold(root, lambda leaf: best(leaf.modes()), product, sum_)

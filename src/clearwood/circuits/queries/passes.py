@@ -10,13 +10,9 @@ import numpy as np
 
 from clearwood.circuits.circuit import Product, Sum, walk
 from clearwood.circuits.compiled import ROWS, Compiled
-from clearwood.circuits.distributions import (
-    ChowLiuTree,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
+from clearwood.circuits.leaf_arrays import OneByOne
 from clearwood.circuits.queries.conditioning import impossible, known
+from clearwood.distributions import Leaf
 
 
 class RowsInside(NamedTuple):
@@ -76,7 +72,7 @@ class ColumnLeaves(NamedTuple):
     normal_at: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
-    others: list[tuple[int, Histogram | MultivariateGaussian | ChowLiuTree]]
+    others: list[tuple[int, OneByOne]]
 
 
 def columns_of(compiled: Compiled) -> list[ColumnLeaves]:

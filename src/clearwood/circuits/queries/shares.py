@@ -10,20 +10,14 @@ from scipy.special import logsumexp, ndtr, ndtri
 
 from clearwood._numeric import bisect, product
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.distributions import (
-    ChowLiuTree,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
-from clearwood.circuits.queries.messages import downward, known_levels, upward
 from clearwood.circuits.queries.passes import (
     ColumnLeaves,
     RowsInside,
     columns_of,
     passes,
 )
-from clearwood.conjugate import partial_normal
+from clearwood.distributions import Histogram, Leaf
+from clearwood.distributions.normal import log_density
 from clearwood.exceptions import InputError
 
 
@@ -105,9 +99,7 @@ class ValueShares:
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Log density, at one value for each entry; of one entry, at many values."""
         at = np.asarray(values)[:, None]
-        gap = (at - self.mean_of) / self.sd_of
-        with np.errstate(over="ignore"):  # values too far out
-            normals = -0.5 * (gap**2 + np.log(2 * np.pi)) - np.log(self.sd_of)
+        normals = log_density(at - self.mean_of, self.sd_of**2)
         inside = (self.low <= at) & (at < self.high)
         between = self.weight_between * inside / (self.high - self.low)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -156,7 +148,7 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli, Gaussian
+    >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 25.0, 16.0)))
     >>> old = Product((Bernoulli(0, 0.7), Gaussian(1, 60.0, 100.0)))
     >>> root = Sum(np.array([0.5, 0.5]), (young, old))
@@ -237,30 +229,8 @@ def _joint(
     for place, leaf in column.others:
         if not isinstance(leaf, Histogram):
             if leaf not in joint:
-                joint[leaf] = said_by(leaf, block.values)
+                said = leaf.said(block.values[:, leaf.variables])
+                joint[leaf] = dict(zip(leaf.variables, said))
             numbers = joint[leaf][column.variable]
             found.append((block.flow[place, rows], *(own[rows] for own in numbers)))
     return found
-
-
-def said_by(leaf: Leaf, values: np.ndarray) -> dict[int, tuple[np.ndarray, ...]]:
-    """What a leaf of several columns says of each, given its other columns.
-
-    Returns
-    -------
-    dict of int to tuple of ndarray
-        By column: probabilities of its levels (n_rows, n_levels); or its mean and
-        standard deviation, each (n_rows,), NaN where the entry is present.
-    """
-    own = values[:, leaf.variables]
-    if isinstance(leaf, ChowLiuTree):
-        _, tables = upward(leaf, known_levels(leaf, own), np.logaddexp.reduce)
-        logs = downward(leaf, tables, np.logaddexp.reduce)
-        return {j: (np.exp(own),) for j, own in zip(leaf.variables, logs)}
-    assert isinstance(leaf, MultivariateGaussian)
-    mean, sd = np.full((2, *own.shape), np.nan)
-    for pattern in partial_normal.by_pattern(own, leaf.mean, leaf.covariance):
-        at = np.ix_(pattern.rows, ~pattern.present)
-        mean[at] = pattern.means
-        sd[at] = np.sqrt(np.diag(pattern.covariance))
-    return {j: (mean[:, i], sd[:, i]) for i, j in enumerate(leaf.variables)}

@@ -9,11 +9,7 @@ from scipy.special import logsumexp
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS, Compiled
-from clearwood.circuits.distributions import (
-    ChowLiuTree,
-    Histogram,
-    MultivariateGaussian,
-)
+from clearwood.circuits.leaf_arrays import OneByOne
 from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.passes import (
     ColumnLeaves,
@@ -21,6 +17,7 @@ from clearwood.circuits.queries.passes import (
     columns_of,
     passes,
 )
+from clearwood.distributions.normal import log_density
 
 
 class Contributions(NamedTuple):
@@ -67,7 +64,7 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
@@ -124,7 +121,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
@@ -185,11 +182,8 @@ def _leaf_logs(
         tables = np.log(np.column_stack([column.levels, np.ones(len(column.levels))]))
     is_level = ~missing & (len(tables) > 0)
     level = np.where(is_level, entry, -1).astype(np.intp)
-    variance = column.variance[:, None]
     gap = np.where(missing, 0.0, entry) - column.mean[:, None]
-    # Cells far out: an infinite square is a log density of -inf.
-    with np.errstate(over="ignore"):
-        normals = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
+    normals = log_density(gap, column.variance[:, None])
     others = [_among_others(leaf, column.variable, values, earlier)
               for _, leaf in column.others]  # fmt: skip
     logs = np.vstack([tables[:, level], normals, *others])
@@ -199,7 +193,7 @@ def _leaf_logs(
 
 
 def _among_others(
-    leaf: Histogram | MultivariateGaussian | ChowLiuTree,
+    leaf: OneByOne,
     variable: int,
     values: np.ndarray,
     earlier: bool,

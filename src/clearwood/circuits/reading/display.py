@@ -100,7 +100,7 @@ class CircuitDisplay(Display):
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
     >>> circuit = Circuit(Sum(np.array([0.4, 0.6]), tuple(kinds)), features)

@@ -104,7 +104,7 @@ def kinds_of(node: Sum, most: int = MOST_KINDS) -> list[tuple[float, Node]]:
     Examples
     --------
     >>> import numpy as np
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> inner = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.9)))
     >>> outer = Sum(np.array([0.4, 0.6]), (Bernoulli(0, 0.5), inner))
     >>> [round(share, 2) for share, _ in kinds_of(outer)]

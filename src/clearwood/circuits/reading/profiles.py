@@ -13,17 +13,10 @@ from scipy.special import ndtr
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
 from clearwood.circuits.circuit import Heap, Node, Product, Sum
-from clearwood.circuits.distributions import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Histogram,
-    Leaf,
-    MultivariateGaussian,
-)
-from clearwood.circuits.queries.covariances import mean_and_variance
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.distributions import Leaf
+from clearwood.distributions.categorical import OfLevels
 from clearwood.rules.conditions import name_text
 
 TINY = 1e-12
@@ -249,19 +242,12 @@ def column_words(
 
 def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
     """The columns of a leaf, one by one."""
-    match leaf:
-        case Bernoulli(j) | Categorical(j):
-            return [(j, Shares(leaf.probabilities))]
-        case Gaussian(j) | Histogram(j):
-            return [(j, Spread(*mean_and_variance(leaf)))]
-        case MultivariateGaussian(variables, mean, covariance):
-            spreads = map(Spread, mean.tolist(), np.diag(covariance).tolist())
-            return list(zip(variables, spreads))
-    found: list[Shares] = []
-    for parent, table in zip(leaf.parents, leaf.tables):
-        p = table[0] if parent < 0 else found[parent].probabilities @ table
-        found.append(Shares(p))
-    return list(zip(leaf.variables, found))
+    return [
+        (one.variable, Shares(one.probabilities))
+        if isinstance(one, OfLevels)
+        else (one.variable, Spread(one.mean, one.variance))
+        for one in leaf.apart()
+    ]
 
 
 def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
@@ -296,6 +282,7 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
 
     Examples
     --------
+    >>> from clearwood.distributions import Gaussian
     >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
     ...                                      Gaussian(0, 3.0, 3.0)))
     >>> profile_of(mixture)

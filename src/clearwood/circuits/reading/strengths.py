@@ -34,7 +34,7 @@ def strengths(circuit: Circuit) -> np.ndarray:
     --------
     >>> from clearwood import FeatureSpace
     >>> from clearwood.circuits.circuit import Product, Sum
-    >>> from clearwood.circuits.distributions import Bernoulli
+    >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))
     >>> strengths(Circuit(Sum(np.array([0.5, 0.5]), tuple(kinds)), features)).round(3)

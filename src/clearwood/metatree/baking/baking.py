@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._kernels import metatree_posterior as _kernels
-from clearwood.conjugate.counts import Counts
+from clearwood.distributions.counts import Counts
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.casts import float64_cut_of_float32_test
 from clearwood.ensembles.nodes import TreeNodes, join_trees

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact.states import (
     Levels,

@@ -12,8 +12,8 @@ import numpy as np
 
 from clearwood._kernels import metatree_exact as _kernels
 from clearwood._numeric import product
-from clearwood.conjugate import LeafModel
-from clearwood.conjugate.moments import moments_of, sums_about
+from clearwood.distributions import LeafModel
+from clearwood.distributions.moments import moments_of, sums_about
 from clearwood.exceptions import InputError
 
 

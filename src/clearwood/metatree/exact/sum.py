@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from clearwood._kernels import metatree_exact as _kernels
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.exact.states import (
     Levels,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.metatree.posterior.posterior import compute_posterior
 from clearwood.metatree.posterior.structure import Structure
 

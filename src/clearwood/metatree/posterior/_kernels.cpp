@@ -3,12 +3,12 @@
 // Nodes stand parents first, so one loop from the last node to the first is bottom-up,
 // and one from the first to the last is top-down.
 #include "../../_native/array.hpp"
-#include "../../conjugate/_kernels.hpp"
+#include "../../distributions/_kernels.hpp"
 
 #include <vector>
 
 using namespace clearwood;
-using namespace clearwood::conjugate;
+using namespace clearwood::distributions;
 
 namespace {
 

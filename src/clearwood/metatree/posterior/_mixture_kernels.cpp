@@ -1,11 +1,11 @@
 // Quantiles of mixtures of Student's t, by Halley's method between known bounds.
 #include "../../_native/array.hpp"
-#include "../../conjugate/_kernels.hpp"
+#include "../../distributions/_kernels.hpp"
 
 #include <numbers>
 
 using namespace clearwood;
-using namespace clearwood::conjugate;
+using namespace clearwood::distributions;
 
 namespace {
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree.growing.from_ensemble import from_ensemble_tree, shape_of_tree

@@ -9,8 +9,7 @@ import numpy as np
 
 from clearwood._kernels import metatree_posterior as _kernels
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.conjugate import LeafModel
-from clearwood.conjugate.dispatch import kind_of
+from clearwood.distributions import LeafModel
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.posterior import (
     Posterior,
@@ -382,11 +381,10 @@ class MetaTree:
             )
         y = y.astype(np.float64)
         z = y[:, None] if model.n_columns is None else model.columns(y, x)
-        kind = kind_of(model)
         self.current()
         learned = _arrays_of(self._to_change(in_turn=True))
         return _kernels.learn_in_turn(
-            ends, z, s.parent, s.first_child, kind, model.prior, learned
+            ends, z, s.parent, s.first_child, model.kind, model.prior, learned
         ) - math.log(model.unit)
 
     def _learn_one(self, end: int, y: float) -> float:

@@ -37,7 +37,7 @@ from scipy import special
 
 from clearwood._kernels import metatree_posterior as _kernels
 from clearwood._numeric import as_generator
-from clearwood.conjugate import LeafModel
+from clearwood.distributions import LeafModel
 from clearwood.metatree.posterior.structure import BareTree, Structure
 from clearwood.metatree.posterior.top_trees import best_trees
 
@@ -107,7 +107,7 @@ def lend_down(
     --------
     Of ten rows, five and five, the first child has three of one class; it borrows two:
 
-    >>> from clearwood.conjugate import CategoricalDirichlet
+    >>> from clearwood.distributions import CategoricalDirichlet
     >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=2.0)
     >>> total = np.array([[5.0, 5.0], [3.0, 0.0], [2.0, 5.0]])
     >>> lend_down(model, total, np.array([-1, 0, 0], np.int32))[0].tolist()

@@ -11,9 +11,9 @@ from scipy import special
 
 from clearwood._kernels.metatree_posterior import mixture_quantiles
 from clearwood._numeric import bisect, bisect_whole
-from clearwood.conjugate import LeafModel
-from clearwood.conjugate.counts import Counts
-from clearwood.conjugate.moments import MomentsLeaf
+from clearwood.distributions import LeafModel
+from clearwood.distributions.counts import Counts
+from clearwood.distributions.moments import MomentsLeaf
 from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.posterior import Posterior
 

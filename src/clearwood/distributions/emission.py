@@ -1,0 +1,188 @@
+"""What a state emits: the contract of all emissions, and columns of several kinds.
+
+An emission is a prior. The parameters of all states are one array of shape (n_states,
+n_parameters), a row per state, and so are their statistics; rows of values are float64,
+classes are numbers from 0 on, and NaN is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+
+class Emission(Protocol):
+    """What every emission answers."""
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of values."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of a state's parameters."""
+
+    @property
+    def n_statistics(self) -> int:
+        """Length of a state's statistics."""
+
+    def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Log probability of every row of values in every state; 0 of a missing one."""
+
+    def statistics(
+        self,
+        parameters: np.ndarray,
+        values: np.ndarray,
+        weight: np.ndarray,
+        rng: np.random.Generator | None = None,
+    ) -> np.ndarray:
+        """What the states have to know of rows that they have shares in.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_states, n_parameters)
+            Say what to expect of entries that are missing from a row.
+        values : ndarray of shape (n_rows, n_columns)
+        weight : ndarray of shape (n_rows, n_states)
+        rng : Generator, optional
+            Draws such entries, in place of what is expected.
+        """
+
+    def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
+        """Parameters from their posterior."""
+
+    def mode(self, statistics: np.ndarray) -> np.ndarray:
+        """The most probable parameters; of a state without rows, the prior's mean."""
+
+    def log_prior(self, parameters: np.ndarray) -> float:
+        """Log density of the prior of all states, up to a constant."""
+
+    def sample(
+        self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
+    ) -> np.ndarray:
+        """Values that the states emit."""
+
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """Per state, the probabilities of classes and the means of other columns."""
+
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """Rows as points with a mean of 0: columns weigh alike, all classes too."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointEmission:
+    """Groups of columns that are independent given the state.
+
+    Parameters
+    ----------
+    parts : sequence of tuple
+        For each group its columns and its emission.
+
+    Examples
+    --------
+    >>> from clearwood.distributions import CategoricalEmission
+    >>> coin = CategoricalEmission((1.0, 1.0))
+    >>> two = JointEmission([([0], coin), ([1], coin)])
+    >>> two.log_likelihood(np.full((1, 4), 0.5), np.array([[1.0, np.nan]])).round(3)
+    array([[-0.693]])
+    """
+
+    parts: Sequence[tuple[list[int], Emission]]
+
+    @property
+    def n_columns(self) -> int:
+        """Of all groups."""
+        return sum(part.n_columns for _, part in self.parts)
+
+    @property
+    def n_parameters(self) -> int:
+        """Of all groups."""
+        return sum(part.n_parameters for _, part in self.parts)
+
+    @property
+    def n_statistics(self) -> int:
+        """Of all groups."""
+        return sum(part.n_statistics for _, part in self.parts)
+
+    @cached_property
+    def places(self) -> list[slice]:
+        """Where the parameters of each group stand."""
+        ends = np.cumsum([0] + [part.n_parameters for _, part in self.parts]).tolist()
+        return [slice(*ends[i : i + 2]) for i in range(len(self.parts))]
+
+    def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        found = np.zeros((len(values), len(parameters)))
+        for place, (columns, part) in zip(self.places, self.parts):
+            found += part.log_likelihood(parameters[:, place], values[:, columns])
+        return found
+
+    def statistics(
+        self,
+        parameters: np.ndarray,
+        values: np.ndarray,
+        weight: np.ndarray,
+        rng: np.random.Generator | None = None,
+    ) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([
+            part.statistics(parameters[:, place], values[:, columns], weight, rng)
+            for place, (columns, part) in zip(self.places, self.parts)
+        ])  # fmt: skip
+
+    def _split(self, statistics: np.ndarray) -> list[tuple[Emission, np.ndarray]]:
+        """Every group with its own statistics."""
+        sizes = [part.n_statistics for _, part in self.parts]
+        own = np.split(statistics, np.cumsum(sizes)[:-1], axis=1)
+        return [(part, values) for (_, part), values in zip(self.parts, own)]
+
+    def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([part.draw(rng, own) for part, own in self._split(statistics)])
+
+    def mode(self, statistics: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([part.mode(own) for part, own in self._split(statistics)])
+
+    def log_prior(self, parameters: np.ndarray) -> float:
+        """See ``Emission``."""
+        return math.fsum(
+            part.log_prior(parameters[:, place])
+            for place, (_, part) in zip(self.places, self.parts)
+        )
+
+    def sample(
+        self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
+    ) -> np.ndarray:
+        """See ``Emission``."""
+        values = np.empty((len(states), self.n_columns))
+        for place, (columns, part) in zip(self.places, self.parts):
+            values[:, columns] = part.sample(rng, parameters[:, place], states)
+        return values
+
+    def expected(self, parameters: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([
+            part.expected(parameters[:, place])
+            for place, (_, part) in zip(self.places, self.parts)
+        ])  # fmt: skip
+
+    def points(self, values: np.ndarray) -> np.ndarray:
+        """See ``Emission``."""
+        return np.hstack([part.points(values[:, own]) for own, part in self.parts])
+
+
+def unit(columns: np.ndarray) -> np.ndarray:
+    """Columns about their means, with variances that add up to 1; missing is the mean.
+
+    Of columns without a value, as one that begins later has in some steps, 0.
+    """
+    n = np.maximum((~np.isnan(columns)).sum(axis=0), 1)
+    gap = np.nan_to_num(columns - np.nansum(columns, axis=0) / n)
+    scale = math.sqrt(((gap**2).sum(axis=0) / n).sum())
+    return gap / (scale if scale > 0 else 1.0)

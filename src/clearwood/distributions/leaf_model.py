@@ -1,0 +1,280 @@
+"""What a leaf says of the rows that reach it: the contract of all models.
+
+Every model is a small frozen dataclass. Its functions work on **statistics**, arrays
+whose last axis holds what the model has to know of a set of rows: sums (of weights,
+values ...), or moments (weight, mean, sums of squares about the mean), which stay
+exact where values are large. Weights are fractional counts. Everything else
+broadcasts: ``stats`` of shape (..., n_stats) with ``y`` of shape (...).
+
+The linear regression reads features ``x`` as well; the others ignore that argument.
+
+Counts of unweighted rows are whole numbers and so exact: the same to the last bit for
+any order, batches and shards. Means and sums of squares follow Chan's rule.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from clearwood._kernels.distributions import add_sums
+from clearwood.columns.warned_once import users_level
+from clearwood.exceptions import InputError, LostDigitsWarning
+
+SLACK = 1e-9
+"""How far below zero rounding may take a weight, as a share of what it was."""
+
+EPS = float(np.finfo(np.float64).eps)
+MANY = 64.0
+"""Times that sums may have been rounded."""
+
+LOST = 1e-6
+"""Rounding error, as a share of a sum, that a person is told of."""
+
+
+class LeafModel:
+    """What all models answer; make one of those of this room."""
+
+    discrete: ClassVar[bool]
+    """Whether targets are whole numbers."""
+    reads_features: ClassVar[bool] = False
+    """Whether the leaf looks at features of the row."""
+    n_columns: int | None = None
+    """Length of the mean where statistics are moments, None where they are sums."""
+    n_stats: int
+    """Length of the statistics."""
+    unit: float = 1.0
+    """In which kernels measure the target, a hyperparameter's: the same evidence, to
+    the last bit, whether the target and its prior are in metres or in kilometres."""
+    borrowed: float = 0.0
+    """Rows that a leaf of a tree borrows from the node above; none in other places."""
+    _adds: ClassVar[Callable[..., None]] = staticmethod(add_sums)
+    """Kernel that adds rows, times their weights, to statistics."""
+    _log_marginals: ClassVar[Callable[..., np.ndarray]]
+    """Kernel from statistics, one row per set of rows, and ``prior`` to evidence."""
+
+    @property
+    def kind(self) -> int:
+        """By which kernels that take one row after the other know the model."""
+        raise InputError(
+            f"Kernels know no leaves of your own kind, {self!r}; take one of those in "
+            "clearwood.distributions."
+        )
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Hyperparameters as one row, for the kernels."""
+        raise NotImplementedError
+
+    def check_target(self, y: Any) -> np.ndarray:
+        """The target, refused where the model gives it no probability."""
+        values = np.ascontiguousarray(y)
+        if values.ndim != 1:
+            raise InputError(f"y has {values.ndim} dimensions, expected 1.")
+        if values.dtype.kind not in "fiub":
+            raise InputError(
+                f"{type(self).__name__} reads numbers, found {values.dtype} targets; "
+                "turn labels into numbers."
+            )
+        if values.dtype.kind != "f" and not self.discrete or values.dtype.itemsize < 8:
+            values = values.astype(np.float64)
+        self._check_support(values)
+        return values
+
+    def _check_support(self, values: np.ndarray) -> None:
+        refuse(self, values, ~np.isfinite(values), "finite numbers")
+
+    def statistics(
+        self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
+        raise NotImplementedError
+
+    def columns(self, y: np.ndarray, x: Any = None) -> np.ndarray:
+        """What moments are taken of, of shape (n_rows, n_columns): y, behind x."""
+        return y[:, None]
+
+    def weight_of(self, stats: np.ndarray) -> np.ndarray:
+        """Sum of the weights of the rows."""
+        return stats[..., 0]
+
+    def no_rows(self, n: int) -> np.ndarray:
+        """Statistics of no rows at all, of shape (n, n_stats)."""
+        return np.zeros((n, self.n_stats))
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """Add rows to the statistics of those they belong to, in place, in their order.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n, n_stats)
+        ends : ndarray of int of shape (n_rows,)
+            To which of the statistics each row belongs.
+        y : ndarray of shape (n_rows,)
+            Targets as ``check_target`` gives them.
+        weight : ndarray of shape (n_rows,) or (1,)
+            One weight per row, or one for all.
+        x : ndarray, optional
+            Features that the model reads.
+        """
+        rows = self._added(y, x)
+        self._adds(own, ends.astype(np.int32, copy=False), rows, weight)
+
+    def _added(self, y: np.ndarray, x: np.ndarray | None) -> np.ndarray:
+        """What the kernel adds up."""
+        return self.statistics(y, np.ones(len(y)))
+
+    def merge(self, own: np.ndarray, other: np.ndarray) -> None:
+        """Add the statistics of other rows, in place."""
+        own += other
+
+    def remove(
+        self, own: np.ndarray, other: np.ndarray, most: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Statistics without those of some of the rows.
+
+        Parameters
+        ----------
+        own, other : ndarray of shape (n, n_stats)
+        most : ndarray of shape (n, n_stats), optional
+            The largest that ``own`` ever was: rounding of these is in it.
+
+        Raises
+        ------
+        InputError
+            Those rows cannot have been among them.
+        """
+        left, most = own - other, own if most is None else most
+        slack = SLACK * np.maximum(1.0, own) + MANY * EPS * most
+        check_left(left, slack)
+        nothing = self._is_nothing(left, own)
+        check_nothing(left[nothing], slack[nothing])
+        left[nothing] = 0.0
+        self._warn_of_lost_digits(left, most)
+        return np.maximum(left, 0.0)
+
+    @property
+    def _worth(self) -> np.ndarray:
+        """What the prior has of each statistic, beside which rounding may be small.
+
+        Infinite where none is looked at.
+        """
+        raise NotImplementedError
+
+    def _warn_of_lost_digits(self, left: np.ndarray, most: np.ndarray) -> None:
+        """Say so where rounding of what was there is not small beside what is left."""
+        # Whole numbers are exact while they are small.
+        exact = (most == np.rint(most)) & (most < 1.0 / EPS)
+        rounding = np.where(exact, 0.0, EPS * most)
+        lost = rounding > LOST * (np.abs(left) + self._worth)
+        lost &= self.weight_of(left)[:, None] > 0
+        if lost.any():
+            warnings.warn(
+                f"What was taken out at node {int(np.argwhere(lost)[0, 0])} was so "
+                "large that what is left there has lost its digits; fit anew to the "
+                "rows that stay.",
+                LostDigitsWarning,
+                stacklevel=users_level(),
+            )
+
+    def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Where only rounding is left; one row of very many is a whole number."""
+        weight = self.weight_of(left)
+        tiny = (weight <= SLACK * self.weight_of(own)) & (weight != np.rint(weight))
+        return tiny | (weight <= 0.0)
+
+    def log_marginal(self, stats: np.ndarray) -> np.ndarray:
+        """Log probability of the rows, the leaf's parameters integrated out.
+
+        Exactly 0 where there are no rows.
+        """
+        return self.log_marginal_in_unit(stats) - self.log_of_unit(stats)
+
+    def log_of_unit(self, stats: np.ndarray) -> np.ndarray:
+        """What evidence in the leaf's own unit has more than in that of the data."""
+        return self.weight_of(stats) * math.log(self.unit)
+
+    def log_marginal_in_unit(self, stats: np.ndarray) -> np.ndarray:
+        """The same of the target measured in ``unit``: all that prunings differ in."""
+        flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
+        found = self._log_marginals(flat, self.prior)
+        return found.reshape(np.shape(stats)[:-1])
+
+    def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """Log density of one more row, given the rows there."""
+        raise NotImplementedError
+
+    def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """Mean of one more row."""
+        raise NotImplementedError
+
+    def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
+        """Variance of one more row; infinite where there is none."""
+        raise NotImplementedError
+
+    def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
+        """Probability that one more row is at most ``y``."""
+        raise NotImplementedError
+
+    def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
+        """The smallest value that one more row is at most with probability ``p``."""
+        raise NotImplementedError
+
+
+def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> None:
+    """Raise where targets are not what the model reads."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"y is {values[row]} in row {row}; {type(model).__name__} reads {what}."
+        )
+
+
+def check_borrowed(model: LeafModel) -> None:
+    """Raise where a number of rows to borrow is none."""
+    if not (math.isfinite(model.borrowed) and model.borrowed >= 0):
+        raise InputError(
+            f"borrowed of {type(model).__name__} is {model.borrowed}, expected a "
+            "number of rows, 0 for none."
+        )
+
+
+def check_positive(model: LeafModel, **numbers: float) -> None:
+    """Raise where a hyperparameter is not a positive number."""
+    for name, number in numbers.items():
+        if not (math.isfinite(number) and number > 0):
+            raise InputError(
+                f"{name} of {type(model).__name__} is {number}, expected a positive "
+                "number."
+            )
+
+
+def check_left(left: np.ndarray, slack: np.ndarray) -> None:
+    """Raise where more was taken out of sums than was there."""
+    too_small = left < -slack
+    if too_small.any():
+        node = int(np.argwhere(too_small)[0, 0])
+        raise InputError(
+            f"Node {node} would be left with less than no rows; take out only rows "
+            "that were learned before, with the weights they had."
+        )
+
+
+def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
+    """Raise where all rows are gone, but not what they said."""
+    if (np.abs(left) > slack).any():
+        raise InputError(
+            "As many rows as were learned are taken out, but with other values; take "
+            "out only rows that were learned before, as they were learned."
+        )

@@ -1,0 +1,245 @@
+"""Normal distributions of one column: alone, and with a prior of mean and precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearwood._kernels.distributions import NORMAL, normal_log_marginals
+from clearwood.distributions.leaf_model import check_borrowed, check_positive
+from clearwood.distributions.moments import MomentsLeaf
+from clearwood.distributions.of_columns import (
+    LEAST_SHARE,
+    NOT_CONTINUOUS,
+    OfNumbers,
+    Plain,
+    Point,
+)
+from clearwood.exceptions import InputError
+
+
+def log_density(gap: Any, variance: Any) -> np.ndarray:
+    """Log density at a distance from the mean, of which the square may be infinite.
+
+    Examples
+    --------
+    >>> float(log_density(0.0, 1.0).round(3))
+    -0.919
+    """
+    with np.errstate(over="ignore"):
+        return -0.5 * (gap * gap / variance + np.log(2.0 * np.pi * variance))
+
+
+def estimated(
+    mean: np.ndarray,
+    variance: np.ndarray,
+    moments: np.ndarray,
+    alpha: float,
+    spread: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of greatest likelihood, of many distributions at once.
+
+    Parameters
+    ----------
+    mean, variance : ndarray of shape (n,)
+        As they were; they stay where no row is.
+    moments : ndarray of shape (n, 3)
+        Weight of the rows, and sums of distances from ``mean`` and of their squares.
+    alpha : float
+        Rows that are added, as wide as ``spread``.
+    spread : ndarray of shape (n,)
+        Variances of the columns, of which no variance falls below `LEAST_SHARE`.
+
+    Examples
+    --------
+    >>> moments = np.array([[2.0, 4.0, 10.0]])
+    >>> estimated(np.zeros(1), np.ones(1), moments, 0.0, np.ones(1))
+    (array([2.]), array([1.]))
+    """
+    weight, sums, squares = moments.T
+    any_row = weight > 0.0
+    weight = np.where(any_row, weight, 1.0)
+    shift = sums / weight
+    scatter = squares - weight * shift**2 + alpha * spread
+    found = np.maximum(scatter / (weight + alpha), LEAST_SHARE * spread)
+    return mean + shift, np.where(any_row, found, variance)
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(OfNumbers):
+    """One continuous column.
+
+    Attributes
+    ----------
+    variable : int
+    mean, variance : float
+    """
+
+    mean: float
+    variance: float
+
+    degrees_of_freedom = 2
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """See ``of_columns``."""
+        found = log_density(values[:, self.variable] - self.mean, self.variance)
+        found[np.isnan(found)] = 0.0
+        return found
+
+    def _draws(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return rng.normal(self.mean, np.sqrt(self.variance), shape)
+
+    def modes(self) -> list[Point]:
+        """Its mean; see ``of_columns``."""
+        return [(float(log_density(0.0, self.variance)), {self.variable: self.mean})]
+
+    def scaled(self, zero: np.ndarray, one: np.ndarray) -> Gaussian:
+        """See ``of_columns``."""
+        mean, variance = self.mean * one[0] + zero[0], self.variance * one[0] ** 2
+        return Gaussian(self.variable, float(mean), float(variance))
+
+    def fault(self, n_levels: Sequence[int]) -> str | None:
+        """See ``of_columns``."""
+        if any(n_levels):
+            return NOT_CONTINUOUS
+        if not (np.isfinite(self.mean) and 0.0 < self.variance < np.inf):
+            return f"has mean {self.mean} and variance {self.variance}"
+        return None
+
+    def to_plain(self) -> Plain:
+        """See ``of_columns``."""
+        return [self.variable], [self.mean, self.variance]
+
+    @classmethod
+    def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Gaussian:
+        """See ``of_columns``."""
+        return cls(int(whole.item()), *numbers.tolist())
+
+
+class ColumnMoments(NamedTuple):
+    """What is present in a continuous column of some rows, of which a leaf is made."""
+
+    variable: int
+    n: int
+    mean: float
+    scatter: float
+
+    @classmethod
+    def of(cls, variable: int, values: np.ndarray) -> ColumnMoments:
+        """Count values, of which some may be missing."""
+        values = values[~np.isnan(values)]
+        mean = float(values.mean()) if len(values) else 0.0
+        return cls(variable, len(values), mean, float(((values - mean) ** 2).sum()))
+
+    def gaussian(self, alpha: float) -> Gaussian:
+        """``alpha`` rows of mean 0 and variance 1 added, as all of the table has."""
+        n = self.n + alpha
+        mean = self.n * self.mean / n if n else 0.0
+        squares = self.scatter + self.n * (self.mean - mean) ** 2
+        variance = (squares + alpha * (1.0 + mean**2)) / n if n else 1.0
+        return Gaussian(self.variable, mean, max(variance, LEAST_SHARE))
+
+
+@dataclass(frozen=True)
+class NormalNormalGamma(MomentsLeaf):
+    """Real targets; mean and precision have a normal-gamma prior.
+
+    Statistics are the weight, the mean, and the sum of squares about the mean.
+
+    A value rounded to a multiple of h may have been any in an interval of this width,
+    and its density grows without bound where many are equal. ``rounding=h`` takes the
+    mean of the log density over the interval instead: by Jensen's inequality a lower
+    bound of the log probability of the rounded value (over h), and still conjugate, as
+    all it does is to add ``h**2 / 12`` to the squares of every row.
+
+    Parameters
+    ----------
+    m : float, default=0.0
+        Mean of the mean.
+    kappa : float, default=1.0
+        What that is worth in rows.
+    alpha, beta : float, default=1.0
+        Shape and rate of the precision's gamma distribution.
+    rounding : float, default=0.0
+        Of what the values are multiples.
+    borrowed : float, default=0.0
+        Rows that a leaf of a meta-tree borrows from the node above it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = NormalNormalGamma(kappa=1.0)
+    >>> float(leaf.mean(np.array([3.0, 4.0, 2.0])))  # three rows with mean 4
+    3.0
+    """
+
+    m: float = 0.0
+    kappa: float = 1.0
+    alpha: float = 1.0
+    beta: float = 1.0
+    rounding: float = 0.0
+    borrowed: float = 0.0
+
+    n_stats = 3
+    n_columns = 1
+    kind = NORMAL
+    _log_marginals = staticmethod(normal_log_marginals)
+
+    def __post_init__(self) -> None:
+        """Check the hyperparameters."""
+        if not math.isfinite(self.m):
+            raise InputError(f"m of NormalNormalGamma is {self.m}, expected a number.")
+        check_positive(self, kappa=self.kappa, alpha=self.alpha, beta=self.beta)
+        check_borrowed(self)
+        if not (math.isfinite(self.rounding) and self.rounding >= 0):
+            raise InputError(
+                f"rounding of NormalNormalGamma is {self.rounding}, expected the step "
+                "between values, 0 where there is none."
+            )
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """Four hyperparameters, and the variance that rounding leaves open."""
+        numbers = [self.m, self.kappa, self.alpha, self.beta, self._hidden]
+        return np.array(numbers, dtype=np.float64)
+
+    @property
+    def _hidden(self) -> float:
+        return self.rounding**2 / 12.0
+
+    def statistics(
+        self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
+    ) -> np.ndarray:
+        """See ``LeafModel``."""
+        return np.stack([weight, y, weight * self._hidden], axis=-1)
+
+    def add_rows(
+        self,
+        own: np.ndarray,
+        ends: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        x: np.ndarray | None = None,
+    ) -> None:
+        """See ``LeafModel``."""
+        super().add_rows(own, ends, y, weight, x)
+        if self.rounding:
+            weight = np.broadcast_to(weight, y.shape)
+            own[:, 2] += self._hidden * np.bincount(ends, weight, len(own))
+
+    def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, ...]:
+        weight, mean, squares = stats[..., 0], stats[..., 1], stats[..., 2]
+        kappa = self.kappa + weight
+        gap = mean - self.m
+        beta = self.beta + 0.5 * (squares + self.kappa * weight / kappa * gap**2)
+        return self.m + weight / kappa * gap, kappa, self.alpha + 0.5 * weight, beta
+
+    def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
+        """See ``MomentsLeaf``."""
+        m, kappa, alpha, beta = self._posterior(stats)
+        return m, alpha, beta + beta / kappa
