@@ -75,10 +75,10 @@ class RuleList(RuleSet):
         """As :meth:`predict`, for a table that ``features.encode`` made."""
         return self.predictions[self.apply_encoded(encoded)]
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
-        shares = np.array([rule.probabilities for rule in self])
-        return shares[self.apply_encoded(encoded)]
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that the line says that decides each row."""
+        numbers = np.array([rule.numbers for rule in self])
+        return self.outcome.answers(numbers)[self.apply_encoded(encoded)]
 
     def decides(self, encoded: np.ndarray) -> np.ndarray:
         """The line that decides each row, as a position."""
@@ -224,8 +224,8 @@ class RuleSum(_AllThatHold):
         """The totals."""
         return self._added_up(encoded, self._added())
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row."""
         return self.outcome.linked(self.comes_to(encoded))
 
     @property
@@ -334,8 +334,8 @@ class RuleAverage(_AllThatHold):
         total[nothing], weight[nothing] = said[-1], 1.0
         return self.outcome.answers(total / weight[:, None])
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row."""
         return self.comes_to(encoded)
 
     @property

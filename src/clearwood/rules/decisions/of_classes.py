@@ -217,7 +217,7 @@ def judge_classes(
     classes = list(rules.classes)
     asked = check_asked(classes, positive, threshold)
     said = positions_of(classes, rules.predict_encoded(encoded))
-    p = rules.probabilities_encoded(encoded)
+    p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
     # Labels that the rules do not know follow theirs.
     others = sorted(set(truth[true < 0].tolist()), key=str)
