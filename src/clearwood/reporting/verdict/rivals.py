@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtr
@@ -13,6 +13,14 @@ from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12
 """So much nearer, in units of the largest value, is no nearer."""
+
+
+class Predictions(NamedTuple):
+    """What all say of the rows handed in; None where nobody knows."""
+
+    rules: np.ndarray
+    model: np.ndarray | None
+    truth: np.ndarray | None
 
 
 def better(one: np.ndarray, other: np.ndarray) -> int:

@@ -291,7 +291,8 @@ class RulesFromEnsemble(BaseEstimator):
         table, encoded, answers, others = read_rows(ensemble, X)
         taught = self._taught(answers, labels)
         counted = weight > 0
-        encoded, missing_seen = encoded[counted], np.zeros(ensemble.n_features, bool)
+        encoded = np.asfortranarray(encoded if counted.all() else encoded[counted])
+        missing_seen = np.zeros(ensemble.n_features, bool)
         columns = slice(None) if others is None else others.columns
         missing_seen[columns] = np.isnan(encoded).any(axis=0)
         bins = FeatureBins.from_ensemble(
