@@ -200,8 +200,9 @@ def as_text(value: Any) -> str:
 
 def marks(figure: Any) -> str:
     """All that a figure draws, in data units."""
-    lines = []
-    for axes in figure.axes:
+    lines, every = [], list(figure.axes)
+    for axes in every:
+        every += axes.child_axes  # Panels of one picture are insets.
         lines.append(f"axes {axes.get_title()!r} {axes.get_xlabel()!r}")
         lines.append(f"  {axes.get_ylabel()!r} {axes.get_xlim()} {axes.get_ylim()}")
         for artist in axes.get_children():

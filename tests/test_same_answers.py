@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from benchmarks import same_answers
 
 
@@ -32,3 +34,12 @@ def test_clocks_stand_still_in_other_processes_too(tmp_path, monkeypatch):
     )
     assert ours == theirs == "0.0\n"
     assert os.environ["PYTHONPATH"].endswith(f"{os.pathsep}{tmp_path}")
+
+
+def test_insets_are_entered():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure, ax = pyplot.subplots()
+    ax.inset_axes((0, 0, 1, 0.5)).inset_axes((0, 0, 1, 0.5)).plot([0, 1], [2.0, 7.5])
+    found = same_answers.marks(figure)
+    assert found.count("axes ") == 3 and "7.5" in found
+    pyplot.close(figure)

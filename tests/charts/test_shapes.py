@@ -14,7 +14,14 @@ from clearwood.charts.shapes import Disc, Shape, TextLine, box, drawing
 matplotlib.use("agg")
 
 MARKS = [
-    Shape([[(0, 0), (40, 90), (200, 0)]], "arrow", "grey", 3.0, True, "to and fro"),
+    Shape(
+        [[(0, 0), (40, 90), (200, 0)]],
+        "arrow",
+        "grey",
+        3.0,
+        is_bent=True,
+        says="to and fro",
+    ),  # fmt: skip
     Shape([box(10, 20, 30, 40), box(60, 20, 10, 10)], "bars", "blue"),
     Disc(100.0, 50.0, 8.0, "state", "red", says="often"),
     TextLine(100.0, 80.0, "a name", "panel halo"),

@@ -55,4 +55,4 @@ def test_what_has_the_focus_is_told_with_its_edges(chromium, page):
 def test_it_opens_without_a_complaint(chromium, page):
     done = chromium("--dump-dom", f"{page.as_uri()}#f0")
     assert "CONSOLE" not in done.stderr
-    assert done.stdout.count("<rect") == len(average_graph(many(40)).shown)
+    assert done.stdout.count('class="cw-shade') == len(average_graph(many(40)).shown)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from clearwood._words.numbers import number_text
 from clearwood.exceptions import InputError, safe_text
 
 
@@ -42,6 +41,9 @@ def printable(text: str) -> str:
 def prediction_text(prediction: Any) -> str:
     """A class label as it is, a number so that it reads back as itself."""
     if isinstance(prediction, float):
+        # NumPy, which the help of the command has no need of.
+        from clearwood._words.numbers import number_text
+
         return number_text(prediction)
     return printable(str(prediction))
 

@@ -15,16 +15,26 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import visible
-from clearwood.charts.marks import LEADING, Linked, Mark, Points, Surface, stroke, text
+from clearwood.charts.marks import (
+    LEADING,
+    Key,
+    Linked,
+    Mark,
+    Points,
+    Surface,
+    points_per_unit,
+    stroke,
+    text,
+)
 from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, scale_of
-from clearwood.charts.style import QUIET, in_lines, plain, text_width
+from clearwood.charts.style import QUIET, in_lines, plain, text_width, wrapped
 
 WIDTH, RIGHT = 720.0, 20.0
 """Of the canvas, and of what is left free on it to the right, in pixels."""
-MANY = 40
-"""Ticks from which on their labels are small."""
-SMALL = 9.0
-"""Letters of a legend of matplotlib, in points."""
+MANY, LINE = 40, 120
+"""Ticks from which on their labels are small; letters of a line below a picture."""
+SMALL, BELOW = 9.0, 36.0
+"""Letters of a legend of matplotlib, and how far below a panel it is, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
 """Room for names of levels above a panel, before the next panel, and below the last."""
 LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
@@ -126,8 +136,8 @@ class Panel:
         Whether there are marks alone, on all of the canvas.
     is_named_beside : bool
         Whether the name of what goes up stands on its left, not above it.
-    above : str
-        Words above it.
+    above, below : str
+        Words above it; words below it, in matplotlib alone.
     """
 
     marks: Sequence[Mark]
@@ -140,6 +150,7 @@ class Panel:
     is_bare: bool = False
     is_named_beside: bool = False
     above: str = ""
+    below: str = ""
 
     def scales(self, among: Sequence[Panel] = ()) -> tuple[Scale, Scale]:
         """The axes: across that of all panels, and up."""
@@ -164,15 +175,39 @@ class Panel:
         """Draw it on axes of matplotlib."""
         if self.above:
             ax.set_title(plain(self.above), fontsize=SMALL, color=QUIET, loc="left")
+        keys = [mark for mark in self.marks if isinstance(mark, Key)]
         if self.is_bare:
-            ax.axis("off")
-            ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal")
-            # Only then it is known how large a pixel of the page is.
-            ax.figure.draw_without_rendering()
+            self._draw_around(ax, scales, keys)
         for mark in (*ground, *self.marks):
+            if not isinstance(mark, Key):
+                mark.draw(ax)
+        if not self.is_bare:
+            self._draw_axes(ax, scales)
+
+    def _draw_around(
+        self, ax: Any, scales: tuple[Scale, Scale], keys: Sequence[Key]
+    ) -> None:
+        """No axes, but a legend and words below; then there is room for the marks."""
+        ax.axis("off")
+        ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal", anchor="W")
+        for mark in keys:
             mark.draw(ax)
-        if self.is_bare:
-            return
+        if keys:
+            ax.legend(
+                loc="upper left", ncols=min(len(keys), 6), fontsize=SMALL,
+                frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
+            )  # fmt: skip
+        if self.below:
+            # Only now it is known how large a pixel of the page is.
+            ax.figure.draw_without_rendering()
+            ax.text(
+                0, 0, plain(*wrapped([self.below], LINE, len)), color=QUIET, va="top",
+                fontsize=min(SMALL - 1, SMALL * points_per_unit(ax)),
+                transform=ax.transAxes,
+            )  # fmt: skip
+        ax.figure.draw_without_rendering()
+
+    def _draw_axes(self, ax: Any, scales: tuple[Scale, Scale]) -> None:
         self.x.draw(ax.xaxis, scales[0])
         self.y.draw(ax.yaxis, scales[1])
         if self.is_square:
@@ -186,10 +221,11 @@ class Panel:
         if self.legend == "below" and labels:
             # As many columns as fit.
             width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
-            room = 72 * ax.figure.get_figwidth() * ax.get_position().width
+            place, (wide, high) = ax.get_position(), 72 * ax.figure.get_size_inches()
+            room, down = wide * place.width, BELOW / (high * place.height)
             ax.legend(
                 ncols=max(1, int(room / width)), fontsize=SMALL, frameon=False,
-                loc="upper center", bbox_to_anchor=(0.5, -0.13),
+                loc="upper center", bbox_to_anchor=(0.5, -down),
             )  # fmt: skip
         elif self.legend and labels:
             # On white, so that no line runs through the words.
@@ -215,6 +251,8 @@ class Chart:
         What is free beside panels to the right on pages, in pixels.
     ground : sequence of Mark
         Behind all panels.
+    least : float
+        A page that is narrower moves it sideways, in pixels; 0: it shrinks instead.
     """
 
     title: str
@@ -223,6 +261,7 @@ class Chart:
     size: tuple[float, float] = (6.4, 4.0)
     right: float = RIGHT
     ground: Sequence[Mark] = ()
+    least: float = 0.0
 
 
 def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
@@ -277,8 +316,10 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     height = place.bottom + FOOTER * (not is_bare)
     links = any(isinstance(mark, Linked) for own in chart.panels for mark in own.marks)
     ids = f"{name}-title" + f" {name}-desc" * bool(words)
+    size = f"min-width: {chart.least:.0f}px; max-width: {chart.width:.0f}px"
+    style = f' style="{size}"' if chart.least else ""
     start = Markup(
-        f'<svg class="{f"chart {look}".strip()}" viewBox="0 0 {chart.width:g} '
+        f'<svg class="{f"chart {look}".strip()}"{style} viewBox="0 0 {chart.width:g} '
         f'{height:g}" role="{"group" if links else "img"}" '
         f'aria-labelledby="{ids}">\n'
     )
@@ -328,7 +369,10 @@ def keys(chart: Chart) -> list[tuple[Markup, str]]:
     found, end = [], Markup("</svg>")
     start = Markup('<svg class="chart key" viewBox="0 0 32 18" aria-hidden="true">')
     for mark in marks:
-        if isinstance(mark, Points) and mark.label:
+        if isinstance(mark, Key):
+            ground = f'<rect class="{mark.look}" x="8" width="16" height="16"/>'
+            found.append((start + Markup(ground) + end, mark.label))
+        elif isinstance(mark, Points) and mark.label:
             # A line from side to side, or a dot.
             x = [0.0, 1.0] if mark.look else [0.5]
             place = Surface(0.0, 32.0, 0.0, 18.0, float, float)

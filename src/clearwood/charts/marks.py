@@ -350,7 +350,7 @@ ALIGN = {"start": "left", "middle": "center", "end": "right"}
 
 @dataclass(frozen=True)
 class Linked(Mark):
-    """Marks that are one thing: pages say what it is, and lead from it to more.
+    """Marks that are one thing: pages say what it is, and may lead from it to more.
 
     Attributes
     ----------
@@ -358,11 +358,14 @@ class Linked(Mark):
     says : str
     to : str
         Where it leads.
+    look : str
+        Classes of CSS.
     """
 
     marks: Sequence[Mark]
     says: str
-    to: str
+    to: str = ""
+    look: str = ""
     layer: ClassVar[int] = 4
 
     def numbers(self, axis: str) -> Sequence[float]:
@@ -370,15 +373,45 @@ class Linked(Mark):
         return [number for mark in self.marks for number in mark.numbers(axis)]
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """A link with a title."""
+        """A link, or what the tab key stops at."""
         inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
-        start = Markup('<a href="{}">').format(self.to)
-        yield start + title(self.says) + inner + Markup("</a>")
+        look = f' class="{self.look}"' if self.look else ""
+        tag, more = "a", Markup('href="{}"').format(self.to)
+        if not self.to:
+            tag, more = "g", Markup('tabindex="0" role="img"')
+        start = Markup("<{}{} {}").format(tag, Markup(look), more)
+        label = Markup(' aria-label="{}">').format(visible(self.says))
+        yield start + label + title(self.says) + inner + Markup(f"</{tag}>")
 
     def draw(self, ax: Any) -> None:
         """Its marks."""
         for mark in self.marks:
             mark.draw(ax)
+
+
+@dataclass(frozen=True)
+class Key(Mark):
+    """What a colour means; stands in legends alone."""
+
+    label: str
+    look: str
+    ink: Any
+
+    def svg(self, place: Surface) -> Iterator[Markup]:
+        """Nothing; see :func:`~clearwood.charts.chart.keys`."""
+        yield from ()
+
+    def draw(self, ax: Any) -> None:
+        """Nothing that is seen."""
+        from matplotlib.patches import Rectangle
+
+        label = in_lines(self.label)
+        ax.add_patch(Rectangle((0, 0), 0, 0, color=self.ink, label=label))
+
+
+def points_per_unit(ax: Any) -> float:
+    """How many points a pixel of the page is on axes of matplotlib."""
+    return float(abs(ax.transData.get_matrix()[0, 0]) * 72 / ax.figure.dpi)
 
 
 def title(says: str) -> Markup:
@@ -387,12 +420,18 @@ def title(says: str) -> Markup:
 
 
 def text(
-    x: float, y: float, words: str, anchor: str = "start", look: str = ""
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    look: str = "",
+    size: float = 0.0,
 ) -> Markup:
     """A line of text as an element; nothing of no words."""
     if not words:
         return Markup("")
     look = f' class="{look}"' if look else ""
+    look += f' style="font-size: {size:.4g}px"' if size else ""
     start = Markup(f'<text{look} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">')
     return start + visible(words) + Markup("</text>")
 

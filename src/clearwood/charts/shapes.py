@@ -12,26 +12,45 @@ from typing import Any
 
 from markupsafe import Markup
 
-from clearwood.charts.chart import Axis, Chart, Panel
-from clearwood.charts.marks import ALIGN, Mark, Surface, text, title
-from clearwood.charts.style import QUIET, plain
+from clearwood.charts.chart import LINE, Axis, Chart, Panel
+from clearwood.charts.marks import (
+    ALIGN,
+    Key,
+    Mark,
+    Surface,
+    points_per_unit,
+    text,
+    title,
+)
+from clearwood.charts.style import QUIET, plain, wrapped
 
 PER_INCH = 80.0
 """Pixels of a page in an inch of a new figure."""
-LETTERS = 0.75
+LETTER_SIZE, LETTERS = 12.0, 0.75
 """Letters of matplotlib are wider than those of browsers, and so are smaller here."""
 
 Place = tuple[float, float]
 
 
 def drawing(
-    title: str, marks: Sequence[Mark], width: float, height: float, above: str = ""
+    title: str,
+    marks: Sequence[Mark],
+    width: float,
+    height: float,
+    above: str = "",
+    below: str = "",
+    least: float = 0.0,
 ) -> Chart:
     """A chart of marks in its own pixels, without axes."""
     across, up = Axis("", 0.0, width, ticks=()), Axis("", height, 0.0, ticks=())
-    panel = Panel(marks, across, up, height, None, is_bare=True, above=above)
-    size = (width / PER_INCH, height / PER_INCH)
-    return Chart(title, [panel], width=width, size=size)
+    panel = Panel(
+        marks, across, up, height, None, is_bare=True, above=above, below=below
+    )
+    # Words around it, and a legend, need height too.
+    n_lines = len(wrapped([below], LINE, len)) * bool(below) + 2 * bool(above)
+    n_lines += 2 * any(isinstance(mark, Key) for mark in marks)
+    size = (width / PER_INCH, height / PER_INCH + 0.18 * n_lines)
+    return Chart(title, [panel], width=width, size=size, least=least)
 
 
 @dataclass(frozen=True)
@@ -46,6 +65,10 @@ class Shape(Mark):
     ink : color of matplotlib
     width : float
         Of the line; 0 where the parts are closed, and filled.
+    edge : color of matplotlib
+        Around what is filled.
+    alpha : float
+        How solid it is within.
     is_bent : bool
         Whether parts are Bézier curves, from the first point to the last.
     says : str
@@ -56,12 +79,15 @@ class Shape(Mark):
     look: str
     ink: Any
     width: float = 0.0
+    edge: Any = "none"
+    alpha: float = 1.0
     is_bent: bool = False
     says: str = ""
 
     def svg(self, place: Surface) -> Iterator[Markup]:
         """One path."""
         width = f' stroke-width="{self.width:.1f}"' if self.width else ""
+        width += f' fill-opacity="{self.alpha:.3f}"' if self.alpha < 1 else ""
         way = "".join(self._part(part) for part in self.parts)
         start = Markup(f'<path class="{self.look}"{width} d="{way}">')
         yield start + title(self.says) + Markup("</path>")
@@ -73,6 +99,7 @@ class Shape(Mark):
 
     def draw(self, ax: Any) -> None:
         """One patch."""
+        from matplotlib.colors import to_rgba
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -84,10 +111,11 @@ class Shape(Mark):
             if not self.width:
                 points.append(part[0])
                 codes.append(Path.CLOSEPOLY)
-        look: dict[str, Any] = {"facecolor": self.ink}
+        fill = to_rgba(self.ink, self.alpha)
+        look: dict[str, Any] = {"facecolor": fill, "edgecolor": self.edge}
         if self.width:
             look = {"fill": False, "edgecolor": self.ink, "joinstyle": "round"}
-        width = self.width * points_per_unit(ax)
+        width = (self.width or 1.0) * points_per_unit(ax)
         ax.add_patch(
             PathPatch(Path(points, codes), linewidth=width, clip_on=False, **look)
         )
@@ -136,10 +164,10 @@ class TextLine(Mark):
     Attributes
     ----------
     look : str
-        Classes of CSS: ``panel`` is bold, ``says`` in the colour of letters, all else
-        is quiet; around a ``halo`` nothing runs through the letters.
+        Classes of CSS: ``strong`` is bold, ``says`` in the colour of letters,
+        ``panel`` both, all else quiet; no line runs through letters with a ``halo``.
     size : float
-        Of the letters, in pixels.
+        Of the letters, in pixels; 0: as all letters of charts have it.
     """
 
     x: float
@@ -147,17 +175,17 @@ class TextLine(Mark):
     words: str
     look: str = ""
     anchor: str = "middle"
-    size: float = 12.0
+    size: float = 0.0
 
     def svg(self, place: Surface) -> Iterator[Markup]:
         """A text."""
-        yield text(
-            self.x, self.y + 0.35 * self.size, self.words, self.anchor, self.look
-        )
+        size = self.size or LETTER_SIZE
+        y = self.y + 0.35 * size
+        yield text(self.x, y, self.words, self.anchor, self.look, self.size)
 
     def draw(self, ax: Any) -> None:
         """A text."""
-        looks = self.look.split()
+        looks, size = self.look.split(), self.size or LETTER_SIZE
         ground = {
             "boxstyle": "round,pad=0.1",
             "fc": "white",
@@ -166,13 +194,8 @@ class TextLine(Mark):
         }
         ax.text(
             self.x, self.y, plain(self.words), ha=ALIGN[self.anchor],
-            fontsize=LETTERS * self.size * points_per_unit(ax), va="center_baseline",
+            fontsize=LETTERS * size * points_per_unit(ax), va="center_baseline",
             color="black" if {"panel", "says"} & set(looks) else QUIET,
-            weight="bold" if "panel" in looks else "normal",
+            weight="bold" if {"panel", "strong"} & set(looks) else "normal",
             bbox=ground if "halo" in looks else None,
         )  # fmt: skip
-
-
-def points_per_unit(ax: Any) -> float:
-    """How many points a pixel of the page is on axes of matplotlib."""
-    return float(abs(ax.transData.get_matrix()[0, 0]) * 72 / ax.figure.dpi)

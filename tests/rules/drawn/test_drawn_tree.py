@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.charts.drawn import dots, elements
 from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
 from clearwood._html import render
+from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Interval
 from clearwood.rules.drawn.layout import (
@@ -217,7 +219,7 @@ def test_the_page_shows_the_picture(tmp_path):
     tree, X, y = diabetes()
     cw.report(tree, tmp_path / "a.html", X=X, y=y)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert page.count('class="leaf"') == 4
+    assert page.count('<circle class="leaf"') == 4
     same_lines(page)
 
 
@@ -231,33 +233,32 @@ def test_the_display_draws_all_leaves():
 
 
 @pytest.mark.parametrize("sample", [wine, diabetes])
-def test_the_display_draws_all_that_is_laid_out(sample):
+def test_both_pictures_hold_all_that_is_laid_out(sample):
     pytest.importorskip("matplotlib").use("agg")
     tree, X, y = sample()
     place = lay_out(draw_tree(tree, X, y))
-    ax = cw.TreeDisplay.from_estimator(tree, X, y).plot().ax_
+    display = cw.TreeDisplay.from_estimator(tree, X, y).plot()
+    drawn = svg(display.chart(), "drawn")
     strips = [strip for node in place.nodes for strip in node.strips]
     bars = [rect for strip in strips for rect in strip.rects]
     bars += [share for node in place.nodes for share in node.shares]
-    assert len(ax.patches) == len(bars) > 0
-    marks = {
-        (line.get_xdata()[0], line.get_ydata()[0])
-        for line in ax.lines
-        if line.get_marker() in ("o", "s")
-    }
-    assert {(node.x, node.y) for node in place.nodes} <= marks
-    squares = sum(line.get_marker() == "s" for line in ax.lines)
-    assert squares == sum(node.node.rule is None for node in place.nodes)
-    axes = [path.vertices for c in ax.collections for path in c.get_paths()]
-    cuts = {x for ends in axes if ends[0, 0] == ends[1, 0] for x in ends[:, 0]}
-    assert cuts == {cut for strip in strips for cut in strip.cuts}
-    for node in place.nodes:
-        if node.dot is not None:
-            # On the axis of values beside the leaf.
-            assert any(
-                ends[0, 0] <= node.dot <= ends[1, 0] and ends[0, 1] == node.y
-                for ends in axes
-            )
+    full = elements(drawn, "path", "full") + elements(drawn, "path", "count")
+    assert sum(path.get("d").count("Z") for path in full) == len(bars) > 0
+    leaves = {(n.x, n.y) for n in place.nodes if n.node.rule is not None}
+    seen = {(round(x, 1), round(y, 1)) for x, y in dots(drawn, "leaf").tolist()}
+    assert seen == {(round(x, 1), round(y, 1)) for x, y in leaves}
+    circles = [
+        patch.center for patch in display.ax_.patches if hasattr(patch, "center")
+    ]
+    assert leaves <= set(circles)
+    assert len(elements(drawn, "path", "question")) == len(place.nodes) - len(leaves)
+    cuts = sum(path.get("d").count("M") for path in elements(drawn, "path", "cut"))
+    assert cuts == sum(len(strip.cuts) for strip in strips)
+    # On the axis of values beside the leaf.
+    dotted = [node for node in place.nodes if node.dot is not None]
+    assert {(node.dot, node.y) for node in dotted} <= set(circles)
+    n_axes = len(dotted) + sum(bool(strip.rects) for strip in strips)
+    assert len(elements(drawn, "path", "axis")) == n_axes
 
 
 def test_bars_of_one_row_are_drawn():

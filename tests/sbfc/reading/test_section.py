@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 from tests._html.hostile import HOSTILE, tags_of
+from tests.charts.drawn import elements
 from tests.sbfc.reading.cases import chains_of, many, stand_in
 from tests.wording import refuses, same_lines, same_text
 
@@ -45,11 +46,16 @@ def test_neighbours_are_listed_on_both_sides():
     ]
     numbers = {line["number"]: line["name"] for line in found["features"]}
     assert all(numbers[n] == name for name, _, n in second["beside"])
-    boxes = {box["number"]: box for box in found["picture"]["boxes"]}
-    assert [numbers[n] for n in boxes[second["number"]]["beside"]] == [
-        "feature number 0",
-        "feature number 2",
-    ]
+    links = elements(found["picture"]["svg"], "a")
+    (own,) = (a for a in links if a.get("href") == f"#f{second['number']}")
+    near = {
+        k
+        for k, name in numbers.items()
+        if name in ("feature number 0", "feature number 2")
+    }
+    assert {f"b{k}" for k in near} == {
+        look for look in own.get("class").split() if look[0] == "b"
+    }
     assert len(found["features"]) + found["n_hidden"] == 100
     shares = [line["share"] for line in found["features"]]
     assert shares == sorted(shares, reverse=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
+from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
 from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
@@ -18,7 +19,6 @@ from clearwood.projection.reading.scores import (
     remarks_on,
 )
 from clearwood.projection.reading.size_chart import measure_of_rows, size_chart
-from clearwood.projection.sizes import SizePath, Words
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 
@@ -101,84 +101,39 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 def reference_facts(reference: Reference) -> list[tuple[str, str]]:
-    """What is read, for people who have never heard of posterior draws."""
-    n_draws = reference.n_draws
-    if n_draws == 1:
-        words = "one: what it predicts. It does not say how sure it is of that."
-    elif reference.is_posterior:
-        words = (
-            f"{n_draws:,} draws from its posterior distribution: models that the data "
-            "allow. What they all say is known; where they differ, the data leave it "
-            "open."
-        )
-    else:
-        words = (
-            f"{n_draws:,}, which are not draws from a posterior distribution: how far "
-            "they lie apart comes from the way they were made, and does not tell how "
-            "sure one can be."
-        )
+    """What is read, in words."""
+    n_draws, is_posterior = reference.n_draws, reference.is_posterior
+    facts = {"n_draws": n_draws, "is_posterior": is_posterior}
+    (words,) = sentences("projection/reading/reference.txt", **facts)
     return [("Reference model", reference.description), ("Its predictions", words)]
 
 
 def how_judged(result: Any) -> str:
     """How the size of a tree, or list, came about."""
-    path, words, alpha = result.size_path_, result._words, result.alpha_
-    chosen = result.rules_.n_rules
+    path, words, chosen = result.size_path_, result._words, result.rules_.n_rules
+    facts: dict[str, Any] = {
+        "so_many": words.so_many(chosen),
+        "proxy": words.proxy,
+        "line": words.line,
+        "min_rows": str(result.min_rows),
+        "alpha": result.alpha_,
+        "tolerance": path.tolerance,
+        "by_labels": path.judged_by == "labels",
+        "is_all": False,
+        "lost": None,
+    }
     if path.held_out is None:
-        if chosen == path.size[-1] < result._most_lines:
-            return (
-                f"It has {words.so_many(chosen)}, as no further split helps: no larger "
-                f"{words.proxy} was found that comes nearer to the reference, with "
-                f"{result.min_rows} rows at least in each {words.line}."
-            )
-        return (
-            f"Its size, {words.so_many(chosen)}, follows from the settings; nothing "
-            "was held out to choose it."
-        )
-    rows = (
-        "Each fifth of the training rows was held out in turn; reference and "
-        f"{words.proxy}s were fitted anew without it, and judged by how probable each "
-        "of them found what was observed there."
-        if path.judged_by == "labels"
-        else f"Each fifth of the training rows was held out in turn; {words.proxy}s "
-        "were fitted without it, and judged by how near they come to what the "
-        "reference says there. The reference itself was fitted once, and may have seen "
-        "these rows."
-    )
-    at = path.size.tolist().index(chosen)
-    lost, error = float(path.held_out[at]), float(path.standard_error[at])
-    if alpha is not None:
-        why = (
-            f"The cost of a {words.line}, {short_text(alpha)} nats per row, is "
-            f"the one whose {words.proxy}s lose least there; this one loses"
-        )
-    elif lost - error <= path.tolerance:
-        why = (
-            f"This is the smallest {words.proxy} whose loss against the reference, "
-            f"less one standard error, is at most {path.tolerance:g} nats per row; "
-            "measured"
-        )
+        facts["is_all"] = chosen == path.size[-1] < result._most_lines
     else:
-        why = (
-            f"No {words.proxy} came as near to the reference as asked for "
-            f"({path.tolerance:g} nats per row); this is the smallest that is worse "
-            "than the best by no more than a standard error of their difference"
-        )
-    told = f"{short_text(lost, 2)} ± {short_text(error, 2)}"
-    return f"{rows} {why}: {told}.{_worse_than_constant(path)}"
-
-
-def _worse_than_constant(path: SizePath) -> str:
-    """What is said where one line alone is better than the reference; else nothing."""
-    assert path.held_out is not None and path.standard_error is not None
-    gain = -float(path.held_out[0])
-    if path.size[0] > 1 or gain <= float(path.standard_error[0]):
-        return ""
-    return (
-        " The reference does worse there than a constant, by "
-        f"{short_text(gain, 2)} nats per row: to lose little against it is no "
-        "praise."
-    )
+        at = path.size.tolist().index(chosen)
+        lost, error = float(path.held_out[at]), float(path.standard_error[at])
+        gain = -float(path.held_out[0])
+        is_near = path.tolerance is not None and lost - error <= path.tolerance
+        facts |= {"lost": lost, "error": error, "is_near": is_near}
+        # One line alone may be better than the reference.
+        is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
+        facts |= {"gain": gain, "is_worse": is_worse}
+    return sentences("projection/reading/size.txt", **facts)[0]
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -203,58 +158,25 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
 
 def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
     """What the columns mean, one after the other."""
-    leaves, reference, line = result.leaves_, result.reference_, result._words.line
-    many, is_class = len(leaves.means) > 1, leaves.means.ndim == 3
-    words = [("", f"The {result._words.lines} are the rules above.")]
-    if is_class:
-        interval = "The reference does not say how sure it is of these probabilities."
-        if many:
-            interval = (
-                "Nine in ten draws of the reference find the probability between these "
-                "ends. How a single case comes out is chance all the same."
-            )
-        words.append(("90 % interval" if many else "", interval))
-    elif many:
-        less = "; more data would make it smaller" * reference.is_posterior
-        words.append(
-            (
-                "Not known",
-                "by how much the draws of the reference differ about the mean of the "
-                f"{line} (standard deviation){less}.",
-            )
-        )
-    if leaves.variances is not None:
-        words.append(
-            (
-                "Chance",
-                "by how much single cases differ from that mean, were it known "
-                f"(standard deviation): noise, and what the {line} does not tell "
-                "apart. More data would not make it smaller.",
-            )
-        )
-    if not is_class:
-        words.append(
-            (
-                "90 % interval of a case",
-                "if the reference is right, nine in ten new cases "
-                f"{_of_which_line(leaves, result._words)} are inside"
-                f"{'; it holds both' * (many and leaves.variances is not None)}.",
-            )
-        )
-    if not is_class:
-        seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
-        if X is None:
-            # Rules do not tell whether they were fitted with labels.
-            seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
-        words.append(("Mean in", f"beside a rule above, {mean_in(seen, rows)}"))
+    leaves, words = result.leaves_, result._words
+    seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
     if X is None:
-        words.append(("Training rows", f"the {line}’s share of their weight."))
-    else:
-        seen = ", and what was observed there," * (y is not None)
-        words.append(
-            ("Rows", f"those handed in for this report{seen} not training rows.")
-        )
-    return words
+        # Rules do not tell whether they were fitted with labels.
+        seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
+    told = sentences(
+        "projection/reading/leaves.txt",
+        line=words.line,
+        lines=words.lines,
+        many=len(leaves.means) > 1,
+        is_class=leaves.means.ndim == 3,
+        is_posterior=result.reference_.is_posterior,
+        has_noise=leaves.variances is not None,
+        have_one_variance=have_one_variance(leaves),
+        mean_in=mean_in(seen, rows),
+        has_rows=X is not None,
+        has_labels=y is not None,
+    )
+    return [(name.strip(), text) for name, _, text in (t.partition("= ") for t in told)]
 
 
 def mean_in(seen: str, rows: str) -> str:
@@ -270,15 +192,6 @@ def have_one_variance(leaves: Leaves) -> bool:
     if leaves.variances is None or len(leaves.share) == 1:
         return False
     return bool((leaves.variances == leaves.variances[:, :1]).all())
-
-
-def _of_which_line(leaves: Leaves, words: Words) -> str:
-    if not have_one_variance(leaves):
-        return f"of the {words.line}"
-    return (
-        f"of all {words.lines} together (of one it may be more or fewer: all have one "
-        "“chance”)"
-    )
 
 
 def summarize_leaves(

@@ -13,20 +13,14 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import printable
+from clearwood._words.sentences import sentences
 from clearwood.reporting.table import Table
 from clearwood.reporting.verdict import of_classes, of_values
-from clearwood.reporting.verdict.rivals import best_question
-from clearwood.reporting.verdict.saying import (
-    DOUBTED,
-    ONLY_IF_NEW,
-    WhatAllSay,
-    listed,
-)
-from clearwood.rules import RuleList, RuleSet
-from clearwood.rules.decisions.in_words import rows_in_words
+from clearwood.reporting.verdict.rivals import Predictions, best_question
+from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
 
-SENTENCES: dict[bool, Any] = {True: of_classes, False: of_values}
+FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 """Of outcomes whose errors are shares of rows, and of others."""
 
 
@@ -53,7 +47,7 @@ def summarize_verdict(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule
+    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)), FeatureSpace.numeric(1), ("well", "ill"))
     >>> X, said = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
@@ -63,99 +57,80 @@ def summarize_verdict(
     16 new rows (100 %; of many more rows like these most likely 81 to 100 %).
     How often they are right is not known: the true classes were not handed in.
     """
-    if table is None:
-        return _as_learnt(rules)
+    facts: dict[str, Any] = {
+        "is_share": rules.outcome.is_share,
+        "doubted": "warning" in rules.about,
+        "new_to": new_to,
+        **dict.fromkeys(("n", "learnt", "model", "truth", "alone", "never")),
+        "few": _hardly_known(shown),
+    }
+    facts |= _as_learnt(rules) if table is None else _on_rows(rules, table)
+    return sentences("reporting/verdict/verdict.txt", **facts)
+
+
+def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
+    """How rules stand beside the model and the truth, on rows handed in."""
     encoded = rules.encode(table.rows)
     said = np.asarray(rules.predict_encoded(encoded))
-    answers = WhatAllSay(said, table.taught, table.y)
-    doubted = "warning" in rules.about
-    say = SENTENCES[rules.outcome.is_share]
-    first = say.near_the_model(answers, new_to, doubted)
-    second = say.near_the_truth(answers, new_to)
-    limits = say.never_said(rules, answers)
-    model = " and the model" * (table.taught is not None)
-    seen = [] if new_to else [ONLY_IF_NEW.format(model)]
-    alone = [] if doubted else _one_question(rules, encoded, answers)
-    few = _hardly_known(shown, " of these rows")
-    return [first, *second, *seen, *alone, *limits, *few]
-
-
-# One question alone
+    answers = Predictions(said, table.taught, table.y)
+    of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
+    return {
+        "n": len(said),
+        "model": None if model is None else of.beside_model(said, model),
+        "truth": None if truth is None else of.beside_truth(said, model, truth),
+        "alone": _one_question(rules, encoded, answers),
+        "never": of.never_said(rules, answers),
+    }
 
 
 def _one_question(
-    rules: RuleSet, encoded: np.ndarray, answers: WhatAllSay
-) -> list[str]:
+    rules: RuleSet, encoded: np.ndarray, answers: Predictions
+) -> dict[str, Any] | None:
     """Whether one question says as much of the model as all of the rules do.
 
     The question is the best for these very rows, among the features that rules ask.
     """
     said, model = answers.rules, answers.model
-    if model is None or rules.n_literals < 2 or (model == model[0]).all():
-        return []
-    asked = sorted(rules.asked)
-    say = SENTENCES[rules.outcome.is_share]
-    said, model = (say.numbers_of(rules, points) for points in (said, model))
+    if model is None or "warning" in rules.about or rules.n_literals < 2:
+        return None
+    if (model == model[0]).all():
+        return None
+    asked, of = sorted(rules.asked), FACTS[rules.outcome.is_share]
+    said, model = (of.numbers_of(rules, points) for points in (said, model))
     feature, alone = best_question(encoded[:, asked], model, rules.outcome)
-    name = rules.features.shown(asked[feature])
-    beaten, told = say.beside_one_question(said, alone, model)
-    if beaten > 0 or (alone == alone[0]).all():
-        return []
-    behind = "better than they" if beaten < 0 else "nothing shows that they do better"
-    return [
-        f"One question alone, about {printable(name)} and picked for these rows, would "
-        f"{told}: {behind}."
-    ]
+    found = of.beside_question(said, alone, model)
+    if found["beaten"] > 0 or (alone == alone[0]).all():
+        return None
+    return found | {"name": printable(rules.features.shown(asked[feature]))}
 
 
 # Without rows, and of single rules
 
 
-def _as_learnt(rules: RuleSet) -> list[str]:
-    """What is known where no rows were handed in."""
+def _as_learnt(rules: RuleSet) -> dict[str, Any]:
+    """What is known where no rows were handed in; None for what is not."""
     agreement = _on_average(rules, "agreement_caught")
-    if math.isnan(agreement):
-        return [
-            "How far these rules say what a model says is not known: no rows were "
-            "handed in."
-        ]
-    doubted = f"{DOUBTED}. " if "warning" in rules.about else ""
-    rows = rows_in_words(int(rules.n_rows))
-    say = SENTENCES[rules.outcome.is_share]
-    first = (
-        f"{doubted}How far these rules may stand in for the model on new rows is not "
-        f"known: of the {rows} that they were learnt from {say.as_learnt(agreement)}."
-    )
-    second = say.on_new_rows(_on_average(rules, "expected"))
-    few = _hardly_known(rules, " of the rows that they were learnt from")
-    return [first, *second, *few]
+    if agreement is None:
+        return {"learnt": {"agreement": None, "expected": None}, "few": None}
+    expected = _on_average(rules, "expected") if rules.outcome.is_share else None
+    learnt = {"agreement": agreement, "expected": expected, "rows": int(rules.n_rows)}
+    return {"learnt": learnt}
 
 
-def _on_average(rules: RuleSet, name: str) -> float:
-    """A statistic of the rows that lines decide, over all rows; NaN where unknown."""
-    if not isinstance(rules, RuleList):
-        return math.nan
+def _on_average(rules: RuleSet, name: str) -> float | None:
+    """A statistic of the rows that lines decide, over all rows."""
     known = [rule.statistics for rule in rules]
     lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
-    return sum(caught * value for caught, value in lines) / max(
-        sum(caught for caught, _ in lines), 1e-300
-    )
+    total = max(sum(caught for caught, _ in lines), 1e-300)
+    mean = sum(caught * value for caught, value in lines) / total
+    return None if math.isnan(mean) or not rules.one_decides else mean
 
 
-def _hardly_known(rules: RuleSet, of_what: str) -> list[str]:
+def _hardly_known(rules: RuleSet) -> dict[str, Any] | None:
     """Rules of so few rows that next to nothing is known of them."""
-    if not isinstance(rules, RuleList):
-        return []
-    rows = [(k, rule.statistics.rows_caught) for k, rule in rules.lines()]
-    few = [(k, n) for k, n in rows if n <= FEW_ROWS]
-    if not few:
-        return []
-    most = max(n for _, n in few)
-    number = count_text(most) if most else "none"
-    if len(few) == 1:
-        return [
-            f"Little is known of rule {few[0][0]}, which decides {number}{of_what}."
-        ]
-    names = listed([str(k) for k, _ in few], "and")
-    each = f"at most {number}{of_what} each" if most else f"none{of_what}"
-    return [f"Little is known of rules {names}, which decide {each}."]
+    rows = {str(k): rule.statistics.rows_caught for k, rule in rules.lines()}
+    few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
+    if not few or not rules.one_decides:
+        return None
+    most = max(few.values())
+    return {"lines": list(few), "most": count_text(most) if most else None}

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtr
 
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.intervals import LEVEL, mean_of
+from clearwood.outcomes.intervals import LEVEL, mean_of
 from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12
 """So much nearer, in units of the largest value, is no nearer."""
+
+
+class Predictions(NamedTuple):
+    """What all say of the rows handed in; None where nobody knows."""
+
+    rules: np.ndarray
+    model: np.ndarray | None
+    truth: np.ndarray | None
 
 
 def better(one: np.ndarray, other: np.ndarray) -> int:

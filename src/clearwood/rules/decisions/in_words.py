@@ -10,7 +10,8 @@ import numpy as np
 
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, rounded_text
-from clearwood.rules.evaluation.intervals import Rate
+from clearwood._words.sentences import rows_in_words
+from clearwood.outcomes.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
 from clearwood.rules.rule import wrapped
 
@@ -47,17 +48,6 @@ def when_called(found: Decisions) -> str:
     if found.threshold is None:
         return f"{label} is said where the rules say it"
     return f"{label} is said where its probability is at least {found.threshold:g}"
-
-
-def rows_in_words(n: int) -> str:
-    """A number of rows.
-
-    Examples
-    --------
-    >>> rows_in_words(1), rows_in_words(12345)
-    ('1 row', '12,345 rows')
-    """
-    return f"{n:,} row{'s' * (n != 1)}"
 
 
 def decisions_text(found: Decisions) -> str:

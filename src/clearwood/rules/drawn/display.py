@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._html import count_text
-from clearwood.charts.display import Display, axes_of
-from clearwood.charts.style import COLOURS, QUIET, colour, plain
+from clearwood._words.labels import printable
+from clearwood.charts.chart import Chart
+from clearwood.charts.display import Display
+from clearwood.charts.marks import Key, Linked, Mark
+from clearwood.charts.shapes import Disc, Shape, TextLine, box, drawing
+from clearwood.charts.style import COLOURS, QUIET, colour
 from clearwood.rules.drawn.layout import (
     EDGE,
     GAP,
@@ -17,11 +21,14 @@ from clearwood.rules.drawn.layout import (
     STRIP_HEIGHT,
     Drawing,
     PlacedNode,
+    PlacedStrip,
     lay_out,
 )
 from clearwood.rules.drawn.nodes import DrawnTree, draw_tree
 
-PER_INCH = 80.0
+SMALLEST = 0.8
+"""How far a picture shrinks with its room: letters of 13 pixels to 10, no further."""
+LETTERS = 13.0
 PALE, WAY = "#C9D0DA", "#1C2430"
 
 
@@ -82,96 +89,92 @@ class TreeDisplay(Display):
         """
         return cls(draw_tree(estimator, X, y, row=row))
 
-    def _draw(self, ax: Any) -> list[Any]:
-        place = lay_out(self.tree)
-        foot = place.height + 30.0
-        ax = axes_of(ax, place.width / PER_INCH, foot / PER_INCH)
-        ax.set(xlim=(0, place.width), ylim=(foot, 0))
-        ax.axis("off")
+    def chart(self) -> Chart:
+        """Lines below nodes, and what stands beside each."""
+        tree, place = self.tree, lay_out(self.tree)
+        marks = [mark for node in place.nodes for mark in _link(node)]
+        marks.append(TextLine(place.width - EDGE, 6, "rows", "answer", "end", 10.0))
         for node in place.nodes:
-            _draw_link(ax, node)
-        for node in place.nodes:
-            _draw_node(ax, node, place)
-        _draw_foot(ax, place)
-        return [ax]
+            faded = tree.has_way and not node.node.on_way
+            look = "node off" if faded else "node"
+            marks.append(
+                Linked(_parts(node, place, faded), tree.words(node.node), look=look)
+            )
+        keys = [
+            Key(printable(str(label)), f"full {ink(k)}", colour(k))
+            for k, label in enumerate(tree.classes)
+        ]
+        if not tree.classes:
+            low, high = tree.ends
+            says = f"axes of values, and dots: from {low:.4g} to {high:.4g}"
+            keys = [Key(says, "full c0", COLOURS[0])]
+        n_leaves = sum(node.rule is not None for node in tree.nodes)
+        title = f"A tree of {n_leaves} leaves that says {printable(tree.target)}"
+        least = SMALLEST * place.width
+        return drawing(title, [*marks, *keys], place.width, place.height, least=least)
 
 
-def _draw_link(ax: Any, placed: PlacedNode) -> None:
+def ink(k: int) -> str:
+    """The style of a class."""
+    return f"c{k % len(COLOURS)}"
+
+
+def _link(placed: PlacedNode) -> list[Mark]:
+    """Down or up from the node above, then over."""
     if placed.link is None:
-        return
+        return []
     (x, y), dark = placed.link, placed.node.on_way
-    ax.plot(
-        [x, x, placed.x], [y, placed.y, placed.y], color=WAY if dark else PALE,
-        linewidth=0.8 * placed.thickness, solid_joinstyle="round",
-        solid_capstyle="round", zorder=2 if dark else 1,
-    )  # fmt: skip
+    corners = [(x, y), (x, placed.y), (placed.x, placed.y)]
+    look, colour_of = ("link way", WAY) if dark else ("link", PALE)
+    way = Shape([corners], look, colour_of, placed.thickness)
     answer, at = ("yes", y - LINE) if placed.is_yes else ("no", y + LINE)
-    ax.text(x - 3, at, answer, fontsize=6, color=QUIET, ha="right", va="center")
+    return [way, TextLine(x - 3, at, answer, "answer", "end", 10.0)]
 
 
-def _draw_node(ax: Any, placed: PlacedNode, place: Drawing) -> None:
-    tree = place.tree
-    node, is_leaf = placed.node, placed.node.rule is not None
-    faded = tree.has_way and not node.on_way
-    ink = QUIET if faded else "black"
-    ax.plot(
-        [placed.x], [placed.y], marker="o" if is_leaf else "s", markersize=5,
-        markeredgecolor=WAY, markerfacecolor=WAY if is_leaf else "white", zorder=4,
-    )  # fmt: skip
-    for strip in placed.strips:
-        _draw_strip(ax, strip, tree)
-        words = plain(*strip.lines)
-        ax.text(strip.text_x, strip.y, words, fontsize=8.5, va="center", color=ink)
-    for k, left, width in placed.shares:
-        _bar(ax, left, placed.y - 5, width, 10, colour(k))
+def _parts(placed: PlacedNode, place: Drawing, faded: bool) -> list[Mark]:
+    """A square with what it asks, or a dot with what it says; and the rows."""
+    node, x, y = placed.node, placed.x, placed.y
+    parts = [mark for strip in placed.strips for mark in _strip(strip, place, faded)]
+    if node.rule is None:
+        parts.append(Shape([box(x - 4, y - 4, 8, 8)], "question", "white", edge=WAY))
+    else:
+        parts.append(Disc(x, y, 4.0, "leaf", WAY, WAY))
+    parts += [
+        Shape([box(left, y - 5, width, 10)], f"full {ink(k)}", colour(k))
+        for k, left, width in placed.shares
+    ]
     if placed.dot is not None:
-        left = placed.x + GAP
-        ax.hlines(placed.y, left, left + SHARES, color=PALE, linewidth=1)
-        ax.plot([placed.dot], [placed.y], "o", markersize=5, color=COLOURS[0])
-    if is_leaf:
-        words = plain(*placed.lines)
-        ax.text(placed.text_x, placed.y, words, fontsize=8.5, va="center",
-                weight="bold", color=ink)  # fmt: skip
+        ends = [(x + GAP, y), (x + GAP + SHARES, y)]
+        parts.append(Shape([ends], "axis", PALE, 1.0))
+        parts.append(Disc(placed.dot, y, 4.0, "full c0", COLOURS[0], COLOURS[0]))
+    parts += _lines(placed.lines, placed.text_x, y, "strong" if faded else "panel")
     if node.rows == node.rows:
-        _quiet(ax, place.width - EDGE, placed.y, count_text(node.rows), "right")
+        rows = count_text(node.rows)
+        parts.append(TextLine(place.width - EDGE, y, rows, "", "end", LETTERS))
+    return parts
 
 
-def _draw_strip(ax: Any, strip: Any, tree: DrawnTree) -> None:
-    for k, left, top, width, height in strip.rects:
-        _bar(ax, left, top, width, height, colour(k) if tree.classes else PALE)
-    if strip.dots:
-        ax.plot(*zip(*strip.dots), "o", markersize=1.8, color=COLOURS[0])
+def _strip(strip: PlacedStrip, place: Drawing, faded: bool) -> list[Mark]:
+    """The feature in the rows that come there, the cut, and the condition."""
+    marks: list[Mark] = []
+    for k in sorted({k for k, *_ in strip.rects}):
+        bars = [box(*rect) for c, *rect in strip.rects if c == k]
+        is_class = bool(place.tree.classes)
+        look, fill = (f"full {ink(k)}", colour(k)) if is_class else ("count", PALE)
+        marks.append(Shape(bars, look, fill))
+    marks += [Disc(x, y, 1.8, "full c0", COLOURS[0], COLOURS[0]) for x, y in strip.dots]
     if strip.rects:
         y = strip.y + 0.5 * STRIP_HEIGHT
-        ax.hlines(y, strip.x, strip.x + STRIP, color=QUIET, linewidth=0.5)
-        ax.vlines(strip.cuts, y - STRIP_HEIGHT - 2, y + 2, color="black", linewidth=1.2)
+        marks.append(Shape([[(strip.x, y), (strip.x + STRIP, y)]], "axis", QUIET, 1.0))
+        cuts = [[(x, y - STRIP_HEIGHT - 2), (x, y + 2)] for x in strip.cuts]
+        marks.append(Shape(cuts, "cut", "black", 2.0))
+    return marks + _lines(strip.lines, strip.text_x, strip.y, "" if faded else "says")
 
 
-def _quiet(ax: Any, x: float, y: float, words: str, align: str) -> None:
-    ax.text(x, y, words, fontsize=8, ha=align, va="center", color=QUIET)
-
-
-def _bar(ax: Any, left: float, top: float, wide: float, high: float, ink: str) -> None:
-    from matplotlib.patches import Rectangle
-
-    ax.add_patch(Rectangle((left, top), wide, high, facecolor=ink, linewidth=0))
-
-
-def _draw_foot(ax: Any, place: Drawing) -> None:
-    """What the colours mean."""
-    from matplotlib.patches import Patch
-
-    ax.text(
-        place.width - EDGE, 3, "rows", fontsize=8, ha="right", va="center", color=QUIET
-    )
-    classes = place.tree.classes
-    if not classes:
-        low, high = place.tree.ends
-        words = f"axes of values and dots: from {low:.4g} to {high:.4g}"
-        _quiet(ax, EDGE, place.height + 15, words, "left")
-        return
-    marks = [Patch(color=colour(k), label=plain(str(c))) for k, c in enumerate(classes)]
-    ax.legend(
-        handles=marks, loc="lower left", ncols=min(len(marks), 6), fontsize=8,
-        frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
-    )  # fmt: skip
+def _lines(lines: list[str], x: float, middle: float, look: str) -> list[Mark]:
+    """Lines of text about a height."""
+    first = middle - LINE * (len(lines) - 1) / 2
+    return [
+        TextLine(x, first + LINE * k, line, look, "start", LETTERS)
+        for k, line in enumerate(lines)
+    ]

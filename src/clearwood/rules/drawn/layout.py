@@ -10,7 +10,8 @@ from typing import NamedTuple
 from clearwood.rules.drawn.nodes import DrawnNode, DrawnTree
 from clearwood.rules.drawn.strips import Bar
 
-WIDTH, NARROWEST, EDGE = 720.0, 360.0, 10.0
+WIDTH, NARROWEST, LEFT, EDGE = 720.0, 360.0, 24.0, 10.0
+"""Most and least width, and what is free to the left and to the right."""
 STRIP, STRIP_HEIGHT = 112.0, 22.0
 """Of the histogram of a feature."""
 
@@ -83,7 +84,7 @@ def lay_out(tree: DrawnTree) -> Drawing:
     """
     deepest = max(node.depth for node in tree.nodes)
     step = min(STEPS[0], STEPS[1] / max(deepest, 1))
-    xs = [EDGE + step * node.depth for node in tree.nodes]
+    xs = [LEFT + step * node.depth for node in tree.nodes]
     ys, bodies, y = [], [], 8.0
     for node, x in zip(tree.nodes, xs):
         strips, lines, height = _body(node, x, y, tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,11 @@ from numpy.typing import ArrayLike
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.charts.chart import Chart
 from clearwood.charts.display import Display, axes_of
-from clearwood.charts.style import COLOURS, QUIET, plain, text_width, wrapped
-from clearwood.charts.table import Text, closed, draw_texts, measures, opened
+from clearwood.charts.marks import Linked, Mark
+from clearwood.charts.shapes import Shape, TextLine, box, drawing
+from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
 from clearwood.sampling.diagnostics import Diagnosis, diagnose
@@ -25,10 +28,14 @@ from clearwood.sbfc.reading.feature_graph import (
     check_classifier,
     single_graph,
 )
-from clearwood.sbfc.reading.graph_layout import GraphLayout, lay_out_graph
+from clearwood.sbfc.reading.graph_layout import FeatureBox, Measure, lay_out_graph
 
-DARKEST = 0.55
-"""Of the colour in the box of a sure feature: black letters stay readable on it."""
+WIDTH, LETTERS, AROUND, LINE = 860.0, 13.0, 4.0, 1.25
+"""Of the graph and its letters, free space around it, in pixels of a wide screen, and
+height of a line over the size of letters."""
+DARKEST, EDGE = 0.5, "#465264"
+"""Of the colour in the box of a sure feature: black letters stay readable on it; and
+the colour of edges in matplotlib."""
 
 LONGEST_NAME = 40
 """Letters of a name beside a bar."""
@@ -111,78 +118,77 @@ class FeatureGraphDisplay(Display):
             )
         return cls(single_graph(names, graph))
 
-    def _draw(self, ax: Any) -> list[Any]:
-        ax, place = opened(ax, self._lay_out)
-        _draw_links(ax, place)
-        for box in place.boxes:
-            _draw_box(ax, box, float(self.graph.signal[box.feature]), place.size)
-        lines = _note_lines(self.graph.notes, place.width, place.size)
-        first = place.height - NOTE * place.size * (len(lines) - 0.5)
-        notes = [
-            Text(0.0, first + NOTE * place.size * i, line, quiet=True, small=True)
-            for i, line in enumerate(lines)
-        ]
-        draw_texts(ax, notes, place.size)
-        closed(ax)
-        return [ax]
-
-    def _lay_out(self, width: float, size: float) -> GraphLayout:
-        found = lay_out_graph(self.graph, width, size, text_width)
-        lines = _note_lines(self.graph.notes, found.width, found.size)
-        below = NOTE * found.size * (len(lines) + 1)
-        return found._replace(height=found.height + below)
-
-
-NOTE = 1.3
-"""Height of a line of the notes, over the size of letters."""
-
-
-def _note_lines(notes: Sequence[str], width: float, size: float) -> list[str]:
-    *_, measure = measures(size)
-    return [line for note in notes for line in wrapped(note.split(" "), width, measure)]
-
-
-def _draw_links(ax: Any, place: GraphLayout) -> None:
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-    for link in place.links:
-        curve = PathPatch(
-            Path(link.points, codes), fill=False, edgecolor="#465264", zorder=1,
-            clip_on=False,
-            linewidth=(0.4 + 3.0 * link.probability) * place.size / 9.5,
-        )  # fmt: skip
-        ax.add_patch(curve)
-
-
-def _draw_box(ax: Any, box: Any, p: float, size: float) -> None:
-    from matplotlib.colors import to_rgb
-    from matplotlib.patches import FancyBboxPatch
-
-    share = DARKEST * p
-    fill = share * np.array(to_rgb(COLOURS[0])) + (1 - share)
-    corner = 0.3 * size
-    left, top = box.x - box.width / 2, box.y - box.height / 2
-    ax.add_patch(
-        FancyBboxPatch(
-            (left, top), box.width, box.height, facecolor=fill, edgecolor=QUIET,
-            boxstyle=f"round,pad=0,rounding_size={corner}", linewidth=0.8, zorder=2,
-            clip_on=False,
+    def chart(self) -> Chart:
+        """Edges, and features above them; each leads to what a page tells of it."""
+        graph = self.graph
+        place = lay_out_graph(graph, WIDTH, LETTERS, letters_of)
+        number = {j: i for i, j in enumerate(graph.shown)}
+        beside: dict[int, list[int]] = {j: [] for j in graph.shown}
+        marks = list[Mark]()
+        for first, second, p, points in place.links:
+            beside[first].append(number[second])
+            beside[second].append(number[first])
+            names = (
+                f"{printable(graph.names[first])} and {printable(graph.names[second])}"
+            )
+            look = f"cw-edge e{number[first]} e{number[second]}"
+            says, width = f"{names}: {probability_text(p)}", 0.6 + 4.4 * p
+            way = [(x + AROUND, y + AROUND) for x, y in points]
+            marks.append(Shape([way], look, EDGE, width, is_bent=True, says=says))
+        for feature in place.boxes:
+            j = feature.feature
+            p = float(graph.signal[j])
+            says = f"{printable(graph.names[j])}: signal {probability_text(p)}"
+            near = "".join(f" b{n}" for n in beside[j])
+            look, to = f"cw-box n{number[j]}{near}", f"#f{number[j]}"
+            marks.append(Linked(_box(feature, p, place.size), says, to, look))
+        title = (
+            "Features, and lines between those that depend on each other; each feature "
+            "is a link to what is known of it"
         )
-    )  # fmt: skip
-    first = box.y - 0.5 * LINE * size * (len(box.lines) - 1)
-    for i, line in enumerate(box.lines):
-        ax.text(
-            box.x, first + LINE * size * i, plain(line), ha="center", zorder=3,
-            va="center_baseline", fontsize=size,
-        )  # fmt: skip
+        size = place.width + 2 * AROUND, place.height + 2 * AROUND
+        notes = " ".join(graph.notes)
+        return drawing(title, marks, *size, below=notes, least=size[0])
 
 
-LINE = 1.25
-"""Height of a line in a box, over the size of letters."""
+def _box(feature: FeatureBox, p: float, size: float) -> list[Mark]:
+    """Its ground, as dark as it is probably signal, and its name."""
+    x, y = feature.x + AROUND, feature.y + AROUND
+    wide, high = feature.width, feature.height
+    corners = [box(x - wide / 2, y - high / 2, wide, high)]
+    first = y - 0.5 * LINE * size * (len(feature.lines) - 1)
+    return [
+        Shape(corners, "cw-ground", "white"),
+        Shape(corners, "cw-shade", COLOURS[0], edge=QUIET, alpha=DARKEST * p),
+        *(
+            TextLine(x, first + LINE * size * i, line, "says", size=size)
+            for i, line in enumerate(feature.lines)
+        ),
+    ]
 
 
+def letters_of(size: float) -> Measure:
+    """About how wide a text is in a browser, whose letters nobody knows."""
+
+    def measure(text: str) -> float:
+        return size * sum(map(_letter_width, text))
+
+    return measure
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    if letter in "mwMW@%…—":
+        return 0.95
+    if letter in "ijl.,:;'|!()[] ":
+        return 0.38
+    return 0.74 if letter.isupper() else 0.61
+
+
+@dataclass(eq=False, repr=False)
 class SignalDisplay(Display):
     """How probably each feature is signal, the most probable first.
 
@@ -215,17 +221,10 @@ class SignalDisplay(Display):
     'probability of being signal'
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        probability: ArrayLike,
-        error: ArrayLike,
-        n_left_out: int = 0,
-    ) -> None:
-        self.names = tuple(names)
-        self.probability = np.asarray(probability, dtype=float)
-        self.error = np.asarray(error, dtype=float)
-        self.n_left_out = n_left_out
+    names: Sequence[str]
+    probability: ArrayLike
+    error: ArrayLike
+    n_left_out: int = 0
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, most: int = 30) -> SignalDisplay:
@@ -251,17 +250,18 @@ class SignalDisplay(Display):
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.names)
+        probability, error = np.asarray(self.probability), np.asarray(self.error)
         ax = axes_of(ax, 6.4, 1.2 + 0.24 * n)
         places = np.arange(n)[::-1]
-        ax.barh(places, self.probability, height=0.62, color=COLOURS[0], alpha=0.6)
-        moves = self.error > 0
-        ends = np.array([self.probability, 1 - self.probability])
-        reach = np.minimum(2 * self.error, np.maximum(ends, 0.0))[:, moves]
+        ax.barh(places, probability, height=0.62, color=COLOURS[0], alpha=0.6)
+        moves = error > 0
+        ends = np.array([probability, 1 - probability])
+        reach = np.minimum(2 * error, np.maximum(ends, 0.0))[:, moves]
         ax.errorbar(
-            self.probability[moves], places[moves], xerr=reach, fmt="none",
+            probability[moves], places[moves], xerr=reach, fmt="none",
             ecolor="black", elinewidth=1.2, capsize=2.5,
         )  # fmt: skip
-        for place, p, e in zip(places, self.probability, self.error):
+        for place, p, e in zip(places, probability, error):
             x = min(p + 2 * e, 1.0) + 0.015
             ax.text(x, place, probability_text(float(p)), va="center", fontsize=8)
         names = [_short(printable(name)) for name in self.names]

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import probability_text
+from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
 from clearwood.sampling.diagnostics import Diagnosis
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
-from clearwood.sbfc.reading.display import signal_diagnoses
+from clearwood.sbfc.reading.display import FeatureGraphDisplay, signal_diagnoses
 from clearwood.sbfc.reading.draws_display import drawn_heights
 from clearwood.sbfc.reading.feature_graph import (
     FeatureGraph,
     average_graph,
     check_classifier,
 )
-from clearwood.sbfc.reading.graph_layout import FeatureBox, Measure, lay_out_graph
-
-WIDTH, LETTERS = 860.0, 13.0
-"""Of the graph and its letters, in pixels of a wide screen."""
 
 MOST_LISTED, MOST_LEVELS = 50, 8
 """Features in the table beside those in the graph, and levels of one of them."""
@@ -52,7 +48,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     number = {j: i for i, j in enumerate(dict.fromkeys([*graph.shown, *listed]))}
     scored = X is not None and y is not None
     return {
-        "picture": _picture(graph, number),
+        "picture": _picture(graph),
         "features": _features(estimator, graph, number, order),
         "n_hidden": len(order) - len(number),
         # Those listed for their edges alone may be less probable than some left out.
@@ -64,85 +60,11 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     }
 
 
-# The graph
-
-
-def _picture(graph: FeatureGraph, number: dict[int, int]) -> dict[str, Any]:
-    """Boxes and curves as text for SVG."""
-    place = lay_out_graph(graph, WIDTH, LETTERS, _letters_of)
-    beside: dict[int, list[int]] = {j: [] for j in graph.shown}
-    for edge in graph.edges:
-        beside[edge.first].append(edge.second)
-        beside[edge.second].append(edge.first)
-    return {
-        "width": place.width,
-        "height": place.height,
-        "size": place.size,
-        "notes": graph.notes,
-        "boxes": [
-            _box(graph, box, number, beside[box.feature], place.size)
-            for box in place.boxes
-        ],
-        "links": [
-            {
-                "ends": (number[link.first], number[link.second]),
-                "path": "M{} C{} {} {}".format(
-                    *(f"{x:.1f},{y:.1f}" for x, y in link.points)
-                ),
-                "width": 0.6 + 4.4 * link.probability,
-                "says": f"{printable(graph.names[link.first])} and "
-                f"{printable(graph.names[link.second])}: "
-                f"{probability_text(link.probability)}",
-            }
-            for link in place.links
-        ],
-    }
-
-
-def _box(
-    graph: FeatureGraph,
-    box: FeatureBox,
-    number: dict[int, int],
-    beside: list[int],
-    size: float,
-) -> dict[str, Any]:
-    p = float(graph.signal[box.feature])
-    first = box.y - 0.625 * size * (len(box.lines) - 1)
-    return {
-        "number": number[box.feature],
-        "beside": [number[j] for j in beside],
-        "x": box.x - box.width / 2,
-        "y": box.y - box.height / 2,
-        "middle": box.x,
-        "width": box.width,
-        "height": box.height,
-        "shade": p,
-        "says": f"{printable(graph.names[box.feature])}: signal {probability_text(p)}",
-        "lines": [
-            (first + (1.25 * i + 0.35) * size, line) for i, line in enumerate(box.lines)
-        ],
-    }
-
-
-def _letters_of(size: float) -> Measure:
-    """About how wide a text is in a browser, whose letters nobody knows."""
-
-    def measure(text: str) -> float:
-        return size * sum(map(_letter_width, text))
-
-    return measure
-
-
-def _letter_width(letter: str) -> float:
-    if unicodedata.combining(letter):
-        return 0.0
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 1.05
-    if letter in "mwMW@%…—":
-        return 0.95
-    if letter in "ijl.,:;'|!()[] ":
-        return 0.38
-    return 0.74 if letter.isupper() else 0.61
+def _picture(graph: FeatureGraph) -> dict[str, Any]:
+    notes = " ".join(graph.notes)
+    words = f"{notes} The table below the graph says the same."
+    chart = FeatureGraphDisplay(graph).chart()
+    return {"svg": svg(chart, "graph", words), "notes": notes, "n": len(graph.shown)}
 
 
 # Features

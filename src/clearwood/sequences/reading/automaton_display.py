@@ -236,11 +236,13 @@ class AutomatonDisplay(Display):
             says = f"{self._number(move.source)} to {self._number(move.target)}"
             says = f"{says}: {share_text(move.share)}"
             width = 0.8 + 3.2 * move.share
-            arrows.append(Shape([way[:-1]], "cw-arrow", INK, width, True, says))
+            arrows.append(
+                Shape([way[:-1]], "cw-arrow", INK, width, is_bent=True, says=says)
+            )
             arrows.append(Shape([_tip(*way[-2:])], "cw-tip", INK))
             more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
             words = " ".join(move.symbols[:MOST_SYMBOLS]) + more
-            labels.append(TextLine(*label, words, "cw-label halo", size=11.0))
+            labels.append(TextLine(*label, words, "cw-label halo"))
         for i, (name, (x, y), (a, b)) in enumerate(zip(self.names, places, out)):
             number, r = self._number(i), sizes[i]
             ink = hsl(self.hues[i])
