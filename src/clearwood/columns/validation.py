@@ -188,7 +188,8 @@ def check_target(
             "numbers of samples); give one value per row."
         )
     cells = (values if given is None else given.reshape(-1)).tolist()
-    missing = np.array([is_missing(v) for v in cells], dtype=bool)
+    plain = given is None and values.dtype.kind in "biuf"
+    missing = values != values if plain else np.array([*map(is_missing, cells)], bool)
     if missing.any():
         raise InputError(
             f"Input {name} contains NaN or None in {missing.sum()} row(s), the first "
