@@ -167,7 +167,7 @@ def share_text(share: float, low: float = math.nan, high: float = math.nan) -> s
 
 
 def percent_text(share: float) -> str:
-    """Format a share in percent with three significant digits, for comparisons.
+    """Format a share in percent with at most three significant digits.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _in_units(value: float, power: int) -> float:
 
 
 def unrounded(quality: float) -> float:
-    """A share or R2; nought, where only the rounding of a value keeps it below.
+    """A share or R2, with 0 in place of a negative value within rounding error.
 
     Examples
     --------

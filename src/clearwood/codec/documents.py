@@ -91,7 +91,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def first_repeated(values: Sequence[Any]) -> Any:
-    """The first value that occurs earlier in a sequence, or None.
+    """The first value of a sequence that repeats an earlier one, or None.
 
     Examples
     --------

@@ -164,7 +164,7 @@ def _copy_pipe(path: str, copy: Any) -> None:
 
 
 def check_writable(path: Any, *, overwrite: bool = False) -> Path:
-    """Validate in advance that a path can be written.
+    """Validate in advance that a path can and may be written.
 
     Parameters
     ----------

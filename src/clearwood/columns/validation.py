@@ -18,7 +18,7 @@ from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
-"""Integers with at most so many distinct values are treated as class labels."""
+"""Integers with at most so many distinct values are class labels by default."""
 
 LARGEST_VALUE = 1e140
 """Bound below which sums of a billion squares do not overflow."""

@@ -1,9 +1,9 @@
 """Markov chain on the set of signal features, with all forests summed out.
 
-Given the set, the sum over forests is a determinant. Edges of negligible weight are
-left out, so that it factorizes over the connected components of the features. A move
-changes few of them. They are recomputed, in logs and without subtraction, so that
-rounding errors do not accumulate and weights of any size are allowed.
+Given the set, the sum over forests is a determinant. Without edges of negligible weight
+it factorizes over the connected components of the features, of which a move changes
+few. These are recomputed, in logs and without subtraction, so that rounding errors do
+not accumulate and weights of any size are allowed.
 
 A step is a sweep: Gibbs moves of every feature from one group to the other, then of
 blocks of features: clusters connected by strong edges, and branches of the best forest
