@@ -62,7 +62,7 @@ class Patience:
         self._since, self._reported = time.monotonic(), False
 
     def goes_on(self, is_there: bool) -> bool:
-        """Update and report whether it is there; False after the timeout."""
+        """Record whether the other side is available; False after the timeout."""
         waited = time.monotonic() - self._since
         if is_there:
             if self._reported:
