@@ -55,6 +55,9 @@ LONG_FILES = {
 }
 """Files with more lines of code than that, and what each holds."""
 
+BARS_IN_TABLES = {"projection/reading/section.html", "reporting/importances.html"}
+"""Templates with a small bar in every line of a table."""
+
 ENGLISH, MOST_WORDS = re.compile(r"(?<!\S)[a-z]{2,}[,;:.]?(?!\S)"), 4
 """A word of a sentence; a text with as many words is wording."""
 
@@ -357,9 +360,21 @@ def texts_of_no_test(tests: Path) -> list[str]:
     return broken
 
 
+def draws_twice(house: Path) -> list[str]:
+    """Pictures of pages that are not written by the writer of charts."""
+    files = [path for path in house.rglob("*") if path.suffix in (".py", ".html")]
+    return [
+        f"{name} writes SVG; state marks, and let charts.svg write them"
+        for path in sorted(files)
+        if (name := path.relative_to(house).as_posix()) not in BARS_IN_TABLES
+        and not name.startswith("charts/")
+        and "<svg" in path.read_text(encoding="utf-8")
+    ]
+
+
 RULES = (
     imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
-    opens_files, waits_for_ever,
+    opens_files, waits_for_ever, draws_twice,
 )  # fmt: skip
 
 
@@ -492,6 +507,11 @@ def test_questions_to_results_are_seen(tmp_path):
         "cli.x:2 hasattr(result, 'path_')",
         "rules.y:1 .is_sum",
     ]
+
+
+def test_pictures_of_their_own_are_seen(tmp_path):
+    house = build(tmp_path, {"charts/chart": "'<svg>'", "sbfc/a": "'<svg>'"})
+    assert [line.split()[0] for line in draws_twice(house)] == ["sbfc/a.py"]
 
 
 def test_made_docstrings_are_seen(tmp_path):

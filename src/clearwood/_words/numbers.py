@@ -16,6 +16,9 @@ SMALLEST, LARGEST = 1e-6, 1e16
 TINY = 1e-12
 """By so much a share may miss 0 and 1 for being a sum."""
 
+LOST_BY_ROUNDING = 2.6e-5
+"""Of R2, by values that are printed short: the square of half a percent, and a bit."""
+
 NOT_KNOWN = "not known"
 
 FEW_CODES = 20
@@ -255,3 +258,14 @@ def _in_units(value: float, power: int) -> float:
     """A number over a power of ten, which may itself be too large or small a number."""
     within = min(max(power, -300), 300)
     return value / 10.0**within / 10.0 ** (power - within)
+
+
+def unrounded(quality: float) -> float:
+    """A share or R2; nought, where only the rounding of a value keeps it below.
+
+    Examples
+    --------
+    >>> unrounded(-1.25e-06), unrounded(-0.1), unrounded(0.75)
+    (0.0, -0.1, 0.75)
+    """
+    return 0.0 if -LOST_BY_ROUNDING <= quality < 0 else quality
