@@ -33,7 +33,7 @@ NO_CATEGORY = "\0 no category"
 
 
 class DifferentPredictions(ModelError):
-    """Predictions of a model that differ from those of its trees."""
+    """Raised if the predictions of a model differ from those of its trees."""
 
 
 def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEnsemble:

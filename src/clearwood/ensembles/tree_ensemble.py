@@ -35,7 +35,7 @@ Ranked = tuple[Ranking, RankedTrees, np.ndarray]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TreeEnsemble(FlatTrees):
-    """A fitted tree ensemble, read from any library, that predicts as the original.
+    """A fitted tree ensemble of any library, with the predictions of the original.
 
     Use :func:`read_ensemble` to get one. All nodes of all trees lie in flat arrays, one
     tree after the other, parents before children; every comparison is in float64.

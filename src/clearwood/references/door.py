@@ -58,7 +58,7 @@ def reference(
     random_state: Any = None,
     **settings: Any,
 ) -> Reference:
-    """Make a reference model, draws of predictions, from a model of any kind.
+    """Make a reference model (draws of predictions) from a model of any kind.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from clearwood.references.tabular import (
 
 
 class FunctionReference(Reference):
-    """Draws that are computed by a user-defined function.
+    """Reference whose draws are computed by a user-defined function.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class FunctionReference(Reference):
         return check_draws(values, self, count_rows(X))
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """As given; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
         if not callable(self.noise):
             return super().noise_variance(X)
         rows = as_fitted(X, self.features)

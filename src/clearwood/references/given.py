@@ -15,7 +15,7 @@ from clearwood.references.tabular import columns_read_by, count_rows, task_with
 
 
 class GivenDraws(Reference):
-    """Precomputed draws at given rows, with predictions for these rows only.
+    """Reference of precomputed draws at given rows, with predictions for these only.
 
     Rows are identified by the values of their cells, in any order.
 
@@ -120,7 +120,7 @@ class GivenDraws(Reference):
         return self._values[:, self._look_up(X)]
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """As given; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
         return self.noise[:, self._look_up(X)]
 
 

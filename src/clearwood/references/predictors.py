@@ -20,7 +20,7 @@ from clearwood.references.tabular import (
 
 
 class PredictorReference(ModelReference):
-    """Predictions of one fitted model, as the only draw.
+    """Reference of one fitted model, with its predictions as the only draw.
 
     Parameters
     ----------

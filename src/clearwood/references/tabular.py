@@ -90,7 +90,7 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
 
 
 def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
-    """Numeric table with one-hot encoded categories.
+    """Convert a table to numbers, with one-hot encoded categories.
 
     Examples
     --------

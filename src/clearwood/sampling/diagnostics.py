@@ -39,7 +39,7 @@ def diagnose(draws: np.ndarray) -> Diagnosis:
 
 
 def split_rhat(draws: np.ndarray) -> float:
-    """Rank-normalised split R-hat: the maximum for location and for scale.
+    """Rank-normalised split R-hat: the larger of those for location and scale.
 
     Parameters
     ----------
