@@ -55,6 +55,9 @@ LONG_FILES = {
 }
 """Files with more lines of code than that, and what each holds."""
 
+BARS_IN_TABLES = {"projection/reading/section.html", "reporting/importances.html"}
+"""Templates with a small bar in every line of a table."""
+
 ENGLISH, MOST_WORDS = re.compile(r"(?<!\S)[a-z]{2,}[,;:.]?(?!\S)"), 4
 """A word of a sentence; a text with as many words is wording."""
 
@@ -118,15 +121,13 @@ def imported(nodes: Iterable[ast.AST], package: str) -> Iterator[str]:
         yield from (n.partition(".")[2] for n in names if n.startswith(f"{package}."))
 
 
-def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes but for what runs only in functions or for type checkers."""
+def that_run(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes but for what is there for type checkers only."""
     yield node
     for child in ast.iter_child_nodes(node):
-        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(
-            child.test
-        )
-        if not (typing or isinstance(child, ast.FunctionDef)):
-            yield from at_import_time(child)
+        is_if = isinstance(child, ast.If)
+        if not (is_if and "TYPE_CHECKING" in ast.unparse(child.test)):
+            yield from that_run(child)
 
 
 # The rules of the house
@@ -167,12 +168,12 @@ def imports_upward(house: Path) -> list[str]:
 
 
 def circles(house: Path) -> list[str]:
-    """Modules that need each other while they are imported."""
+    """Modules that need each other, be it in a function alone."""
     trees = parsed(house)
     needs: dict[str, set[str]] = {}
     for module, tree in trees.items():
         needs[module] = set()
-        for name in imported(at_import_time(tree), house.name):
+        for name in imported(that_run(tree), house.name):
             target = name if name in trees else name.rpartition(".")[0]
             folders = target.split(".")
             chain = {".".join(folders[: i + 1]) for i in range(len(folders))}
@@ -359,9 +360,21 @@ def texts_of_no_test(tests: Path) -> list[str]:
     return broken
 
 
+def draws_twice(house: Path) -> list[str]:
+    """Pictures of pages that are not written by the writer of charts."""
+    files = [path for path in house.rglob("*") if path.suffix in (".py", ".html")]
+    return [
+        f"{name} writes SVG; state marks, and let charts.svg write them"
+        for path in sorted(files)
+        if (name := path.relative_to(house).as_posix()) not in BARS_IN_TABLES
+        and not name.startswith("charts/")
+        and "<svg" in path.read_text(encoding="utf-8")
+    ]
+
+
 RULES = (
     imports_upward, circles, crowded, names_alike, asks_what_it_is, made_docstrings,
-    opens_files, waits_for_ever,
+    opens_files, waits_for_ever, draws_twice,
 )  # fmt: skip
 
 
@@ -425,7 +438,7 @@ def test_imports_go_down(tmp_path, room, line, broken):
 @pytest.mark.parametrize(
     ("one", "two", "found"),
     [
-        ("from cw.a import two", "def f():\n    from cw.a import one", []),
+        ("import cw.a.two", "def f():\n    from cw.a import one", ["a.one -> a.two"]),
         ("from cw.a import two", "if TYPE_CHECKING:\n    from cw.a import one", []),
         ("from cw.a.two import x", "import cw.a.one", ["a.one -> a.two"]),
         # Through the package: it imports the module that takes a name from it.
@@ -494,6 +507,11 @@ def test_questions_to_results_are_seen(tmp_path):
         "cli.x:2 hasattr(result, 'path_')",
         "rules.y:1 .is_sum",
     ]
+
+
+def test_pictures_of_their_own_are_seen(tmp_path):
+    house = build(tmp_path, {"charts/chart": "'<svg>'", "sbfc/a": "'<svg>'"})
+    assert [line.split()[0] for line in draws_twice(house)] == ["sbfc/a.py"]
 
 
 def test_made_docstrings_are_seen(tmp_path):

@@ -92,7 +92,8 @@ def translated(root):
     from deeprob.spn.structure.node import topological_order
 
     import clearwood as cw
-    from clearwood.circuits.circuit import Circuit, Product, Sum
+    from clearwood.circuits.circuit import Circuit
+    from clearwood.circuits.nodes import Product, Sum
     from clearwood.distributions import Bernoulli
 
     made = {}

@@ -157,7 +157,7 @@ def sums(training, grid, pool, most):
     kind = ClassSumLoss if training.classes else SquaredSumLoss
     loss = kind.of(training.standardised, training.weight)
     problem = make_sum_problem(
-        grid, loss, 0.0, RIDGE[training.task], np.ones(grid.n_rows)
+        grid, loss, 0.0, RIDGE[training.outcome.is_share], np.ones(grid.n_rows)
     )
     goal = training.soft_loss(0.0)
     for found in grow_sums(problem, pool, most - 1, np.random.default_rng(0)):

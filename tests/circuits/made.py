@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import (
     Bernoulli,
     Categorical,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from tests.distributions.naive import completions, leaf_density
 
-from clearwood.circuits.circuit import Product, Sum
+from clearwood.circuits.nodes import Product, Sum
 
 
 def density(node, row):

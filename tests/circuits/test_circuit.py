@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 from tests.wording import refuses
 
-from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.nodes import Product, Sum, walk
 from clearwood.circuits.validity import check_circuit
 from clearwood.distributions import (
     Bernoulli,

@@ -8,7 +8,7 @@ from tests.circuits.test_estimators import people
 from tests.wording import refuses, same_lines
 
 import clearwood as cw
-from clearwood.circuits.circuit import Product, Sum
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.exceptions import InputError
 
 

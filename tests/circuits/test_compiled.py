@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.circuits import made, naive
 
-from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import _at_root, compile_circuit
+from clearwood.circuits.nodes import Product, Sum, walk
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import (
     Bernoulli,

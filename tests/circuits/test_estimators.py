@@ -16,7 +16,7 @@ from tests.wording import refuses, same_lines, warns
 
 import clearwood as cw
 from clearwood.circuits.base import held_out
-from clearwood.circuits.circuit import Sum, walk
+from clearwood.circuits.nodes import Sum, walk
 from clearwood.exceptions import InputError, LostDigitsWarning, UnknownCategoriesWarning
 
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)

@@ -11,9 +11,10 @@ from tests.circuits import made
 from tests.interrupts import stopped_at
 
 from clearwood._numeric.logspace import overrelaxed
-from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.expectation import em_sweeps, long_sweeps, refine
+from clearwood.circuits.nodes import Product, Sum, walk
 from clearwood.distributions import (
     Bernoulli,
     Categorical,

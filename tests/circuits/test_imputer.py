@@ -12,8 +12,9 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.imputer import filled as filled_by
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import Categorical
 from clearwood.exceptions import InputError
 

@@ -8,9 +8,9 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood._tables import open_rows
-from clearwood.circuits.circuit import walk
 from clearwood.circuits.expectation import refine
 from clearwood.circuits.learning import fitting
+from clearwood.circuits.nodes import walk
 from clearwood.exceptions import InputError
 
 pytest.importorskip("dask")

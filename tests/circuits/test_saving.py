@@ -12,8 +12,9 @@ from tests.circuits.reading.cases import heaped
 from tests.wording import refuses
 
 import clearwood as cw
-from clearwood.circuits.circuit import Circuit, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.nodes import Sum
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError, ModelFormatError

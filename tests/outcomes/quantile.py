@@ -17,6 +17,8 @@ class Quantile(Outcome):
 
     level: float = 0.5
     task: ClassVar[str] = "quantile"
+    tells_share: ClassVar[bool] = True
+    shown_name: ClassVar[str] = "share below"
     constant: ClassVar[str] = "quantile of all rows"
     error: ClassVar[str] = "mean pinball loss"
     error_unit: ClassVar[str] = "mean pinball"
@@ -32,6 +34,9 @@ class Quantile(Outcome):
         order = np.argsort(answers, kind="stable")
         reached = np.cumsum(weight[order]) >= self.level * weight.sum()
         return answers[order][reached.argmax()]
+
+    def shown(self, truth, said):
+        return truth < said
 
     def constant_of(self, points):
         return self.aggregate(points, np.ones(len(points)))

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import mean_pinball_loss
 from tests.outcomes.quantile import Quantile
 from tests.wording import same_text
 
 from clearwood._numeric import variance
 from clearwood.outcomes import OUTCOMES, ClassProbabilities, Mean, outcome_of
+from clearwood.outcomes.intervals import rate_of
 from clearwood.rules import (
     FeatureBins,
     FeatureSpace,
@@ -19,6 +21,9 @@ from clearwood.rules import (
     Training,
     build_rule_set,
 )
+from clearwood.rules.building.new_rows import JudgedLines, learn_caution
+from clearwood.rules.rule import statistics_text
+from clearwood.simplifiers import RuleListRegressor
 
 MEAN, CLASSES = Mean(), ClassProbabilities()
 VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
@@ -134,12 +139,26 @@ def test_a_new_type_says_its_aggregate_and_is_scored_by_its_loss():
         # Printed within 0.005 of the standard deviation.
         assert np.mean(here < rule.prediction) == pytest.approx(0.9, abs=0.02)
     said = rules.predict(X)
-    lost = nine.mean_loss(y, said)
+    lost = rules.evaluate(X, y).error
     assert lost == pytest.approx(mean_pinball_loss(y, said, alpha=0.9))
     assert nine.fidelity(y, said) == pytest.approx(
         1 - lost / nine.constant_error(y, None)
     )
-    assert 0 < nine.fidelity(y, said) < 1
+    # Beside what is said stands what share of the rows lies below, and how sure it is.
+    new = rng.exponential(np.where(X[:, 0] > 0.5, 3.0, 1.0))
+    for rule in rules.described_on(X, new):
+        here = new[(X[:, 0] > 0.5) == bool(rule.conditions)]
+        below = rate_of(here < rule.prediction, np.ones(len(here)))
+        known = rule.statistics
+        assert (known.low, known.high) == pytest.approx((below.low, below.high))
+        assert known.low < 0.9 < known.high
+        assert statistics_text(rule, nine)[1].startswith("share below in [0.8")
+
+
+def test_a_new_type_is_told_what_to_expect_on_rows_left_out():
+    lines = JudgedLines(*np.array([[40.0, 0.9, 0.09, 0.9, 0.09, 20.0, 0.8]] * 9).T)
+    sure = learn_caution([lines], ClassProbabilities())
+    assert learn_caution([lines], Quantile(0.9)) == sure
 
 
 def test_a_new_type_is_printed_shown_and_exported():
@@ -157,3 +176,27 @@ def test_a_new_type_is_printed_shown_and_exported():
     assert rules.to_sklearn().predict([[39.0], [36.0]]).tolist() == [2.5, 1.5]
     assert "2.5" in rules.to_sql() and "2.5" in rules.to_latex()
     assert rules[:1].outcome == rules.drop(1).outcome == Quantile(level=0.9)
+
+
+class RuleListNinth(RuleListRegressor):
+    """Lists of the ninth decile, by the type alone."""
+
+    _outcome = Quantile(level=0.9)
+
+
+def test_a_new_type_is_fitted_and_cross_fitted():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(600, 2))
+    y = rng.exponential(np.where(X[:, 0] > 0.5, 4.0, 1.0))
+    forest = RandomForestRegressor(20, min_samples_leaf=20, random_state=0)
+    settings = {"n_rules": 2, "target": "labels", "random_state": 0}
+    nine = RuleListNinth(forest, **settings).fit(X, y).rules_
+    mean = RuleListRegressor(forest, **settings).fit(X, y).rules_
+    assert nine.outcome == Quantile(level=0.9) and mean.outcome == Mean()
+    new = rng.exponential(np.where(X[:, 0] > 0.5, 4.0, 1.0))
+    lost = [mean_pinball_loss(new, r.predict(X), alpha=0.9) for r in (nine, mean)]
+    assert lost[0] == nine.evaluate(X, new).error < lost[1]
+    for rule in nine:
+        known = rule.statistics
+        assert known.low < 0.9 < known.high and math.isnan(known.spread)
+        assert "share below" in statistics_text(rule, nine.outcome)[-1]

@@ -9,10 +9,10 @@ from tests.wording import same_lines, same_text
 
 from clearwood._words.sentences import listed
 from clearwood.outcomes import ClassProbabilities
+from clearwood.outcomes.intervals import mean_interval, share_interval
 from clearwood.reporting import summarize
 from clearwood.reporting.verdict.rivals import best_question, better, nearer
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
-from clearwood.rules.evaluation.intervals import mean_interval, share_interval
 from clearwood.rules.evaluation.statistics import FEW_ROWS, few_text
 from clearwood.simplifiers import RuleListClassifier
 

@@ -11,9 +11,10 @@ from tests.wording import refuses, same_lines, same_text
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.outcomes import Mean
+from clearwood.outcomes.intervals import mean_of, rate_of
 from clearwood.rules import Interval, Rule, RuleList, RuleSet, RuleStatistics
-from clearwood.rules.evaluation.intervals import mean_of, rate_of
-from clearwood.rules.rule import interval_text, statistics_text
+from clearwood.rules.rule import statistics_text
 
 CLASSES = ("well", "ill", "dead")
 LIST = RuleList(
@@ -151,7 +152,7 @@ def test_rows_are_counted_and_weighed():
 
 def test_a_million_rows_are_told_to_the_row():
     rule = Rule((), 0.0, statistics=RuleStatistics(support=1234567.0, caught=1234567.0))
-    assert statistics_text(rule)[0] == "1234567 rows"
+    assert statistics_text(rule, Mean())[0] == "1234567 rows"
 
 
 def test_an_agreement_that_rounding_took_is_nought():
@@ -160,7 +161,7 @@ def test_an_agreement_that_rounding_took_is_nought():
         0.0,
         statistics=RuleStatistics(support=9.0, caught=9.0, agreement_caught=-1.25e-06),
     )
-    assert statistics_text(rule)[1] == "agreement 0"
+    assert statistics_text(rule, Mean())[1] == "agreement 0"
 
 
 def test_few_rows():
@@ -237,7 +238,7 @@ def test_the_ends_of_an_interval_are_told_apart(low, high, text):
     rule = Rule(
         (), 1.0, statistics=RuleStatistics(support=9, caught=9, low=low, high=high)
     )
-    assert interval_text(rule) == text
+    assert Mean().interval_text(rule.statistics) == text
 
 
 def test_blocks_of_rows_add_up():

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 SMALLEST_PROBABILITY = 1e-10
-"""Probabilities below this count as this inside a logarithm."""
+"""Lower bound of probabilities inside a logarithm."""
 
 
 def clipped_log(probability: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ def clipped_log(probability: np.ndarray) -> np.ndarray:
 
 
 def xlogx(probability: np.ndarray) -> np.ndarray:
-    """``p log p`` with ``0 log 0 = 0``, as entropies need it.
+    """``p log p`` with ``0 log 0 = 0``, as in entropies.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def xlogx(probability: np.ndarray) -> np.ndarray:
 
 
 def log_or_nothing(p: float) -> float:
-    """Log of a probability; -inf of 0, without a warning.
+    """Log of a probability; -inf for 0, without a warning.
 
     Examples
     --------
@@ -47,13 +47,13 @@ def log_or_nothing(p: float) -> float:
 
 
 MOST_RATIO = 1e30
-"""Of a new number and an old one: its powers are no overflow."""
+"""Bound on the ratio of a new number to an old one, whose powers do not overflow."""
 
 
 def overrelaxed(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
-    """Numbers ``length`` times as far from old ones as new ones are, in logs.
+    """Over-relaxed update: ``length`` times the step from old to new, in logs.
 
-    Numbers are not negative; where the old one was 0, it is the new one.
+    Numbers are nonnegative; where the old one is 0, the new one is returned.
 
     Examples
     --------

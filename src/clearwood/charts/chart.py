@@ -33,8 +33,8 @@ WIDTH, RIGHT = 720.0, 20.0
 """Of the canvas, and of what is left free on it to the right, in pixels."""
 MANY, LINE = 40, 120
 """Ticks from which on their labels are small; letters of a line below a picture."""
-SMALL = 9.0
-"""Letters of a legend of matplotlib, in points."""
+SMALL, BELOW = 9.0, 36.0
+"""Letters of a legend of matplotlib, and how far below a panel it is, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
 """Room for names of levels above a panel, before the next panel, and below the last."""
 LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
@@ -221,10 +221,11 @@ class Panel:
         if self.legend == "below" and labels:
             # As many columns as fit.
             width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
-            room = 72 * ax.figure.get_figwidth() * ax.get_position().width
+            place, (wide, high) = ax.get_position(), 72 * ax.figure.get_size_inches()
+            room, down = wide * place.width, BELOW / (high * place.height)
             ax.legend(
                 ncols=max(1, int(room / width)), fontsize=SMALL, frameon=False,
-                loc="upper center", bbox_to_anchor=(0.5, -0.13),
+                loc="upper center", bbox_to_anchor=(0.5, -down),
             )  # fmt: skip
         elif self.legend and labels:
             # On white, so that no line runs through the words.

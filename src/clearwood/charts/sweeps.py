@@ -6,44 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.charts.display import axes_of
-from clearwood.charts.style import QUIET, colour
+from clearwood.charts.chart import Axis, Chart, Panel
+from clearwood.charts.marks import Points
+from clearwood.charts.style import COLOURS
 
 
-def draw_sweeps(ax: Any, values: np.ndarray, rhat: float, what: str) -> Any:
-    """Draw chains of numbers, and what R-hat says of them.
+def sweeps_chart(values: Any, rhat: float, what: str, across: str = "draw") -> Chart:
+    """Chains of numbers, and what R-hat says of them.
 
     Parameters
     ----------
-    ax : matplotlib Axes or None
-        A new figure by default.
-    values : ndarray of shape (n_chains, n_draws)
+    values : array-like of shape (n_chains, n_draws)
     rhat : float
         NaN where nothing is said of it.
-    what : str
-        The numbers, in words.
-
-    Returns
-    -------
-    matplotlib Axes
+    what, across : str
+        The numbers, and what they stand side by side for, in words.
     """
-    from matplotlib.ticker import MaxNLocator
-
-    ax = axes_of(ax, 7.2, 3.6)
-    n = values.shape[1]
-    for i, one in enumerate(values):
-        ax.plot(
-            np.arange(1, n + 1), one, color=colour(i), linewidth=0.9, alpha=0.8,
-            label=f"chain {i + 1}",
-        )  # fmt: skip
-    ax.set(xlabel="draw", ylabel=what, xlim=(1, max(n, 2)))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    ax.ticklabel_format(axis="y", useOffset=False)
-    if not np.isnan(rhat):
-        said = f"R-hat {rhat:.3f} (1 where chains agree)"
-        ax.set_title(said, fontsize=9, color=QUIET, loc="left")
-    if len(values) > 1:
-        ax.legend(fontsize=8, frameon=False, ncols=4, loc="lower right",
-                  bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, handlelength=1.2,
-                  columnspacing=1.2)  # fmt: skip
-    return ax
+    chains = np.atleast_2d(np.asarray(values, dtype=float))
+    n = chains.shape[1]
+    names = [f"chain {i + 1}" if len(chains) > 1 else "" for i in range(len(chains))]
+    lines = [
+        Points(
+            np.arange(1, n + 1), one, f"c{i % len(COLOURS)}", name, width=0.9, alpha=0.8
+        )
+        for i, (one, name) in enumerate(zip(chains, names))
+    ]
+    above = "" if np.isnan(rhat) else f"R-hat {rhat:.3f} (1 where chains agree)"
+    x = Axis(across, 1, max(n, 2), is_whole=True)
+    y = Axis(what, shown="{:.8g}".format)
+    panel = Panel(lines, x, y, legend="below", above=above)
+    return Chart(f"The {what} of all chains", [panel], size=(7.2, 3.6))

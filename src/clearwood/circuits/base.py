@@ -19,7 +19,7 @@ from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import only_read, sample_of, says_of_tables
-from clearwood.circuits.circuit import Circuit, Heap, Node, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
@@ -30,6 +30,7 @@ from clearwood.circuits.learning.variables import (
     row_of,
     table_of,
 )
+from clearwood.circuits.nodes import Heap, Node, Sum
 from clearwood.circuits.queries import (
     LevelShares,
     MostProbable,

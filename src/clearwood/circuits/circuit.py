@@ -6,81 +6,15 @@ compiled from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from clearwood.circuits.nodes import Heap, Node, Product, Sum, walk, with_children
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.distributions import Leaf
 
 if TYPE_CHECKING:
     from clearwood.circuits.compiled import Compiled
-
-
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """A mixture: every row is of one of several kinds.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_children,)
-        Shares of the kinds; they add up to 1.
-    children : tuple of nodes
-        All over the same variables.
-    variables : tuple of int
-        What the node is a distribution of, in increasing order; follows from the rest.
-    """
-
-    weights: np.ndarray
-    children: tuple[Node, ...]
-    variables: tuple[int, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        # Once, from the children: circuits may be deeper than Python recurses.
-        own = self.children[0].variables if self.children else ()
-        object.__setattr__(self, "variables", in_order(own))
-
-
-@dataclass(frozen=True, eq=False)
-class Product:
-    """Groups of columns that are independent of each other, here.
-
-    Attributes
-    ----------
-    children : tuple of nodes
-        No two over the same variable.
-    variables : tuple of int
-        What the node is a distribution of, in increasing order; follows from the rest.
-    """
-
-    children: tuple[Node, ...]
-    variables: tuple[int, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        own = tuple(j for child in self.children for j in child.variables)
-        object.__setattr__(self, "variables", in_order(own))
-
-
-Node = Sum | Product | Leaf
-
-
-class Heap(NamedTuple):
-    """A value that many cells of a continuous column of a table have.
-
-    Attributes
-    ----------
-    column : int
-    value : float
-    reach : float
-        Half the way to the nearest other value in the table.
-    """
-
-    column: int
-    value: float
-    reach: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,6 +61,7 @@ class Circuit:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from clearwood.distributions import Bernoulli, Gaussian
         >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
         >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
@@ -185,62 +120,6 @@ class Circuit:
             else node.degrees_of_freedom
             for node in walk(self.root)
         )
-
-
-def in_order(variables: tuple[int, ...]) -> tuple[int, ...]:
-    """Variables in increasing order; the same tuple where they are."""
-    ordered = tuple(sorted(variables))
-    return variables if variables == ordered else ordered
-
-
-def walk(root: Node) -> Iterator[Node]:
-    """All nodes, children before their parents and in their order; the root last.
-
-    Examples
-    --------
-    >>> from clearwood.distributions import Bernoulli
-    >>> [type(node).__name__ for node in walk(Product((Bernoulli(0, 0.5),)))]
-    ['Bernoulli', 'Product']
-    """
-    found, left = [], [root]
-    while left:
-        node = left.pop()
-        found.append(node)
-        if isinstance(node, Sum | Product):
-            left.extend(node.children)
-    return reversed(found)
-
-
-def fold(
-    root: Node,
-    leaf: Callable[[Leaf], Any],
-    product: Callable[[Product, Sequence[Any]], Any],
-    sum_: Callable[[Sum, Sequence[Any]], Any],
-) -> Any:
-    """What the nodes give, one after the other, from the leaves up.
-
-    Examples
-    --------
-    >>> from clearwood.distributions import Bernoulli
-    >>> root = Product((Bernoulli(0, 0.5), Bernoulli(1, 0.5)))
-    >>> fold(root, lambda leaf: 1, lambda node, below: sum(below), None)
-    2
-    """
-    found: list[Any] = []
-    for node in walk(root):
-        if not isinstance(node, Sum | Product):
-            found.append(leaf(node))
-            continue
-        below = found[-len(node.children) :]
-        del found[-len(node.children) :]
-        combine: Any = sum_ if isinstance(node, Sum) else product
-        found.append(combine(node, below))
-    return found[0]
-
-
-def with_children(node: Sum | Product, children: Sequence[Node]) -> Sum | Product:
-    """The same sum or product of other nodes."""
-    return replace(node, children=tuple(children))
 
 
 def _filled(

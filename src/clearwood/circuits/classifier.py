@@ -23,13 +23,14 @@ from clearwood._tables.learning import (
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
 from clearwood.circuits.base import LearnsCircuit, encoded
-from clearwood.circuits.circuit import Circuit, Node, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
+from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprise import surprises
 from clearwood.columns.feature_space import FeatureSpace

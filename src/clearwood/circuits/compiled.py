@@ -11,22 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearwood._kernels.circuits import pass_downward, pass_upward
 from clearwood._numeric import Blocks
 from clearwood._numeric.logspace import overrelaxed
-from clearwood.circuits.circuit import (
-    Circuit,
-    Node,
-    Product,
-    Sum,
-    fold,
-    with_children,
-)
 from clearwood.circuits.leaf_arrays import Edges, LeafArrays, compile_leaves
+from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
 from clearwood.distributions.categorical import shares
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 ROWS = 1024
 """Rows at a time, in logs: each takes 8 bytes for every place, downward twice that."""
@@ -186,6 +183,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
     >>> from clearwood.distributions import Bernoulli
     >>> root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.7)))

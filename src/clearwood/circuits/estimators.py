@@ -10,7 +10,6 @@ import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood.circuits.base import LearnsCircuit
-from clearwood.circuits.circuit import Node
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     CRITICAL_PS,
@@ -22,6 +21,7 @@ from clearwood.circuits.learning.fitting import (
     learn_spn,
     mini_spn,
 )
+from clearwood.circuits.nodes import Node
 
 
 def choices_of(exactly_as: str | None, n_networks: int) -> Choices:

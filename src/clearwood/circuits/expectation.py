@@ -66,7 +66,7 @@ def refine(
     Examples
     --------
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Sum
+    >>> from clearwood.circuits.nodes import Sum
     >>> from clearwood.distributions import Gaussian
     >>> root = Sum(np.full(2, 0.5), (Gaussian(0, 1.0, 1.0), Gaussian(0, 8.0, 1.0)))
     >>> circuit = Circuit(root, FeatureSpace(("x",), (None,)))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval
 from clearwood.circuits.base import LearnsCircuit
-from clearwood.circuits.circuit import Circuit, Node
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.dependence import CRITICAL_P
@@ -24,6 +24,7 @@ from clearwood.circuits.learning.fitting import (
     polished,
 )
 from clearwood.circuits.learning.pareto import likeliest, pareto_spn
+from clearwood.circuits.nodes import Node
 from clearwood.exceptions import InputError
 
 NO_FRONT = (

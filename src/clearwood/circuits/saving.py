@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from clearwood import codec
-from clearwood.circuits.circuit import Circuit, Heap, Node, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.learning.variables import NOTHING
+from clearwood.circuits.nodes import Heap, Node, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.codec.documents import Place

@@ -6,7 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.distributions import Leaf
 from clearwood.distributions.categorical import shares_fault
 from clearwood.exceptions import InputError

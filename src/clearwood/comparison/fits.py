@@ -134,7 +134,7 @@ def _read(
 def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray | None:
     if not rules.classes:
         return None
-    return problem.spread_out(rules.probabilities_encoded(encoded), rules.classes)
+    return problem.spread_out(rules.answers_encoded(encoded), rules.classes)
 
 
 def warm_up(method: str, task: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 from scipy.special import softmax, xlogy
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, percent_text
+from clearwood._words.numbers import number_text, percent_text, share_text
 from clearwood.outcomes.outcome import Outcome, Shorten, Write
 
 DECIMALS = 3
@@ -34,9 +35,11 @@ class ClassProbabilities(Outcome):
     """
 
     task: ClassVar[str] = "classification"
+    model_task: ClassVar[str] = "classification"
     is_share: ClassVar[bool] = True
     added: ClassVar[str] = "log-odds of "
     averaged: ClassVar[str] = "probabilities of "
+    tells_share: ClassVar[bool] = True
     scoring: ClassVar[str] = "log_loss"
     constant: ClassVar[str] = "commonest class"
     error: ClassVar[str] = "error"
@@ -166,6 +169,28 @@ class ClassProbabilities(Outcome):
         from sklearn.tree import DecisionTreeClassifier
 
         return DecisionTreeClassifier
+
+    def shown(self, truth: np.ndarray, said: Any) -> np.ndarray:
+        """Whether a row is of the class."""
+        return truth == said
+
+    def interval_text(self, known: Any) -> str:
+        """Nothing: it stands behind a share."""
+        return ""
+
+    def told(self, known: Any) -> list[str]:
+        """Agreement, and precision unless it is known what to expect of new rows."""
+        labels_known = not math.isnan(known.precision_caught)
+        named = {"agreement": known.agreement_caught}
+        if not known.is_expected:
+            named["precision"] = known.precision_caught
+        parts = []
+        for name, value in named.items():
+            has_ends = not known.is_expected and labels_known == (name == "precision")
+            ends = (known.low, known.high) if has_ends else ()
+            if not math.isnan(value):
+                parts.append(f"{name} {share_text(value, *ends)}")
+        return parts
 
     def in_words(self) -> str:
         """The task with all classes."""

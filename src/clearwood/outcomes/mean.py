@@ -23,6 +23,7 @@ class Mean(Outcome):
     """
 
     task: ClassVar[str] = "regression"
+    shown_name: ClassVar[str] = "mean"
     constant: ClassVar[str] = "mean"
     error: ClassVar[str] = "mean squared error"
     error_unit: ClassVar[str] = "mean squared"

@@ -12,8 +12,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clearwood._numeric import variance
-from clearwood._words.numbers import number_text, short_text, short_value
+from clearwood._words.numbers import (
+    measured_text,
+    number_text,
+    share_text,
+    short_text,
+    short_value,
+    unrounded,
+)
 from clearwood.columns.validation import check_target
+from clearwood.outcomes.intervals import mean_interval, share_interval
 
 Write = Callable[[float], str]
 Shorten = Callable[[float], float]
@@ -32,8 +40,14 @@ class Outcome(ABC):
         Class labels in order; empty where numbers are predicted.
     task : str
         As estimators, files and commands call it.
+    model_task : str
+        Task of the models that rules may speak for.
     is_share : bool
         Whether errors and agreement are shares of rows.
+    tells_share : bool
+        Whether what rows show of a rule (``shown``) is a share of them.
+    shown_name : str
+        What that is called.
     scoring : str
         By what rules are judged on held-out rows where nothing else is asked for.
     added, averaged : str
@@ -48,7 +62,10 @@ class Outcome(ABC):
 
     classes: tuple[Any, ...] = ()
     task: ClassVar[str]
+    model_task: ClassVar[str] = "regression"
     is_share: ClassVar[bool] = False
+    tells_share: ClassVar[bool] = False
+    shown_name: ClassVar[str] = ""
     scoring: ClassVar[str] = "agreement"
     added: ClassVar[str] = ""
     averaged: ClassVar[str] = ""
@@ -201,6 +218,69 @@ class Outcome(ABC):
         spread = variance(answers, weight) ** 0.5
         centre = float(np.average(answers, weights=weight))
         return centre, spread if spread > 0 else 1.0
+
+    # What other rows show of what is said, and how sure that is
+
+    def shown(self, truth: np.ndarray, said: Any) -> np.ndarray:
+        """Of each row a number whose mean is told beside what is said: its value."""
+        return truth
+
+    def interval(
+        self, mean: float, variance: float, n: float, counts: float | None = None
+    ) -> dict[str, float]:
+        """The 95 % interval of the mean of ``shown`` among ``n`` rows.
+
+        Wilson's of a share, Student's of a mean, beside which stands the spread.
+
+        Parameters
+        ----------
+        mean, variance, n : float
+            Of the rows.
+        counts : float, optional
+            The mean is as uncertain as that of so many rows.
+        """
+        if self.tells_share:
+            low, high = share_interval(mean, n if counts is None else counts)
+            return {"low": low, "high": high}
+        # As many degrees of freedom as there are rows, whatever they count for.
+        off = variance if counts is None else variance * (n - 1) / counts
+        low, high = mean_interval(mean, off, n)
+        return {"low": low, "high": high, "spread": math.sqrt(variance)}
+
+    def expected_text(self, known: Any) -> str:
+        """What is expected on new rows, and its interval; or nothing.
+
+        ``known`` are the ``RuleStatistics`` of a rule.
+        """
+        if not known.is_expected:
+            return ""
+        if math.isnan(known.low):
+            return short_text(known.expected)
+        write = share_text if self.tells_share else measured_text
+        return write(known.expected, known.low, known.high)
+
+    def interval_text(self, known: Any) -> str:
+        """The interval alone, where it stands beside no share; else nothing."""
+        if math.isnan(known.low):
+            return ""
+        told = measured_text((known.low + known.high) / 2, known.low, known.high)
+        return told[told.index("[") :]
+
+    def told(self, known: Any) -> list[str]:
+        """What is known of a rule on the rows that it decides, in few words.
+
+        The interval stands behind the number that it is of.
+        """
+        parts = []
+        if not math.isnan(known.agreement_caught):
+            parts.append(f"agreement {short_text(unrounded(known.agreement_caught))}")
+        if known.is_expected:
+            parts.append(f"{self.shown_name} {self.expected_text(known)}")
+        elif self.interval_text(known):
+            parts.append(f"{self.shown_name} in {self.interval_text(known)}")
+        if not math.isnan(known.spread):
+            parts.append(f"spread {short_text(known.spread)}")
+        return parts
 
     # What rules say, and how it is written
 

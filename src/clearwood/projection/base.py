@@ -154,7 +154,7 @@ class ProjectedRules(BaseEstimator):
         )
         self.rules_ = rules.with_target(name)
         self.leaves_ = self._leaves(answers, training, self.rules_)
-        said, proxy = answers.mean, self._said_by_rules(training.encoded)
+        said, proxy = answers.mean, self.rules_.answers_encoded(training.encoded)
         self.fidelity_ = share_followed(said, proxy, weight)
         # One line says one thing, as asked.
         if self._most_lines > 1:
@@ -171,10 +171,6 @@ class ProjectedRules(BaseEstimator):
             told = counted(self.rules_, teacher, sample, rows, table.n_rows)
             self.rules_ = told.rules
         return self
-
-    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
-        """What the printed rules say of rows: values or rates, or probabilities."""
-        raise NotImplementedError
 
     def _check_sizes(self) -> None:
         asked = getattr(self, self._sizes[0])

@@ -235,6 +235,7 @@ def _in_lines(label: str) -> str:
     return plain(*lines)
 
 
+@dataclass(eq=False, repr=False)
 class LocalDisplay(Display):
     """A local explanation beside its neighbourhood.
 
@@ -265,16 +266,15 @@ class LocalDisplay(Display):
     'x1'
     """
 
-    def __init__(
-        self, explanation: LocalExplanation, feature: str | None = None
-    ) -> None:
-        self.explanation = explanation
-        names = explanation.features.names
-        if feature is None:
-            feature = next(iter(explanation.selected), names[0])
-        if feature not in names:
-            raise InputError(f"feature={feature!r} is none of {list(names)}.")
-        self.feature = feature
+    explanation: LocalExplanation
+    feature: str | None = None
+
+    def __post_init__(self) -> None:
+        names = self.explanation.features.names
+        if self.feature is None:
+            self.feature = next(iter(self.explanation.selected), names[0])
+        if self.feature not in names:
+            raise InputError(f"feature={self.feature!r} is none of {list(names)}.")
 
     def _draw(self, ax: Any) -> list[Any]:
         ax = axes_of(ax, 6.4, 4.0)
@@ -309,7 +309,7 @@ class LocalDisplay(Display):
             ax.set_xticks(range(len(labels)), [plain(str(label)) for label in labels])
         elif whole:
             ax.set_xticks(np.unique(at[np.isfinite(at)]))
-        ax.set(xlabel=plain(self.feature), ylabel=plain(found.what))
+        ax.set(xlabel=plain(str(self.feature)), ylabel=plain(found.what))
         ax.legend(
             title=f"fidelity on other neighbours {found.fidelity:.2f} (1 is perfect)",
             title_fontsize=9, fontsize=8, frameon=False, ncols=2, loc="lower left",

@@ -27,9 +27,6 @@ class ProjectedValues(RegressorMixin):
     def _positions(self, y: np.ndarray) -> np.ndarray:
         return y
 
-    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
-        return self.rules_.predict_encoded(encoded)
-
 
 class ProjectedClasses(ClassifierMixin):
     """Lines that say probabilities of classes."""
@@ -43,9 +40,6 @@ class ProjectedClasses(ClassifierMixin):
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         return label_positions(y, self.classes_, "reference")
-
-    def _said_by_rules(self, encoded: np.ndarray) -> np.ndarray:
-        return self.rules_.probabilities_encoded(encoded)
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:

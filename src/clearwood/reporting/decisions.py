@@ -10,6 +10,7 @@ import numpy as np
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text
 from clearwood.charts.chart import svg
+from clearwood.outcomes.intervals import Rate
 from clearwood.reporting.table import Table
 from clearwood.rules import RuleSet
 from clearwood.rules.decisions import (
@@ -30,7 +31,6 @@ from clearwood.rules.decisions.in_words import (
     rate_text,
     when_called,
 )
-from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.evaluation.statistics import few_text
 
 

@@ -33,7 +33,6 @@ from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
 from clearwood.rules.importances.permuted import importances_of
 from clearwood.rules.row_explanation import one_row
-from clearwood.rules.rule import expected_text
 from clearwood.rules.rule_set import rules_of
 
 LONGEST = 300
@@ -272,7 +271,8 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
     if isinstance(told, list):
         raise InputError(f"row has {len(told)} rows; a page explains one.")
     rule = None if told.rule is None else rules[told.rule - 1]
-    return {"told": told, "sure": "" if rule is None else expected_text(rule)}
+    sure = "" if rule is None else rules.outcome.expected_text(rule.statistics)
+    return {"told": told, "sure": sure}
 
 
 def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:

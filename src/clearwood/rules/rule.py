@@ -12,15 +12,14 @@ import numpy as np
 
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import (
-    measured_text,
     number_text,
     share_text,
-    short_text,
 )
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.outcomes import Outcome
 from clearwood.rules.conditions import Condition, Interval, matches_all
-from clearwood.rules.evaluation.statistics import RuleStatistics, unrounded
+from clearwood.rules.evaluation.statistics import RuleStatistics
 
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
@@ -191,26 +190,24 @@ def wrapped(line: str) -> str:
     )  # fmt: skip
 
 
-def rule_says(rule: Rule, classes: tuple[Any, ...], lines: Iterable[Rule] = ()) -> str:
+def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
     """What a rule predicts, how likely that is, and how good the rule is.
 
     Parameters
     ----------
     rule : Rule
-    classes : tuple
+    outcome : Outcome
     lines : iterable of Rule
         All lines of its rule set.
     """
-    said, probability = (
-        prediction_text(rule.prediction),
-        said_probability(rule, classes),
-    )
+    said, classes = prediction_text(rule.prediction), outcome.classes
+    probability = said_probability(rule, classes)
     if probability is not None:
         known = rule.statistics
         ends = (known.low, known.high) if known.is_expected else ()
         said += f", probability {share_text(probability, *ends)}"
         said += unlikely_text(rule, classes, lines)
-    told = ", ".join(statistics_text(rule))
+    told = ", ".join(statistics_text(rule, outcome))
     return f"{said}  ({told})" if told else said
 
 
@@ -258,17 +255,6 @@ def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
     return rule.probabilities[classes.index(rule.prediction)]
 
 
-def expected_text(rule: Rule) -> str:
-    """What is expected on new rows, a share or a mean, and its interval; or nothing."""
-    known = rule.statistics
-    if not known.is_expected:
-        return ""
-    if math.isnan(known.low):
-        return short_text(known.expected)
-    write = share_text if rule.probabilities else measured_text
-    return write(known.expected, known.low, known.high)
-
-
 def signed_text(value: float) -> str:
     """What is added, with its sign.
 
@@ -280,46 +266,9 @@ def signed_text(value: float) -> str:
     return f"{'-' if value < 0 else '+'} {number_text(abs(value))}"
 
 
-def statistics_text(rule: Rule) -> list[str]:
-    """What is known of a rule on the rows that it decides, in few words.
-
-    The interval stands behind the number that it is of. What is expected of new rows
-    takes the place of how precise the rule was on its own.
-    """
+def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
+    """What is known of a rule on the rows that it decides, in few words."""
     known = rule.statistics
     if math.isnan(known.support):
         return []
-    parts = [known.rows_text]
-    is_class = bool(rule.probabilities)
-    labels_known = not math.isnan(known.precision_caught)
-    named = {"agreement": known.agreement_caught}
-    if not known.is_expected:
-        named["precision"] = known.precision_caught
-    for name, value in named.items():
-        if math.isnan(value):
-            continue
-        if is_class:
-            has_interval = not known.is_expected and labels_known == (
-                name == "precision"
-            )
-            ends = (known.low, known.high) if has_interval else ()
-            parts.append(f"{name} {share_text(value, *ends)}")
-        else:
-            parts.append(f"{name} {short_text(unrounded(value))}")
-    if not is_class:
-        if known.is_expected:
-            parts.append(f"mean {expected_text(rule)}")
-        elif interval_text(rule):
-            parts.append(f"mean in {interval_text(rule)}")
-        if not math.isnan(known.spread):
-            parts.append(f"spread {short_text(known.spread)}")
-    return parts
-
-
-def interval_text(rule: Rule) -> str:
-    """The 95 % interval of what a rule says of values; empty where there is none."""
-    low, high = rule.statistics.low, rule.statistics.high
-    if math.isnan(low) or rule.probabilities:
-        return ""
-    told = measured_text((low + high) / 2, low, high)
-    return told[told.index("[") :]
+    return [known.rows_text, *outcome.told(known)]

@@ -14,7 +14,6 @@ from clearwood.exceptions import InputError
 from clearwood.rules.rule import (
     MOST_CATEGORIES,
     Rule,
-    expected_text,
     first_match,
     rule_says,
     signed_text,
@@ -76,10 +75,10 @@ class RuleList(RuleSet):
         """As :meth:`predict`, for a table that ``features.encode`` made."""
         return self.predictions[self.apply_encoded(encoded)]
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
-        shares = np.array([rule.probabilities for rule in self])
-        return shares[self.apply_encoded(encoded)]
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that the line says that decides each row."""
+        numbers = np.array([rule.numbers for rule in self])
+        return self.outcome.answers(numbers)[self.apply_encoded(encoded)]
 
     def decides(self, encoded: np.ndarray) -> np.ndarray:
         """The line that decides each row, as a position."""
@@ -114,8 +113,8 @@ class RuleList(RuleSet):
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
-            lines.append(f"   then {rule_says(rule, self.classes, self)}")
-        last = rule_says(self.otherwise, self.classes, self)
+            lines.append(f"   then {rule_says(rule, self.outcome, self)}")
+        last = rule_says(self.otherwise, self.outcome, self)
         return [*lines, f"{self.n_rules}. otherwise {last}"]
 
 
@@ -225,8 +224,8 @@ class RuleSum(_AllThatHold):
         """The totals."""
         return self._added_up(encoded, self._added())
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row."""
         return self.outcome.linked(self.comes_to(encoded))
 
     @property
@@ -335,8 +334,8 @@ class RuleAverage(_AllThatHold):
         total[nothing], weight[nothing] = said[-1], 1.0
         return self.outcome.answers(total / weight[:, None])
 
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row."""
         return self.comes_to(encoded)
 
     @property
@@ -361,10 +360,10 @@ class RuleAverage(_AllThatHold):
         return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
-        parts = statistics_text(rule)
-        if self.classes and rule.statistics.is_expected:
+        parts = statistics_text(rule, self.outcome)
+        if self.outcome.is_share and rule.statistics.is_expected:
             said = prediction_text(rule.prediction)
-            parts.append(f"{said} {expected_text(rule)}")
+            parts.append(f"{said} {self.outcome.expected_text(rule.statistics)}")
         known = ", ".join(parts)
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 

@@ -270,16 +270,14 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             from clearwood.rules.evaluation.tables import said_of
 
             return said_of(self, X, shares=True)
-        return self._said(X, type(self).probabilities_encoded)
-
-    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """All that is said of each row: class probabilities, or values."""
-        says = self.probabilities_encoded if self.classes else self.predict_encoded
-        return says(encoded)
+        return self._said(X, type(self).answers_encoded)
 
     @abstractmethod
-    def probabilities_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict_proba`, for a table that ``features.encode`` made."""
+    def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """All that is said of each row of an encoded table.
+
+        What :meth:`predict_proba` gives, or of values :meth:`predict`.
+        """
 
     def decides(self, encoded: np.ndarray) -> np.ndarray | None:
         """The line that decides each row alone, as a position; None where none does."""

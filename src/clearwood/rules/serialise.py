@@ -18,6 +18,7 @@ from clearwood.codec.fields import plain
 from clearwood.codec.files import read_bytes, write_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError, ModelFormatError
+from clearwood.outcomes import outcome_of
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
@@ -101,7 +102,7 @@ def _read_rules(top: Place) -> RuleSet:
     values: dict[str, Any] = {}
     codec.FEATURES.read(values, top)
     features, classes = values["features"], top["classes"].labels()
-    task = "classification" if classes else "regression"
+    task = outcome_of(classes).task
     if top["task"].text() != task or len(classes) == 1:
         top["task"].fail(f"{len(classes)} classes", "a task that agrees with them")
     about = ABOUT.read(top["about"])

@@ -30,6 +30,7 @@ class Training:
     ----------
     encoded : ndarray of shape (n_rows, n_features)
         The rows as ``FeatureSpace.encode`` gives them; the synthetic ones come last.
+        Rules read columns, so that these had better be contiguous.
     taught : ndarray of shape (n_rows,) or (n_rows, n_classes)
         What the rules shall say: values in their own units, or class probabilities.
     labels : ndarray of shape (n_real,) or None
@@ -217,7 +218,7 @@ class Training:
         """Some of the real rows, by position; values keep ``centre`` and ``unit``."""
         part = replace(
             self,
-            encoded=self.encoded[rows],
+            encoded=_rows_of(self.encoded, rows),
             taught=self.taught[rows],
             labels=None if self.labels is None else self.labels[rows],
             weight=self.weight[rows],
@@ -274,7 +275,7 @@ class Training:
         real = self.real
         both = replace(
             real,
-            encoded=np.concatenate([real.encoded, encoded]),
+            encoded=np.concatenate([real.encoded.T, encoded.T], axis=1).T,
             taught=np.concatenate([real.taught, taught]),
             weight=np.concatenate([real.weight, weight]),
             n_synthetic=len(encoded),
@@ -294,6 +295,13 @@ class Training:
         allowed = np.ones(len(self.seen), dtype=bool)
         allowed[self.asked_bins] = box
         return region_conditions(self.bins, allowed, self.seen)
+
+
+def _rows_of(table: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
+    """Some rows; where columns are contiguous, they stay so."""
+    if isinstance(rows, slice) or not table.flags.f_contiguous:
+        return table[rows]
+    return table.T.take(rows, axis=1).T
 
 
 def place_of_rows(table: np.ndarray) -> np.ndarray:

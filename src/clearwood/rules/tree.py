@@ -11,6 +11,7 @@ import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.sparse_tables import is_sparse
+from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules.building.lists import build_rule_list
 from clearwood.rules.building.shorten import rounded
 from clearwood.rules.conditions import (
@@ -59,6 +60,8 @@ class Tree:
         The columns that are asked about.
     classes : tuple
         Class labels in order; empty in regression.
+    outcome : Outcome
+        What is predicted; by default what ``classes`` tell.
 
     Examples
     --------
@@ -78,6 +81,11 @@ class Tree:
     root: Question | Rule
     features: FeatureSpace
     classes: tuple[Any, ...] = ()
+    outcome: Outcome = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        outcome = outcome_of(self.classes, self.outcome)
+        object.__setattr__(self, "outcome", outcome)
 
     @property
     def leaves(self) -> tuple[Rule, ...]:
@@ -177,7 +185,11 @@ class Tree:
         """One rule per leaf, the last as ``otherwise``; they predict the same."""
         *first, last = self.leaves
         return RuleList(
-            tuple(first), replace(last, conditions=()), self.features, self.classes
+            tuple(first),
+            replace(last, conditions=()),
+            self.features,
+            self.classes,
+            outcome=self.outcome,
         )
 
     def with_leaves(self, rules: RuleList) -> Tree:
@@ -200,7 +212,7 @@ class Tree:
 
         def draw(node: Question | Rule, depth: int) -> None:
             if isinstance(node, Rule):
-                says = f"{next(number)}. then {rule_says(node, self.classes, leaves)}"
+                says = f"{next(number)}. then {rule_says(node, self.outcome, leaves)}"
                 lines.extend(_indented(says, depth))
                 return
             for condition, child in ((node.yes, node.if_yes), (node.no, node.if_no)):
@@ -341,7 +353,9 @@ def tree_of_questions(asked: Any, rules: RuleList) -> Tree:
         replace(rule, conditions=way)
         for rule, way in zip(rules, _ways(asked, ()), strict=True)
     )
-    return Tree(_with_leaves(asked, leaves), rules.features, rules.classes)
+    return Tree(
+        _with_leaves(asked, leaves), rules.features, rules.classes, rules.outcome
+    )
 
 
 def _size(node: BinSplit | None) -> int:

@@ -31,9 +31,9 @@ from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
 
-RIDGE = {"classification": 1e-2, "regression": 1e-4}
-"""Penalty on half the square of what a rule adds: log-odds must not run away where
-the ensemble is sure."""
+RIDGE = {True: 1e-2, False: 1e-4}
+"""Penalty on half the square of what a rule adds, of classes and of values: log-odds
+must not run away where the ensemble is sure."""
 
 
 class SumSettings(NamedTuple):
@@ -126,7 +126,7 @@ class _AdditiveRules(RulesOnSizePath):
                 training.grid,
                 loss,
                 penalised * setting.literal_penalty,
-                RIDGE[training.task],
+                RIDGE[training.outcome.is_share],
                 training.counts,
                 min_rows=self.min_rows,
             )

@@ -55,8 +55,9 @@ LITERAL_PENALTIES = (0.002, 0.004)
 """Cost of a literal, in units of the mean loss (regret, or squares of the standardised
 target); the default first."""
 
-NEAR_DISJOINT = {"classification": 0.05, "regression": 0.01}
-"""Cost of a row in one box more than the first, in the same units, by task."""
+NEAR_DISJOINT = {True: 0.05, False: 0.01}
+"""Cost of a row in one box more than the first, in the same units: of classes, and of
+values."""
 
 SQRT_2 = 2**0.5
 """Squares of the difference of two probabilities over this are those of both errors."""
@@ -149,7 +150,7 @@ class _RuleList(RulesOnSizePath):
     def _settings(self, training: Training) -> list[ListSettings]:
         # What comes first is the default, taken where nothing is tuned.
         overlaps = {
-            "near-disjoint": (NEAR_DISJOINT[training.task], 0.0),
+            "near-disjoint": (NEAR_DISJOINT[training.outcome.is_share], 0.0),
             "first": (0.0,),
             "disjoint": (DISJOINT,),
         }[self.combine]
@@ -229,7 +230,7 @@ class _RuleList(RulesOnSizePath):
 
     def _expect(self, expect: Expect) -> None:
         super()._expect(expect)
-        if self._task == "classification" and self._signs.any():
+        if self._outcome.is_share and self._signs.any():
             super()._expect(partial(expected_in_order, signs=self._signs))
 
     def _about(self) -> dict[str, str]:

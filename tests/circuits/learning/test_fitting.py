@@ -5,7 +5,6 @@ import pytest
 from tests.circuits.learning.test_golden import table
 from tests.circuits.made import GOLDEN, space
 
-from clearwood.circuits.circuit import Sum, walk
 from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
@@ -20,6 +19,7 @@ from clearwood.circuits.learning.fitting import (
 )
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Slice
+from clearwood.circuits.nodes import Sum, walk
 from clearwood.distributions import ChowLiuTree
 
 

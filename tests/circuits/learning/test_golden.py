@@ -5,7 +5,7 @@ import pytest
 from tests.circuits.made import GOLDEN, space
 
 from clearwood._kernels.circuits_learning import pair_tests
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.clusters import (
     cluster_rows,
@@ -14,6 +14,7 @@ from clearwood.circuits.learning.clusters import (
 from clearwood.circuits.learning.dependence import critical_values, find_dependence
 from clearwood.circuits.learning.fitting import THESIS, LearningTable, mini_spn
 from clearwood.circuits.learning.slices import Slice, cut_codes
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import Bernoulli
 
 

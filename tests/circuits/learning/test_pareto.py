@@ -8,11 +8,12 @@ from tests.circuits.made import GOLDEN, random_circuit, random_rows, space
 from tests.interrupts import Broken, points, stopped_at
 from tests.wording import warns
 
-from clearwood.circuits.circuit import Circuit, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.pareto import Grown, inserted, likeliest, pareto_spn
 from clearwood.circuits.learning.productions import Ground
+from clearwood.circuits.nodes import Sum, walk
 from clearwood.circuits.validity import check_circuit
 from clearwood.distributions import ChowLiuTree, MultivariateGaussian
 from clearwood.exceptions import InterruptedFitWarning

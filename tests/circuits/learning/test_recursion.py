@@ -6,13 +6,14 @@ from scipy import stats
 from tests.circuits.learning.test_dependence import mixed, whole
 from tests.circuits.made import space
 
-from clearwood.circuits.circuit import Circuit, Product, Sum, walk
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.learning.units import Units
+from clearwood.circuits.nodes import Product, Sum, walk
 from clearwood.distributions import (
     ChowLiuTree,
     Gaussian,

@@ -5,7 +5,8 @@ from tests.circuits import made, naive
 from tests.circuits.queries.test_shares import evidence_of
 from tests.wording import refuses
 
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries import most_probable
 from clearwood.circuits.queries.bounds import Bounds, choices
 from clearwood.circuits.queries.modes import likeliest_kinds

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
 
-from clearwood.circuits.circuit import Circuit, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Sum
 from clearwood.circuits.queries import condition
 from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError

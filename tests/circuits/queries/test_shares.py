@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from tests.circuits import made, naive
 from tests.wording import refuses
 
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries import (
     condition,
     conditionals,

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from tests.circuits import made, naive
 
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries import contributions, sample, surprises
 from clearwood.distributions import Gaussian
 

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
+from clearwood.circuits.nodes import Heap, Product, Sum
 from clearwood.distributions import (
     Bernoulli,
     Categorical,

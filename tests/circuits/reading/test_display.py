@@ -10,8 +10,9 @@ from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table,
 
 import clearwood as cw
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.reading import curves
 from clearwood.circuits.reading.display import cells_of, colour_of, together
 from clearwood.circuits.reading.outline import outline

@@ -9,8 +9,9 @@ from tests.wording import same_text
 
 from clearwood import FeatureSpace
 from clearwood._words.numbers import share_text
-from clearwood.circuits.circuit import Circuit, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries.covariances import moments
 from clearwood.circuits.reading.judged import entry_text
 from clearwood.circuits.reading.profiles import (

@@ -7,8 +7,9 @@ from tests.wording import refuses, same_lines
 
 from clearwood import FeatureSpace, report
 from clearwood.circuits import SPNClassifier
-from clearwood.circuits.circuit import Circuit, Product
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
+from clearwood.circuits.nodes import Product
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.judged import judge, why

@@ -8,7 +8,8 @@ from tests.circuits.reading.cases import apart, clinic, deep, heaped, wide
 from tests.wording import refuses, same_lines, same_text
 
 from clearwood import FeatureSpace
-from clearwood.circuits.circuit import Circuit, Heap, Product, Sum
+from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.nodes import Heap, Product, Sum
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of

@@ -12,6 +12,8 @@ from tests.rules.naive import rows_and_usual
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
+from clearwood.outcomes import ClassProbabilities, Mean
+from clearwood.outcomes.intervals import share_interval
 from clearwood.rules import (
     FeatureBins,
     Interval,
@@ -30,7 +32,6 @@ from clearwood.rules.building.new_rows import (
     with_expectations,
     with_slope,
 )
-from clearwood.rules.evaluation.intervals import share_interval
 
 SPACE = FeatureSpace.numeric(1)
 BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
@@ -169,7 +170,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
 def test_caution_is_found_again(usual_rows, evidence, is_class):
     generator = np.random.default_rng(0)
     lines = lines_of(generator, 20_000, usual_rows, evidence, is_class)
-    found = learn_caution([lines], is_class)
+    found = learn_caution([lines], ClassProbabilities() if is_class else Mean())
     assert found.usual_rows == pytest.approx(usual_rows, rel=0.2)
     assert found.evidence == pytest.approx(evidence, rel=0.2)
 

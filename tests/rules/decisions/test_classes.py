@@ -10,10 +10,10 @@ from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
+from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.groups import groups_of
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.roc import area_interval, roc_of
-from clearwood.rules.evaluation.intervals import Rate
 
 SPACE = cw.FeatureSpace.numeric(2)
 SHARES = ("base_rate", "sensitivity", "specificity", "positive_value", "negative_value")

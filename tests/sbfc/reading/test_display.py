@@ -102,7 +102,7 @@ def test_bars_are_sorted_and_have_their_errors():
     estimator.chains_ = chains_of(signal, rng.normal(size=(4, 50)))
     estimator.signal_probability_ = np.array([0.4, 1.0, 0.2, 0.7, 0.0])
     display = cw.SignalDisplay.from_estimator(estimator, most=4).plot()
-    assert display.names == (ODD[1], ODD[3], ODD[0], ODD[2])
+    assert display.names == [ODD[1], ODD[3], ODD[0], ODD[2]]
     assert display.probability.tolist() == [1.0, 0.7, 0.4, 0.2]
     expected = [diagnose(signal[..., j].astype(float)).mcse for j in (1, 3)]
     assert display.error[:2] == pytest.approx(expected)
@@ -133,7 +133,7 @@ def test_sizes_of_the_graphs_drawn():
         FeatureForest([1, 0, 0, 0, 0], [-1, -1, -1, -1, -1]),
     ]
     sizes = cw.GraphSizesDisplay.from_estimator(estimator).plot()
-    assert sizes.values["signal"].tolist() == [3, 1, 1]
+    assert sizes.values["signal"] == [3, 1, 1]
     shares = [bar.get_height() for bar in sizes.ax_.patches]
     assert shares == pytest.approx([2 / 3, 0, 1 / 3])
     density = cw.GraphSizesDisplay.from_estimator(estimator, "edge_density").plot()
@@ -157,9 +157,11 @@ def test_other_things_are_refused():
         cw.GraphSizesDisplay({}, of="size")
 
 
-def test_the_r_hat_stands_clear_of_the_legend():
+def test_the_legend_stands_clear_of_what_is_written():
     heights = np.random.default_rng(0).normal(-13925.5, 0.1, size=(4, 20))
     drawn = cw.LogPosteriorDisplay(heights, 1.001).plot()
     drawn.figure_.canvas.draw()
-    said, legend = drawn.ax_._left_title, drawn.ax_.get_legend()
-    assert said.get_window_extent().x1 + 10 < legend.get_window_extent().x0
+    legend = drawn.ax_.get_legend().get_window_extent()
+    for said in (drawn.ax_._left_title, drawn.ax_.xaxis.label):
+        assert not legend.overlaps(said.get_window_extent())
+    assert legend.y0 >= 0

@@ -11,7 +11,6 @@ from tests.wording import warns
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules.building.new_rows import judge, learn_caution
-from clearwood.rules.rule import expected_text
 from clearwood.simplifiers._common import cross_fitting
 
 N_ROWS = 240
@@ -79,7 +78,8 @@ def test_what_is_expected_holds_on_new_rows():
     shares = np.array([rule.probabilities for rule in rules])
     np.testing.assert_array_equal(said, shares[decided])
     texts = " ".join(str(rules).split())
-    assert all(f"probability {expected_text(rule)}" in texts for rule in rules)
+    told = [rules.outcome.expected_text(rule.statistics) for rule in rules]
+    assert all(f"probability {text}" in texts for text in told)
 
 
 def test_means_of_values_hold_on_new_rows():
@@ -148,9 +148,9 @@ def test_of_many_rows_a_part_tells_how_careful_to_be(noise, monkeypatch):
     X, y, forest = noise
     sizes = []
 
-    def spy(judged, is_class):
+    def spy(judged, outcome):
         sizes.append(sum(lines.new_rows.sum() for lines in judged))
-        return learn_caution(judged, is_class)
+        return learn_caution(judged, outcome)
 
     monkeypatch.setattr(cross_fitting, "learn_caution", spy)
     monkeypatch.setattr(cross_fitting, "MOST_ROWS", 90)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit, Node
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.expectation import (
     climb,
@@ -34,6 +34,7 @@ from clearwood.circuits.learning.recursion import (
 )
 from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.learning.trimming import judge
+from clearwood.circuits.nodes import Node
 from clearwood.columns.feature_space import FeatureSpace
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._numeric.progress import progress
-from clearwood.circuits.circuit import Node
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.productions import Branch, Ground
+from clearwood.circuits.nodes import Node
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 

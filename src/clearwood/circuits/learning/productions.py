@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.learning.clusters import ALPHA, Starts, cluster_rows, starts
 from clearwood.circuits.learning.dependence import find_dependence
@@ -15,6 +15,7 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.slices import LEAST_ROWS, Slice
+from clearwood.circuits.nodes import Node, Product, Sum
 from clearwood.distributions.categorical import shares
 
 NONE = np.empty(0, dtype=np.int64)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from clearwood.circuits.circuit import Node, Product, Sum
 from clearwood.circuits.learning.leaf_blocks import Block
 from clearwood.circuits.learning.slices import Parts, Slice
+from clearwood.circuits.nodes import Node, Product, Sum
 from clearwood.distributions.categorical import shares
 
 SplitsSlice = Callable[[Slice], Parts | None]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._numeric import product
-from clearwood.circuits.circuit import Node, fold, with_children
+from clearwood.circuits.nodes import Node, fold, with_children
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_range
 from clearwood.distributions import Leaf

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Node, Product, Sum, fold, walk
+from clearwood.circuits.nodes import Node, Product, Sum, fold, walk
 from clearwood.distributions import (
     ChowLiuTree,
     Gaussian,

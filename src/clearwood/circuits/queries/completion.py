@@ -5,15 +5,18 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from clearwood.circuits.circuit import Circuit, Node
+from clearwood.circuits.nodes import Node
 from clearwood.circuits.queries.bounds import Bounds, choices
 from clearwood.circuits.queries.conditioning import given, impossible, known
 from clearwood.circuits.queries.modes import highest_mode, likeliest_kinds
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 TOLERANCE = 1e-9
 """Bounds that are above the best by no more than this, in logs, are rounding."""
@@ -72,8 +75,9 @@ def most_probable(
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood.columns.feature_space import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.9, 0.2, 0.1)]
     >>> root = Sum(np.array([0.4, 0.3, 0.3]), tuple(kinds))

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearwood._numeric import product
-from clearwood.circuits.circuit import (
-    Circuit,
-    Node,
-    Product,
-    Sum,
-    fold,
-    with_children,
-)
+from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import Categorical, Leaf
 from clearwood.distributions.categorical import OfLevels
 from clearwood.exceptions import InputError
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 Rest = tuple[float, Node | None]
 """Log density of the entries that are known, and a node over the others, if any."""
@@ -42,6 +38,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood.distributions import Bernoulli
     >>> features = FeatureSpace(("ill", "test"), ((0, 1), (0, 1)))
     >>> well = Product((Bernoulli(0, 0.0), Bernoulli(1, 0.1)))
@@ -141,7 +138,8 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
     own = fold(root, leaf, with_children, with_children)
     heaps = [h._replace(column=place[h.column]) for h in circuit.heaps
              if h.column in place]  # fmt: skip
-    return Circuit(own, of_columns(circuit.features, kept), tuple(heaps))
+    features = of_columns(circuit.features, kept)
+    return replace(circuit, root=own, features=features, heaps=tuple(heaps))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS
 from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
 from clearwood.distributions import Leaf
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 MOST_NUMBERS = 4_000_000
 """Most numbers of the covariances of a block of rows (32 MB)."""
@@ -75,8 +77,9 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Gaussian
     >>> low = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))
     >>> high = Product((Gaussian(0, 2.0, 1.0), Gaussian(1, 2.0, 1.0)))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import Compiled
 from clearwood.circuits.queries.passes import RowsInside, leaves_of, passes
 from clearwood.distributions.categorical import choose
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 
 def sample(
@@ -33,8 +37,9 @@ def sample(
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.0, 1.0)]
     >>> root = Sum(np.array([0.5, 0.5]), tuple(kinds))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from clearwood._numeric.logspace import log_or_nothing
-from clearwood.circuits.circuit import Node, Product, Sum, fold
+from clearwood.circuits.nodes import Node, Product, Sum, fold
 from clearwood.distributions import Gaussian, Histogram, Leaf, MultivariateGaussian
 from clearwood.distributions.of_columns import Point
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.circuits.circuit import Product, Sum, walk
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.leaf_arrays import OneByOne
+from clearwood.circuits.nodes import Product, Sum, walk
 from clearwood.circuits.queries.conditioning import impossible, known
 from clearwood.distributions import Leaf
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
 from clearwood._numeric import bisect, product
-from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.queries.passes import (
     ColumnLeaves,
     RowsInside,
@@ -19,6 +19,9 @@ from clearwood.circuits.queries.passes import (
 from clearwood.distributions import Histogram, Leaf
 from clearwood.distributions.normal import log_density
 from clearwood.exceptions import InputError
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +149,9 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 25.0, 16.0)))
     >>> old = Product((Bernoulli(0, 0.7), Gaussian(1, 60.0, 100.0)))

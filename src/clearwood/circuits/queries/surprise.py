@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.leaf_arrays import OneByOne
 from clearwood.circuits.queries.conditioning import known
@@ -18,6 +17,9 @@ from clearwood.circuits.queries.passes import (
     passes,
 )
 from clearwood.distributions.normal import log_density
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 
 class Contributions(NamedTuple):
@@ -62,8 +64,9 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
@@ -119,8 +122,9 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))

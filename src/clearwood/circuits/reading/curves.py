@@ -66,7 +66,7 @@ class ConditionalDisplay(Display):
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))

@@ -99,7 +99,7 @@ class CircuitDisplay(Display):
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))

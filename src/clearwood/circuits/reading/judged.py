@@ -9,8 +9,9 @@ import numpy as np
 
 from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
-from clearwood.circuits.circuit import Circuit, Heap
+from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import without_last
+from clearwood.circuits.nodes import Heap
 from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clearwood.circuits.circuit import Heap, Node, Product, Sum
+from clearwood.circuits.nodes import Heap, Node, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, profile_of
 
 MOST_KINDS = 6

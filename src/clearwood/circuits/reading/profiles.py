@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
-from clearwood.circuits.circuit import Heap, Node, Product, Sum
+from clearwood.circuits.nodes import Heap, Node, Product, Sum
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import Leaf

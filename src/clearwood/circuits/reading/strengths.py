@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.queries.covariances import Coordinates, coordinate_moments
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 NOTHING = 1e-10
 """Share of the largest variance of a column's statistics below which one is none."""
@@ -32,8 +36,9 @@ def strengths(circuit: Circuit) -> np.ndarray:
 
     Examples
     --------
+    >>> from clearwood.circuits import Circuit
     >>> from clearwood import FeatureSpace
-    >>> from clearwood.circuits.circuit import Product, Sum
+    >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> features = FeatureSpace(("a", "b"), ((0, 1), (0, 1)))

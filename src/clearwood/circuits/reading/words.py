@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clearwood._words.numbers import share_text
 from clearwood.charts.style import wrapped
-from clearwood.circuits.circuit import Circuit, Node, Product, Sum, walk
+from clearwood.circuits.nodes import Node, Product, Sum, walk
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import column_words
 from clearwood.circuits.reading.strengths import strengths
@@ -16,6 +18,9 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
+
+if TYPE_CHECKING:
+    from clearwood.circuits.circuit import Circuit
 
 WIDTH, STEP = 88, 3
 """Letters of a line, and of one step to the right."""
@@ -53,7 +58,7 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
 
 
 def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
-    writer = _Writer(circuit.features, depth, most)
+    writer = _Writer(circuit, depth, most)
     writer.write(outline(circuit.root, depth, circuit.heaps), "", "")
     return writer
 
@@ -99,8 +104,9 @@ def strongest_pairs(
 class _Writer:
     """Lines, and how much of the circuit they leave out."""
 
-    def __init__(self, features: FeatureSpace, depth: int, most: int) -> None:
-        self.features, self.depth, self.most = features, depth, most
+    def __init__(self, circuit: Circuit, depth: int, most: int) -> None:
+        self.circuit, self.features = circuit, circuit.features
+        self.depth, self.most = depth, most
         self.lines: list[str] = []
         self.n_hidden = 0
 
@@ -167,7 +173,7 @@ class _Writer:
         if len(part.columns) == 1:
             (j,) = part.columns
             return column_words(self.features, j, part.profile[j])
-        strength = strengths(Circuit(part.node, self.features))
+        strength = strengths(replace(self.circuit, root=part.node))
         pairs = pairs_texts(self.features, strongest_pairs(strength))
         if not pairs:
             return f"hardly depend on each other: less than {LEAST_STRENGTH:g}"

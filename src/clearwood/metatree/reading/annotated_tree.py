@@ -16,6 +16,7 @@ import numpy as np
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import probability_text
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.outcomes import outcome_of
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 from clearwood.rules.rule import Rule, statistics_text, wrapped
 from clearwood.rules.rule_kinds import RuleList
@@ -279,6 +280,7 @@ def leaves_text(n: float) -> str:
 def tree_text(tree: AnnotatedTree) -> str:
     """A tree as plain text: questions indented, leaves numbered as their rules."""
     lines = [f"posterior probability {small_text(tree.log_probability)}"]
+    outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):
         space = "  " * (node.depth - 1)
         says = "" if node.feature is None else f": {said_text(node)}"
@@ -288,7 +290,7 @@ def tree_text(tree: AnnotatedTree) -> str:
             # Rows that stop are told by the node at which they do.
             number = tree.number_of(node)
             label = "-" if number is None else f"{number}."
-            known = ", ".join(statistics_text(node.rule))
+            known = ", ".join(statistics_text(node.rule, outcome))
             lines.append(f"{space}  {label} then {said_text(node)}  ({known})")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
@@ -372,8 +374,8 @@ def notes(tree: AnnotatedTree) -> list[str]:
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
     """All that the HTML table shows, as plain data."""
-    root = tree.nodes[0].rule.statistics.rows
-    lines = []
+    root, lines = tree.nodes[0].rule.statistics.rows, []
+    outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):
         lines.append(
             {
@@ -382,7 +384,7 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
                 "number": tree.number_of(node),
                 "is_end": node.feature is None,
                 "says": said_text(node),
-                "known": ", ".join(statistics_text(node.rule)[1:]),
+                "known": ", ".join(statistics_text(node.rule, outcome)[1:]),
                 "rows": node.rule.statistics.rows,
                 "weight": node.rule.statistics.weight_text,
                 "share": node.rule.statistics.rows / root if root else 0.0,

@@ -20,8 +20,8 @@ from clearwood.metatree.reading.branches import (
     reading_features,
     still_open,
 )
+from clearwood.outcomes.intervals import mean_interval, share_interval
 from clearwood.rules.conditions import Condition
-from clearwood.rules.evaluation.intervals import mean_interval, share_interval
 from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet

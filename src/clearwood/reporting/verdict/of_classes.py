@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from clearwood._words.labels import prediction_text
+from clearwood.outcomes.intervals import rate_of
 from clearwood.reporting.verdict.rivals import Predictions, better
 from clearwood.rules import RuleSet
-from clearwood.rules.evaluation.intervals import rate_of
 
 
 def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:

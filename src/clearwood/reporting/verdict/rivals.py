@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import bdtr
 
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.intervals import LEVEL, mean_of
+from clearwood.outcomes.intervals import LEVEL, mean_of
 from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12

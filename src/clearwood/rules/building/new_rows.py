@@ -29,7 +29,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import betaln, log_softmax
 
 from clearwood._numeric import WeightedMoments
-from clearwood.rules.evaluation.intervals import mean_interval, share_interval
+from clearwood.outcomes import Outcome
 from clearwood.rules.evaluation.sums import Kind
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
@@ -112,7 +112,7 @@ def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
     return JudgedLines(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
-def learn_caution(judged: Sequence[JudgedLines], is_class: bool) -> Caution:
+def learn_caution(judged: Sequence[JudgedLines], outcome: Outcome) -> Caution:
     """The caution under which rows that were left out are likeliest.
 
     Shares are beta-binomial, means normal around what is expected of a line; both vary
@@ -122,13 +122,15 @@ def learn_caution(judged: Sequence[JudgedLines], is_class: bool) -> Caution:
     --------
     >>> ten = np.full(10, 10.0)
     >>> lines = JudgedLines(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
-    >>> kept = learn_caution([lines], is_class=True)
-    >>> lost = learn_caution([lines._replace(new_mean=ten / 20)], is_class=True)
+    >>> from clearwood.outcomes import ClassProbabilities
+    >>> classes = ClassProbabilities()
+    >>> kept = learn_caution([lines], classes)
+    >>> lost = learn_caution([lines._replace(new_mean=ten / 20)], classes)
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
     lines = JudgedLines(*map(np.concatenate, zip(*judged)))
-    log_likelihood = _of_shares if is_class else _of_means
+    log_likelihood = _of_shares if outcome.tells_share else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
 
     def loss(logs: np.ndarray) -> float:
@@ -209,7 +211,7 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     mean, spread = (f(lines, caution) for f in (_expected_mean, _expected_variance))
     counts = _counts_for(lines, caution, spread)
     told = [
-        _told(rule, float(m), float(v), float(n), float(own), training.task)
+        _told(rule, float(m), float(v), float(n), float(own), training.outcome)
         for rule, m, v, n, own in zip(rules, mean, spread, rows, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
@@ -222,20 +224,14 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
 
 
 def _told(
-    rule: Rule, mean: float, spread: float, rows: float, own: float, task: str
+    rule: Rule, mean: float, spread: float, rows: float, own: float, outcome: Outcome
 ) -> Rule:
     """A line with what is expected, from its rows and for how many they count."""
     if rows == 0:
         return rule
-    known = replace(rule.statistics, expected=mean)
-    if task == "classification":
-        low, high = share_interval(mean, own)
-    else:
-        # As many degrees of freedom as it has rows, but as far off as what they count
-        # for.
-        low, high = mean_interval(mean, spread * (rows - 1) / own, rows)
-        known = replace(known, spread=spread**0.5)
-    return replace(rule, statistics=replace(known, low=low, high=high))
+    found = outcome.interval(mean, spread, rows, own)
+    known = replace(rule.statistics, expected=mean, **found)
+    return replace(rule, statistics=known)
 
 
 def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
@@ -289,10 +285,8 @@ def _usual(rule: Rule, training: Training) -> tuple[float, float]:
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
     """The target, or whether a row is of the class that a line says."""
-    labels: Any = training.labels
-    if not training.classes:
-        return labels
-    return (labels == training.classes.index(rule.prediction)).astype(np.float64)
+    said = training.outcome.codes(np.array([rule.prediction]))[0]
+    return training.outcome.shown(np.asarray(training.labels), said)
 
 
 def _expected_shares(

@@ -148,10 +148,11 @@ def rounded(
             # Without bounds it must still say something: "missing or not" does not.
             if not (condition.missing and low == -math.inf and high == math.inf):
                 condition = replace(condition, low=low, high=high)
-            values = column[~np.isnan(column)]
-            if condition.missing and not condition.matches(values).any():
-                # Where zero counts as missing, LightGBM cuts at 1e-35.
-                condition = replace(condition, low=math.inf, high=math.inf)
+            if condition.missing:
+                values = column[~np.isnan(column)]
+                if not condition.matches(values).any():
+                    # Where zero counts as missing, LightGBM cuts at 1e-35.
+                    condition = replace(condition, low=math.inf, high=math.inf)
         result.append(condition)
     return tuple(result)
 
@@ -162,13 +163,14 @@ def _rounded_cut(cut: float, column: np.ndarray, beyond: float, kind: str) -> fl
     A bound that parts no values may still keep out missing ones: then the condition
     says so, rather than naming a bound below the lowest number a library can hold.
     """
-    below, above = column[column <= cut], column[column > cut]
-    if math.isinf(cut) or len(below) + len(above) == 0:
+    if math.isinf(cut):
         return cut
-    if len(below) == 0 or len(above) == 0:
-        keeps_all = len(above) > 0 if beyond < 0 else len(below) > 0
+    is_below, is_above = column <= cut, column > cut
+    if not (is_below.any() and is_above.any()):
+        keeps_all = (is_above if beyond < 0 else is_below).any()
         return beyond if keeps_all else cut
-    low, high = float(below.max()), float(above.min())
+    low = float(np.where(is_below, column, -math.inf).max())
+    high = float(np.where(is_above, column, math.inf).min())
     if math.isinf(low) or math.isinf(high):
         return cut
     if kind in DATES:

@@ -10,6 +10,7 @@ from clearwood.columns.validation import check_weight
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 from clearwood.outcomes.classes import positions_of
+from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.of_classes import (
     CalibrationPoint,
     ClassAnswers,
@@ -26,7 +27,6 @@ from clearwood.rules.decisions.of_values import (
     judge_values,
 )
 from clearwood.rules.decisions.roc import Roc
-from clearwood.rules.evaluation.intervals import Rate
 from clearwood.rules.rule_set import RuleSet, rules_of
 
 __all__ = [

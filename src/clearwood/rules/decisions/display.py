@@ -16,11 +16,11 @@ from clearwood.charts.display import Display
 from clearwood.charts.marks import INK, Level, Mark, Note, Points
 from clearwood.charts.style import plain
 from clearwood.exceptions import InputError
+from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
 from clearwood.rules.decisions.of_classes import Decisions, Judgement
 from clearwood.rules.decisions.of_values import Residuals
-from clearwood.rules.evaluation.intervals import Rate
 
 STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}

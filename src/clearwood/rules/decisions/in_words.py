@@ -11,7 +11,7 @@ import numpy as np
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, rounded_text
 from clearwood._words.sentences import rows_in_words
-from clearwood.rules.evaluation.intervals import Rate
+from clearwood.outcomes.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
 from clearwood.rules.rule import wrapped
 

@@ -11,10 +11,10 @@ import numpy as np
 from clearwood._words.labels import prediction_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes.classes import positions_of
+from clearwood.outcomes.intervals import NOT_KNOWN, Rate, rate_of
 from clearwood.rules.decisions.groups import SideBySide, groups_of
 from clearwood.rules.decisions.in_words import decisions_text
 from clearwood.rules.decisions.roc import Roc, roc_of
-from clearwood.rules.evaluation.intervals import NOT_KNOWN, Rate, rate_of
 from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def judge_classes(
     classes = list(rules.classes)
     asked = check_asked(classes, positive, threshold)
     said = positions_of(classes, rules.predict_encoded(encoded))
-    p = rules.probabilities_encoded(encoded)
+    p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
     # Labels that the rules do not know follow theirs.
     others = sorted(set(truth[true < 0].tolist()), key=str)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
-from clearwood.rules.decisions.in_words import residuals_text
-from clearwood.rules.evaluation.intervals import (
+from clearwood.outcomes.intervals import (
     NOT_KNOWN,
     Rate,
     mean_of,
     rate_of,
 )
+from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
+from clearwood.rules.decisions.in_words import residuals_text
 from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:

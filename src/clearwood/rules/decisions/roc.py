@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._numeric import effective_number
-from clearwood.rules.evaluation.intervals import NORMAL, Rate
+from clearwood.outcomes.intervals import NORMAL, Rate
 
 CLOSE = 1e-12
 """To 0 and 1, where the interval of an area has an end that is none."""

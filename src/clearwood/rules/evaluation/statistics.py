@@ -16,9 +16,6 @@ rows, even if all are of it, reaches below a half (44 %), so they cannot tell on
 from the other; that of their mean is wider than two spreads to both sides, so it tells
 no more than a single row would. From four rows on neither is so."""
 
-LOST_BY_ROUNDING = 2.6e-5
-"""Of R2, by values that are printed short: the square of half a percent, and a bit."""
-
 ROUNDING = 1e-9
 """By how much, of itself, a sum of weights may miss another."""
 
@@ -196,17 +193,6 @@ JUDGEMENTS = (
 def _is_more(part: float, whole: float) -> bool:
     """Whether what is known is more than all; or all is not known."""
     return not math.isnan(part) and not part <= whole * (1 + ROUNDING)
-
-
-def unrounded(quality: float) -> float:
-    """A share or R2; nought, where only the rounding of a value keeps it below.
-
-    Examples
-    --------
-    >>> unrounded(-1.25e-06), unrounded(-0.1), unrounded(0.75)
-    (0.0, -0.1, 0.75)
-    """
-    return 0.0 if -LOST_BY_ROUNDING <= quality < 0 else quality
 
 
 def count_text(rows: float) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks, WeightedMoments
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.intervals import mean_interval, share_interval
 from clearwood.rules.evaluation.statistics import UNKNOWN, RuleStatistics
 from clearwood.rules.scores import RuleScores
 
@@ -125,12 +124,7 @@ class LineSums(BlockSums):
             found["precision_caught"] = agreement(self.right_caught, self.caught)
         if self.caught > 0 and (has_teacher or has_truth):
             shown = self.shown
-            if is_class:
-                ends = share_interval(shown.mean, shown.n_effective)
-            else:
-                found["spread"] = math.sqrt(shown.variance)
-                ends = mean_interval(shown.mean, shown.variance, shown.n_effective)
-            found["low"], found["high"] = ends
+            found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)
         if self.caught > 0 and has_teacher:
             if not is_class:
                 found["disagreement"] = math.sqrt(self.agrees_caught / self.caught)
@@ -183,14 +177,12 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     held = np.hstack([matches, caught[:, -1:]])
     said = rule_set.codes_of(rule_set.predictions)
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
-    return _taught(rows, rule_set, rows.weight), *lines
+    return _taught(rows, rows.weight), *lines
 
 
-def _taught(
-    rows: EncodedRows, rule_set: RuleSet, weight: np.ndarray
-) -> WeightedMoments:
-    """Moments of the values that the model says; of classes there are none."""
-    if rows.taught is None or rule_set.classes:
+def _taught(rows: EncodedRows, weight: np.ndarray) -> WeightedMoments:
+    """Moments of what the model says; of classes nobody asks for them."""
+    if rows.taught is None:
         return WeightedMoments()
     return WeightedMoments.of(rows.taught, weight)
 
@@ -214,9 +206,10 @@ def _line_sums(
             (_weighed(own, weight, held), _weighed(own, weight, caught))
             for own in terms
         )
-        values = (terms if outcome.is_share else known)[rows.truth is not None]
+        values = rows.taught if rows.truth is None else rows.truth
         if values is not None:
-            shown = WeightedMoments.of(values[caught], weight[caught])
+            own = outcome.shown(values[caught], said)
+            shown = WeightedMoments.of(own, weight[caught])
         if outcome.is_share and rows.taught is not None:
             codes = rows.taught[caught] + 1
             mass += np.bincount(codes, weight[caught], minlength=len(mass))
@@ -248,9 +241,10 @@ class ScoreSums(BlockSums):
     ----------
     rows, covered, overlap : int
         Rows; those that satisfy a rule; rules that rows satisfy.
-    wrong, unlike : float
-        Rows of which the truth, or the model, says something else than the rules, or
-        squared differences.
+    wrong : float
+        Rows of which the truth says something else than the rules, or losses.
+    agrees : float
+        Rows of which the model says the same, or losses.
     taught : WeightedMoments
         Of the values that the model says.
     labelled : ndarray of shape (2,)
@@ -261,15 +255,15 @@ class ScoreSums(BlockSums):
     covered: int
     overlap: int
     wrong: float
-    unlike: float
+    agrees: float
     taught: WeightedMoments
     labelled: np.ndarray
 
     def scores(self, rule_set: RuleSet, known: Known) -> RuleScores:
         """What comes of the sums."""
         has_teacher, has_truth = known
-        unlike = self.rows - self.unlike if rule_set.outcome.is_share else self.unlike
-        fidelity = rule_set.outcome.agreement(unlike / self.rows, self.taught.variance)
+        outcome, agrees = rule_set.outcome, self.agrees / self.rows
+        fidelity = outcome.agreement(agrees, self.taught.variance)
         return RuleScores(
             self.wrong / self.rows if has_truth else UNKNOWN,
             fidelity if has_teacher else UNKNOWN,
@@ -286,17 +280,17 @@ def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
     outcome = rule_set.outcome
     said = outcome.codes(rule_set.predict_encoded(rows.encoded))
 
-    def loss(values: np.ndarray | None) -> float:
-        return 0.0 if values is None else float(outcome.losses(values, said).sum())
+    def total(of: Any, values: np.ndarray | None) -> float:
+        return 0.0 if values is None else float(of(values, said).sum())
 
     return (
         ScoreSums(
             len(matches),
             int(matches.any(axis=1).sum()),
             int(matches.sum()),
-            loss(rows.truth),
-            loss(rows.taught),
-            _taught(rows, rule_set, np.ones(len(matches))),
+            total(outcome.losses, rows.truth),
+            total(outcome.terms, rows.taught),
+            _taught(rows, np.ones(len(matches))),
             np.array([_n_known(rows.taught), _n_known(rows.truth)]),
         ),
     )

@@ -6,17 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, share_text
+from clearwood._words.numbers import number_text, share_text, unrounded
 from clearwood.rules.evaluation.statistics import (
     RuleStatistics,
     few_text,
-    unrounded,
 )
 from clearwood.rules.exports.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
-    expected_text,
-    interval_text,
     said_probability,
     unlikely_text,
 )
@@ -101,8 +98,8 @@ def summarize_rules(
                 **_known(rule.statistics),
                 "share": _share(rule.statistics.rows_caught, rules.n_rows),
                 **bars,
-                "interval": interval_text(rule),
-                "expected_text": expected_text(rule),
+                "interval": rules.outcome.interval_text(rule.statistics),
+                "expected_text": rules.outcome.expected_text(rule.statistics),
                 "probability": said_probability(rule, rules.classes),
                 "unlikely": _unlikely_text(rules, rule),
                 "instead": _instead_text(rules, rule),

@@ -187,9 +187,9 @@ def _adding_lines(
 ) -> list[str]:
     """Every rule that holds adds to ``total`` or ``totals``, and to ``weight``."""
     starts = ", ".join(_product(total[-1]) for total in totals)
-    start = f"totals = [{starts}]" if rule_set.classes else f"total = {starts}"
-    added = {"total": totals[0]}
+    start, added = f"total = {starts}", {"total": totals[0]}
     if rule_set.classes:
+        start = f"totals = [{starts}]"
         added = {f"totals[{k}]": total for k, total in enumerate(totals)}
     lines = [*_cell_lines(rule_set), start]
     if weights is not None:

@@ -188,6 +188,7 @@ def _letter_width(letter: str) -> float:
     return 0.74 if letter.isupper() else 0.61
 
 
+@dataclass(eq=False, repr=False)
 class SignalDisplay(Display):
     """How probably each feature is signal, the most probable first.
 
@@ -220,17 +221,10 @@ class SignalDisplay(Display):
     'probability of being signal'
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        probability: ArrayLike,
-        error: ArrayLike,
-        n_left_out: int = 0,
-    ) -> None:
-        self.names = tuple(names)
-        self.probability = np.asarray(probability, dtype=float)
-        self.error = np.asarray(error, dtype=float)
-        self.n_left_out = n_left_out
+    names: Sequence[str]
+    probability: ArrayLike
+    error: ArrayLike
+    n_left_out: int = 0
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, most: int = 30) -> SignalDisplay:
@@ -256,17 +250,18 @@ class SignalDisplay(Display):
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.names)
+        probability, error = np.asarray(self.probability), np.asarray(self.error)
         ax = axes_of(ax, 6.4, 1.2 + 0.24 * n)
         places = np.arange(n)[::-1]
-        ax.barh(places, self.probability, height=0.62, color=COLOURS[0], alpha=0.6)
-        moves = self.error > 0
-        ends = np.array([self.probability, 1 - self.probability])
-        reach = np.minimum(2 * self.error, np.maximum(ends, 0.0))[:, moves]
+        ax.barh(places, probability, height=0.62, color=COLOURS[0], alpha=0.6)
+        moves = error > 0
+        ends = np.array([probability, 1 - probability])
+        reach = np.minimum(2 * error, np.maximum(ends, 0.0))[:, moves]
         ax.errorbar(
-            self.probability[moves], places[moves], xerr=reach, fmt="none",
+            probability[moves], places[moves], xerr=reach, fmt="none",
             ecolor="black", elinewidth=1.2, capsize=2.5,
         )  # fmt: skip
-        for place, p, e in zip(places, self.probability, self.error):
+        for place, p, e in zip(places, probability, error):
             x = min(p + 2 * e, 1.0) + 0.015
             ax.text(x, place, probability_text(float(p)), va="center", fontsize=8)
         names = [_short(printable(name)) for name in self.names]

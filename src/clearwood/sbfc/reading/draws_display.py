@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clearwood.charts.chart import Chart
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS
-from clearwood.charts.sweeps import draw_sweeps
+from clearwood.charts.sweeps import sweeps_chart
 from clearwood.exceptions import InputError
 from clearwood.sbfc.reading.feature_graph import check_classifier
 
@@ -21,6 +24,7 @@ SIZES = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class LogPosteriorDisplay(Display):
     """The log posterior of all draws, a line for every chain.
 
@@ -47,9 +51,8 @@ class LogPosteriorDisplay(Display):
     'log posterior'
     """
 
-    def __init__(self, log_posterior: Any, rhat: float = float("nan")) -> None:
-        self.log_posterior = np.atleast_2d(np.asarray(log_posterior, dtype=float))
-        self.rhat = rhat
+    log_posterior: Any
+    rhat: float = math.nan
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> LogPosteriorDisplay:
@@ -67,9 +70,9 @@ class LogPosteriorDisplay(Display):
         name, draws = drawn_heights(check_classifier(estimator))
         return cls(draws, estimator.chains_.diagnose()[name].rhat)
 
-    def _draw(self, ax: Any) -> list[Any]:
-        ax = draw_sweeps(ax, self.log_posterior, self.rhat, "log posterior")
-        return [ax]
+    def chart(self) -> Chart:
+        """A line for every chain."""
+        return sweeps_chart(self.log_posterior, self.rhat, "log posterior")
 
 
 def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
@@ -84,6 +87,7 @@ def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
     return name, draws[name]
 
 
+@dataclass(eq=False, repr=False)
 class GraphSizesDisplay(Display):
     """How large the graphs are that were drawn from the posterior.
 
@@ -108,11 +112,12 @@ class GraphSizesDisplay(Display):
     'features that are signal'
     """
 
-    def __init__(self, values: dict[str, Any], of: str = "signal_size") -> None:
-        if of not in SIZES:
-            raise InputError(f"of is {of!r}; expected one of {tuple(SIZES)}.")
-        self.values = {group: np.asarray(own) for group, own in values.items()}
-        self.of = of
+    values: dict[str, Any]
+    of: str = "signal_size"
+
+    def __post_init__(self) -> None:
+        if self.of not in SIZES:
+            raise InputError(f"of is {self.of!r}; expected one of {tuple(SIZES)}.")
 
     @classmethod
     def from_estimator(
@@ -145,7 +150,7 @@ class GraphSizesDisplay(Display):
 
         ax = axes_of(ax, 6.4, 3.4)
         whole = self.of == "signal_size"
-        every = np.concatenate(list(self.values.values()))
+        every = np.concatenate([np.asarray(own) for own in self.values.values()])
         edges = np.linspace(0.0, 1.0, 26)
         if whole:
             edges = np.arange(every.min() - 0.5, every.max() + 1.5)

@@ -83,6 +83,7 @@ class FidelityCurveDisplay(Display):
         )
 
 
+@dataclass(eq=False, repr=False)
 class StepSurpriseDisplay(Display):
     """How improbable each step was, to a network and to the picture made of it.
 
@@ -115,19 +116,11 @@ class StepSurpriseDisplay(Display):
     ['a', 'b', 'c']
     """
 
-    def __init__(
-        self,
-        symbols: Sequence[str] | None,
-        network: Any,
-        picture: Any,
-        names: tuple[str, str] = ("network", "picture"),
-        start: int = 0,
-    ) -> None:
-        self.symbols = None if symbols is None else tuple(symbols)
-        self.network = np.asarray(network, dtype=float)
-        self.picture = np.asarray(picture, dtype=float)
-        self.names = names
-        self.start = start
+    symbols: Sequence[str] | None
+    network: Any
+    picture: Any
+    names: tuple[str, str] = ("network", "picture")
+    start: int = 0
 
     @classmethod
     def from_explanation(

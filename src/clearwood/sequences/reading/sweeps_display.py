@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from clearwood.charts.chart import Chart
 from clearwood.charts.display import Display
-from clearwood.charts.sweeps import draw_sweeps
+from clearwood.charts.sweeps import sweeps_chart
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.markov_states import check_model
 
 
+@dataclass(eq=False, repr=False)
 class SweepsDisplay(Display):
     """The log-likelihood of all draws, a line for every chain; or EM on its way up.
 
@@ -39,12 +43,9 @@ class SweepsDisplay(Display):
     'log-likelihood'
     """
 
-    def __init__(
-        self, values: Any, what: str = "log-likelihood", rhat: float = float("nan")
-    ) -> None:
-        self.values = np.atleast_2d(np.asarray(values, dtype=float))
-        self.what = what
-        self.rhat = rhat
+    values: Any
+    what: str = "log-likelihood"
+    rhat: float = math.nan
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> SweepsDisplay:
@@ -72,8 +73,7 @@ class SweepsDisplay(Display):
         name = "log_likelihood"
         return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)
 
-    def _draw(self, ax: Any) -> list[Any]:
-        ax = draw_sweeps(ax, self.values, self.rhat, self.what)
-        if len(self.values) == 1:
-            ax.set_xlabel("iteration")
-        return [ax]
+    def chart(self) -> Chart:
+        """A line for every chain."""
+        across = "draw" if len(np.atleast_2d(self.values)) > 1 else "iteration"
+        return sweeps_chart(self.values, self.rhat, self.what, across)

@@ -34,7 +34,7 @@ from clearwood.exceptions import (
     InputError,
     PoorFidelityWarning,
 )
-from clearwood.outcomes import OUTCOMES, outcome_of
+from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.simplifiers._common.asking import (
     Teacher,
@@ -82,7 +82,7 @@ class RulesFromEnsemble(BaseEstimator):
     A subclass is a method: it finds the rules in ``_find_rules``.
     """
 
-    _task: str
+    _outcome: Outcome
     estimator: Any
     n_rules: int | str = "auto"
     max_rules: int | None
@@ -216,7 +216,7 @@ class RulesFromEnsemble(BaseEstimator):
         check_weight_size(weight)
         if y is not None:
             check_apart(X, y)
-            y = OUTCOMES[self._task].check(y, n_samples)
+            y = self._outcome.check(y, n_samples)
         # The ensemble's seed comes first, so that the search does not depend on it.
         generator = as_generator(self.random_state)
         default = self._default_estimator().set_params(
@@ -224,7 +224,7 @@ class RulesFromEnsemble(BaseEstimator):
         )
         given = None if sample_weight is None else weight
         self.estimator_, self.ensemble_ = get_teacher(
-            self.estimator, default, X, y, given, self._task
+            self.estimator, default, X, y, given, self._outcome.model_task
         )
         if self._needs_trees:
             refuse_without_trees(self.ensemble_, type(self).__name__)
@@ -286,12 +286,13 @@ class RulesFromEnsemble(BaseEstimator):
         self, ensemble: Teacher, X: Any, y: Any, weight: np.ndarray
     ) -> Training:
         """The rows that count, and what the rules shall say of them."""
-        outcome = outcome_of(ensemble.classes)
+        outcome = outcome_of(ensemble.classes, self._outcome)
         labels = None if y is None else class_positions(ensemble, y)
         table, encoded, answers, others = read_rows(ensemble, X)
         taught = self._taught(answers, labels)
         counted = weight > 0
-        encoded, missing_seen = encoded[counted], np.zeros(ensemble.n_features, bool)
+        encoded = np.asfortranarray(encoded if counted.all() else encoded[counted])
+        missing_seen = np.zeros(ensemble.n_features, bool)
         columns = slice(None) if others is None else others.columns
         missing_seen[columns] = np.isnan(encoded).any(axis=0)
         bins = FeatureBins.from_ensemble(
@@ -310,6 +311,7 @@ class RulesFromEnsemble(BaseEstimator):
             outcome.classes,
             check_forbidden(self.forbidden, bins.features, self._columns()),
             others=others,
+            outcome=outcome,
         )
 
     def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
@@ -375,7 +377,7 @@ def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, st
 class ClassifiesByRules(ClassifierMixin):
     """Rules that say a class."""
 
-    _task = "classification"
+    _outcome: Outcome = ClassProbabilities()
     rules_: RuleSet
     _checked: Any
 
@@ -403,7 +405,7 @@ class ClassifiesByRules(ClassifierMixin):
 class PredictsByRules(RegressorMixin):
     """Rules that say a value."""
 
-    _task = "regression"
+    _outcome: Outcome = Mean()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -74,7 +74,7 @@ def cross_fit(
     if is_sum:
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
         return {"slope": slope}, partial(with_slope, slope=slope)
-    caution = learn_caution([judge(*part) for part in parts], is_class)
+    caution = learn_caution([judge(*part) for part in parts], training.outcome)
     expect = partial(with_expectations, training=training, caution=caution)
     return caution._asdict(), expect
 

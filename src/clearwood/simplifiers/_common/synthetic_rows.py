@@ -169,7 +169,9 @@ def _mixed(
     """Rows at some positions, some columns of each mixed with one of its neighbours."""
     from sklearn.neighbors import NearestNeighbors
 
-    rows, n_neighbours = encoded[first], min(N_NEIGHBOURS, len(encoded) - 1)
+    # Models are asked about rows side by side.
+    rows = np.ascontiguousarray(encoded[first])
+    n_neighbours = min(N_NEIGHBOURS, len(encoded) - 1)
     if n_neighbours == 0 or len(columns) == 0:
         return rows
     places = _places(encoded[:, columns], is_category[columns])

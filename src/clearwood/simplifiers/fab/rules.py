@@ -122,7 +122,7 @@ def refined_rules(
     problem = make_problem(
         grid,
         loss,
-        Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.task]),
+        Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.outcome.is_share]),
         training.counts,
         min_rows=min_rows,
     )

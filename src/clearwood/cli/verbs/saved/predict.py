@@ -77,7 +77,7 @@ def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
         for row, (value, by) in enumerate(zip(said, behind), start=1)
     ]
     if rules.classes:
-        probabilities = rules.probabilities_encoded(encoded).tolist()
+        probabilities = rules.answers_encoded(encoded).tolist()
         for record, shares in zip(records, probabilities):
             record["probabilities"] = shares
     return records
