@@ -434,17 +434,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         taught = said_by(as_predictor(teacher), X, self.classes)
         return self.check_truth(taught, n_rows, "the teacher")
 
-    def codes_of(self, values: np.ndarray) -> np.ndarray:
-        """Labels as positions in ``classes``, -1 for others; values as they are."""
-        return self.outcome.codes(values)
-
-    def check_cells(self, values: Any, n_rows: int, name: str) -> np.ndarray:
-        """Labels or values, one per row, none missing."""
-        return self.outcome.check(values, n_rows, name)
-
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Labels or values to compare with what the rules say, one per row."""
-        array = self.check_cells(values, n_rows, name)
+        array = self.outcome.check(values, n_rows, name)
         if self.classes and not set(array.tolist()) & set(self.classes):
             raise InputError(
                 f"No label of {name} is one that the rules know: found "

@@ -58,7 +58,7 @@ def _commonest(labels: np.ndarray) -> tuple[Any, int]:
 
 def numbers_of(rules: RuleSet, labels: np.ndarray) -> np.ndarray:
     """Labels as numbers; a class that the rules do not know is the first."""
-    return rules.codes_of(labels) + 1
+    return rules.outcome.codes(labels) + 1
 
 
 def beside_question(

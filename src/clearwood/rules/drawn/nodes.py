@@ -186,7 +186,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
         decided, encoded = tree.apply(X), rules.encode(X)
         said = rules.predictions[decided]
         truth = said if y is None else rules.check_truth(y, len(decided), "y")
-        known = rules.codes_of(truth)
+        known = rules.outcome.codes(truth)
     elif y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
     makes = _Maker(rules, decided, encoded, known, _leaf_of(tree, row))

@@ -175,7 +175,7 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     caught = rule_set.takes_part(rows.encoded)
     # The last line has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
-    said = rule_set.codes_of(rule_set.predictions)
+    said = rule_set.outcome.codes(rule_set.predictions)
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
     return _taught(rows, rows.weight), *lines
 

@@ -127,8 +127,8 @@ def _in_memory(
     return rules, EncodedRows(
         encoded,
         check_weight(weight, n_rows),
-        None if taught is None else rule_set.codes_of(taught),
-        None if truth is None else rule_set.codes_of(truth),
+        None if taught is None else rule_set.outcome.codes(taught),
+        None if truth is None else rule_set.outcome.codes(truth),
     )
 
 
@@ -143,7 +143,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
         None
         if values is None
         # One block may lack the classes that others have.
-        else rule_set.codes_of(rule_set.check_cells(values, n_rows, name))
+        else rule_set.outcome.codes(rule_set.outcome.check(values, n_rows, name))
         for values, name in ((said, "the teacher"), (rows.y, "y"))
     )
     encoded = rule_set.encode(rows.X)
