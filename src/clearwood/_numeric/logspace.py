@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 SMALLEST_PROBABILITY = 1e-10
@@ -35,15 +33,16 @@ def xlogx(probability: np.ndarray) -> np.ndarray:
     return probability * np.log(positive)
 
 
-def log_or_nothing(p: float) -> float:
-    """Log of a probability; -inf for 0, without a warning.
+def log_of(probability: np.ndarray | float) -> np.ndarray:
+    """Logarithm of probabilities; -inf for 0, without a warning.
 
     Examples
     --------
-    >>> log_or_nothing(1.0), log_or_nothing(0.0)
-    (0.0, -inf)
+    >>> log_of(np.array([1.0, 0.0])).tolist()
+    [0.0, -inf]
     """
-    return math.log(p) if p > 0.0 else -math.inf
+    with np.errstate(divide="ignore"):
+        return np.log(probability)
 
 
 MOST_RATIO = 1e30
