@@ -4,7 +4,6 @@ If the list after a rule rises with a feature, so does the list from this rule o
 rule has no bound on the feature; a lower bound alone, and predicts at least all that
 follows; or an upper bound alone, and predicts at most that.
 ``clearwood.search.monotone`` has the same in bins.
-an upper one alone, and stays below. ``clearwood.search.monotone`` has the same in bins.
 """
 
 from __future__ import annotations

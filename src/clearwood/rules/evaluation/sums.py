@@ -160,8 +160,8 @@ def with_sums(
     Parameters
     ----------
     rule_set : RuleSet
-    As in :meth:`LineSums.statistics`, for every rule.
-        As in :meth:`LineSums.statistics`, of every line.
+    lines, taught, known
+        As in :meth:`LineSums.statistics`, for every rule.
     """
     known = known if rule_set.lines_predict else (False, False)
     found = (line.statistics(rule_set.outcome, taught, known) for line in lines)
