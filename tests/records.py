@@ -4,6 +4,8 @@ import dataclasses
 import importlib
 import pkgutil
 
+from clearwood.charts.display import Display
+
 
 def changeable(room):
     """Public records of a room whose fields can be set."""
@@ -21,4 +23,6 @@ def changeable(room):
         and record.__module__ == module.__name__
         and not name.startswith("_")
         and not record.__dataclass_params__.frozen
+        # A display knows the figure that it is drawn in.
+        and not issubclass(record, Display)
     ]

@@ -1,4 +1,4 @@
-"""Numerical ground floor: sums in order, means, bisection, seeds, blocks."""
+"""Numerical utilities: ordered sums, means, bisection, seeds, blocks."""
 
 from clearwood._numeric.bisection import bisect, bisect_whole
 from clearwood._numeric.blocks import (

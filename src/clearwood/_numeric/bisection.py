@@ -1,4 +1,4 @@
-"""Where something that stays reached is reached first: quantiles of mixtures."""
+"""Bisection for monotone conditions, as in quantiles of mixtures."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 def bisect(
     reached: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """The smallest numbers at which something is reached, to the last bit.
+    """The smallest numbers that satisfy a monotone condition, to the last bit.
 
     Parameters
     ----------
     reached : callable
-        From an array of numbers to booleans; true at ``high``, and not at ``low``.
+        From an array of numbers to booleans; true at ``high``, false at ``low``.
     low, high : ndarray
 
     Examples
@@ -35,12 +35,12 @@ def bisect(
 
 
 def bisect_whole(reached: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The smallest whole numbers at which something is reached that then stays so.
+    """The smallest integers that satisfy a monotone condition.
 
     Parameters
     ----------
     reached : callable
-        From an array of whole numbers to booleans; true at ``high``.
+        From an array of integers to booleans; true at ``high``.
     low, high : ndarray
 
     Examples

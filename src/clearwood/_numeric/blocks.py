@@ -1,4 +1,4 @@
-"""Rows in fixed blocks, and sums over them that do not depend on who adds."""
+"""Blocks of rows, with sums that do not depend on the order of computation."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 BLOCK_ROWS = 16_384
-"""Rows per block; part of what determines a result to the last bit."""
+"""Rows per block; a different value changes results in the last bits."""
 
 SAID_ROWS = 65_536
-"""Rows that something is said of at a time; no part of what is said."""
+"""Batch size of predictions; results do not depend on it."""
 
 GROUP_BLOCKS = 16
-"""Blocks that are added up first; what they give is then added group by group.
+"""Number of blocks added up first; sums of groups are then added in order.
 
-Part of what determines a result, too. On a cluster a group is what a worker adds up by
-itself: of few rows there are enough groups for all, of very many few numbers travel.
+Results depend on it in the last bits, too. On a cluster each worker sums a group: small
+tables have enough groups for all workers, and large ones few results to transfer.
 """
 
 
 def written_in_place(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
-    """What is said of blocks of rows, one after the other, as one array.
+    """Concatenate results of batches of rows, in place.
 
-    No part is kept, so that many rows take little more than what is said of them.
+    No batch is kept, so that little more memory is needed than for the result.
     """
     first = next(parts)
     if len(first) == n_rows:
@@ -40,9 +40,9 @@ def written_in_place(parts: Iterator[np.ndarray], n_rows: int) -> np.ndarray:
 
 
 def said_by_blocks(says: Callable[[slice], np.ndarray], n_rows: int) -> np.ndarray:
-    """What is said of each row by itself, :data:`SAID_ROWS` at a time."""
+    """Apply a function of single rows to batches of :data:`SAID_ROWS` rows."""
     starts = range(0, max(n_rows, 1), SAID_ROWS)
-    # No generator, which would swallow an interrupt while it is closed.
+    # A generator would swallow an interrupt while it is closed.
     blocks = map(lambda start: slice(start, start + SAID_ROWS), starts)  # noqa: C417
     return written_in_place(map(says, blocks), n_rows)
 
@@ -52,18 +52,17 @@ Other = TypeVar("Other", bound=tuple[Any, ...])
 
 
 class Blocks(Generic[Block]):
-    """A table cut into blocks of rows, each block a (named) tuple of aligned arrays.
+    """A table in blocks of rows, each a (named) tuple of aligned arrays.
 
-    A statistic that is a sum over rows is written as a module-level pure function
-    of one block and the current parameters. ``map_sum`` adds its results in block
-    order and fixed groups, so the total is the same to the last bit on every back-end.
-    This one keeps the blocks in memory; others say in ``__iter__`` or ``results`` where
-    theirs come from.
+    A statistic that is a sum over rows is written as a pure module-level function of
+    one block and the current parameters. ``map_sum`` adds its results in block order
+    and fixed groups, so that the total is the same to the last bit for every storage.
+    This class keeps blocks in memory; subclasses override ``__iter__`` or ``results``.
 
     Parameters
     ----------
     blocks : iterable of tuple of ndarray
-        The arrays of one block have equally many rows.
+        The arrays of a block have the same number of rows.
 
     Examples
     --------
@@ -99,7 +98,7 @@ class Blocks(Generic[Block]):
         return Blocks(function(block, *parameters) for block in self._blocks)
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
-        """What ``function(block, *parameters)`` is of each block, in their order."""
+        """Results of ``function(block, *parameters)``, in block order."""
         for block in self:
             yield function(block, *parameters)
 
@@ -110,7 +109,7 @@ class Blocks(Generic[Block]):
         return add_groups(self.results(function, *parameters))
 
     def take(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Some rows, by their position in all blocks, as one block."""
+        """Select rows by their position in all blocks, as one block."""
         ends = np.cumsum([len(block[0]) for block in self._blocks])
         picked = []
         for row in rows:
@@ -120,12 +119,12 @@ class Blocks(Generic[Block]):
         return tuple(np.array(column) for column in zip(*picked))
 
     def gather(self) -> tuple[np.ndarray, ...]:
-        """All rows in one block again."""
+        """Concatenate all rows into one block."""
         return tuple(np.concatenate(arrays) for arrays in zip(*self._blocks))
 
 
 def add_groups(parts: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """What blocks give, added up in groups, and then group by group."""
+    """Add results of blocks in groups, and then the sums of groups."""
     groups = iter(lambda: add_up(islice(parts, GROUP_BLOCKS)), None)
     totals = add_up(groups)
     if totals is None:
@@ -134,7 +133,7 @@ def add_groups(parts: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 def add_up(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-    """Tuples added up, one after the other; None where there are none."""
+    """Add tuples elementwise, in order; None if there are none."""
     totals: tuple[Any, ...] | None = None
     for part in parts:
         if totals is None:

@@ -1,4 +1,4 @@
-"""An order of categories in which trees can part them with few cuts."""
+"""Ordering of categories for splits of trees."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from clearwood._numeric.same_bits import product, rounded
 
 TIED = 1e-9
-"""Variances along two axes that differ by less than this part are equal."""
+"""Relative tolerance below which variances along two axes are equal."""
 
 
 def category_ranks(
     code: np.ndarray, targets: np.ndarray, weight: np.ndarray, n: int
 ) -> np.ndarray:
-    """Rank of each category along the direction in which mean targets vary most.
+    """Rank of each category along the first principal component of the mean targets.
 
-    The direction is the first principal component of the mean targets, weighted by
-    category (Coppersmith, Hong & Hosking, 1999, as in ranger); of one target the mean
-    itself. Where several components share the largest variance, as with balanced
-    classes, none of them is unique: the direction is then the projection of one axis
-    on the plane that they span, and categories at the same place are ordered by their
-    means. So the ranks do not depend on the linear algebra library.
+    Means are weighted by category (Coppersmith, Hong & Hosking, 1999, as in ranger);
+    for one target, categories are ranked by its mean. Where several components share
+    the largest variance, as with balanced classes, none of them is unique: the
+    direction is then the projection of one axis on the plane that they span, and
+    categories at the same position are ordered by their means. So the ranks do not
+    depend on the linear algebra library.
 
     Parameters
     ----------

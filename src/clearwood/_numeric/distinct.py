@@ -1,4 +1,4 @@
-"""Which values there are; whole numbers that are close together need no sorting."""
+"""Distinct values, without sorting for integers of a small range."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``np.unique``: the values, the first place of each, and which each place has.
+    """``np.unique``: values, index of the first occurrence of each, inverse indices.
 
     Examples
     --------

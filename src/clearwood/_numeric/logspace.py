@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 SMALLEST_PROBABILITY = 1e-10
-"""Probabilities below this count as this inside a logarithm."""
+"""Lower bound of probabilities inside a logarithm."""
 
 
 def clipped_log(probability: np.ndarray) -> np.ndarray:
@@ -23,7 +21,7 @@ def clipped_log(probability: np.ndarray) -> np.ndarray:
 
 
 def xlogx(probability: np.ndarray) -> np.ndarray:
-    """``p log p`` with ``0 log 0 = 0``, as entropies need it.
+    """``p log p`` with ``0 log 0 = 0``, as in entropies.
 
     Examples
     --------
@@ -35,25 +33,26 @@ def xlogx(probability: np.ndarray) -> np.ndarray:
     return probability * np.log(positive)
 
 
-def log_or_nothing(p: float) -> float:
-    """Log of a probability; -inf of 0, without a warning.
+def log_of(probability: np.ndarray | float) -> np.ndarray:
+    """Logarithm of probabilities; -inf for 0, without a warning.
 
     Examples
     --------
-    >>> log_or_nothing(1.0), log_or_nothing(0.0)
-    (0.0, -inf)
+    >>> log_of(np.array([1.0, 0.0])).tolist()
+    [0.0, -inf]
     """
-    return math.log(p) if p > 0.0 else -math.inf
+    with np.errstate(divide="ignore"):
+        return np.log(probability)
 
 
 MOST_RATIO = 1e30
-"""Of a new number and an old one: its powers are no overflow."""
+"""Bound on the ratio of a new number to an old one, whose powers do not overflow."""
 
 
 def overrelaxed(new: np.ndarray, old: np.ndarray, length: float) -> np.ndarray:
-    """Numbers ``length`` times as far from old ones as new ones are, in logs.
+    """Over-relaxed update: ``length`` times the step from old to new, in logs.
 
-    Numbers are not negative; where the old one was 0, it is the new one.
+    Numbers are nonnegative; where the old one is 0, the new one is returned.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values of a list that obey an order, as near as can be to those wanted."""
+"""Weighted least-squares fit of values under order constraints."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ import numpy as np
 def pool_values(
     wanted: Sequence[float], weights: Sequence[float], kinds: Sequence[int]
 ) -> list[float]:
-    """The nearest values, by weighted squares, that stand in the asked order.
+    """Fit the nearest values, in weighted least squares, under order constraints.
 
-    From the last value to the first, one that has to top all behind it takes in the
-    largest of them until it does; their mean is then the most that any of these may
-    be. This is exact: an order made only of "above all behind" and "below all behind"
-    is optimal when its last part is, and a bound on that part clips its values.
+    From last to first, a value that must be no less than all later ones is pooled with
+    the largest of them until the constraint holds; the pooled mean is then an upper
+    bound for these. This is exact: an order of "above all later" and "below all later"
+    constraints is optimal if its last part is, and a bound on that part clips its
+    values.
 
     Parameters
     ----------
     wanted : sequence of float
-        One per line of a list.
+        One per rule of a list.
     weights : sequence of float
-        Not negative. With zeros alone, values move as little as the order needs,
-        each to one of those behind it.
+        Nonnegative. If all are zero, values move as little as the constraints require,
+        each to one of the later ones.
     kinds : sequence of int
-        1 where a value must be no less than any behind it, -1 where it must be no
-        more, 0 where there is nothing to obey.
+        1 where a value must be no less than any later one, -1 where no more, 0 where
+        unconstrained.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def pool_values(
     for k in range(len(values) - 2, -1, -1):
         if kinds[k] == 0:
             continue
-        # Below all is above all, turned round.
+        # "Below all" is "above all" with the sign reversed.
         turned = values[k:] * kinds[k]
         top, total = turned[0], weight[k]
         for i in 1 + np.argsort(-turned[1:], kind="stable"):
@@ -55,5 +56,5 @@ def pool_values(
             top += share * (turned[i] - top)
         turned[0] = top
         values[k:] = np.minimum(turned, top) * kinds[k]
-    # Turning makes negative zeros.
+    # Changing signs creates negative zeros.
     return (values + 0.0).tolist()

@@ -1,4 +1,4 @@
-"""Lines on stderr: how far long work has come, and what it waits for."""
+"""Progress on stderr, and reports of waiting."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 TELL_SECONDS = 30.0
-"""For which another process or machine may be missing before a line reports it."""
+"""Delay before the wait for another process or machine is reported."""
 
 MOST_SECONDS = 600.0
-"""For which it may be missing before the wait ends."""
+"""Default timeout of such a wait."""
 
 
 def progress(
     items: Iterable[Item], total: int, label: str, visible: bool
 ) -> Iterator[Item]:
-    """Pass items on, and show their number when ``visible``; in notebooks as a bar.
+    """Iterate over items with a progress bar if ``visible``; in notebooks a widget.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def progress(
     from tqdm.auto import tqdm
 
     class Bar(tqdm):
-        # No thread beside the bar: processes that are forked would not have it.
+        # No monitor thread: forked processes would not have it.
         monitor_interval = 0
 
     with Bar(items, total=total, desc=label) as bar:
@@ -40,14 +40,14 @@ def progress(
 
 
 class Patience:
-    """A wait for another process or machine, which is reported after a while.
+    """A wait for another process or machine, with a report and a timeout.
 
     Parameters
     ----------
     missing : str
-        What to report, as ``"no worker at tcp://host:8786"``.
+        Text of the report, such as ``"no worker at tcp://host:8786"``.
     most_seconds : float, optional
-        How long to wait, :data:`MOST_SECONDS` by default.
+        Timeout, :data:`MOST_SECONDS` by default.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Patience:
         self._since, self._reported = time.monotonic(), False
 
     def goes_on(self, is_there: bool) -> bool:
-        """Note whether it is there now, and report it; False at the limit."""
+        """Record whether the other side is available; False after the timeout."""
         waited = time.monotonic() - self._since
         if is_there:
             if self._reported:
@@ -82,5 +82,5 @@ class Patience:
     def _report(text: str) -> None:
         from tqdm import tqdm
 
-        # Above a progress bar, where there is one.
+        # Above a progress bar, if any.
         tqdm.write(f"clearwood: {text}", file=sys.stderr)

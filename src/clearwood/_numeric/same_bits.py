@@ -1,7 +1,7 @@
-"""The same bits on every machine: products in one order, and ties that stay ties.
+"""Reproducible products and rounding, identical on every machine.
 
-BLAS adds in an order that depends on the processor, on the number of threads and on
-the number of rows. So no fit and no prediction comes from a product by ``@``.
+BLAS adds in an order that depends on the processor, on the number of threads and on the
+number of rows. So fits and predictions do not use products by ``@``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from clearwood._kernels import numeric as _kernels
 
 DIGITS = 30
-"""Binary digits to which gains are told apart: one part in 1e9 of the largest."""
+"""Binary digits to which gains are compared: one part in 1e9 of the largest."""
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a @ b`` of real numbers for ``b`` of one or two axes, added from first to last.
+    """``a @ b`` of real arrays, ``b`` of one or two axes, added from first to last.
 
     Examples
     --------
@@ -33,10 +33,10 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: np.ndarray, digits: int = DIGITS) -> np.ndarray:
-    """Values to so many binary digits of the largest one.
+    """Round values to a number of binary digits, relative to the largest one.
 
-    Gains that differ by the order of additions only are equal then. The unit is a power
-    of two, so that data in other units of this kind are rounded alike.
+    Gains that differ only by the order of additions become equal. The unit is a power
+    of two, so that data scaled by a power of two are rounded alike.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random generators whose draws do not depend on how work is spread."""
+"""Random generators whose draws do not depend on the number of jobs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clearwood.exceptions import InputError
 
 
 def as_generator(random_state: Any = None) -> np.random.Generator:
-    """Make a NumPy generator from what scikit-learn calls ``random_state``.
+    """Create a NumPy generator from scikit-learn's ``random_state``.
 
-    ``None`` gives a fresh one, an integer a seeded one, a ``Generator`` is used as
-    it is, and from a ``RandomState`` one seed is drawn.
+    ``None`` gives a fresh one, an integer a seeded one, a ``Generator`` is returned as
+    it is, and a ``RandomState`` provides a seed.
 
     Examples
     --------
@@ -37,10 +37,10 @@ def as_generator(random_state: Any = None) -> np.random.Generator:
 
 
 def spawn_generators(random_state: Any, n: int) -> list[np.random.Generator]:
-    """Independent generators, one per piece of work (restart, chain, bootstrap).
+    """Independent generators, one per task (restart, chain, bootstrap).
 
-    Piece ``i`` gets the same generator however many pieces run at once and
-    however many follow it.
+    Task ``i`` gets the same generator however many tasks run in parallel and however
+    many follow.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Averages over rows, and how sure they are."""
+"""Weighted means and their standard errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood._numeric.same_bits import product
 def weighted_mean_and_error(
     losses: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means over rows (the last axis), and their standard errors."""
+    """Weighted means over the last axis, and their standard errors."""
     share = weight / weight.sum()
     mean = product(losses, share)
     error = np.sqrt(product((losses - mean[..., None]) ** 2, share**2))
@@ -21,18 +21,18 @@ def weighted_mean_and_error(
 
 @dataclass(frozen=True)
 class WeightedMoments:
-    """Weight, mean and variance of some values, which add up over blocks of rows.
+    """Weight, mean and variance of values, additive over blocks of rows.
 
     Attributes
     ----------
     weight, mean, variance : float
-        All of them 0 where nothing weighs anything.
+        All 0 if the total weight is 0.
     low, high : float
-        The smallest and the largest value: where they are one, the variance is 0.
+        The smallest and the largest value: if equal, the variance is exactly 0.
     largest : float
         The largest weight.
     first, second : float
-        Sums of the weights, and of their squares, as multiples of the largest.
+        Sums of the weights and of their squares, relative to the largest weight.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class WeightedMoments:
 
     @classmethod
     def of(cls, values: np.ndarray, weight: np.ndarray) -> WeightedMoments:
-        """Those of the rows of one block."""
+        """Moments of the rows of one block."""
         total = float(weight.sum())
         if not total > 0:
             return cls()
@@ -69,7 +69,7 @@ class WeightedMoments:
 
     @property
     def n_effective(self) -> float:
-        """How many rows of one weight say as much as these (Kish)."""
+        """Kish's effective sample size."""
         return self.first**2 / self.second
 
     def __add__(self, other: WeightedMoments) -> WeightedMoments:
@@ -83,7 +83,7 @@ class WeightedMoments:
         low, high = min(self.low, other.low), max(self.high, other.high)
         spread = self.variance * mine + other.variance * its + apart**2 * mine * its
         largest = max(self.largest, other.largest)
-        # As multiples of one weight, so that tiny weights do not vanish when squared.
+        # Relative to one maximum, so that tiny weights do not underflow when squared.
         a, b = self.largest / largest, other.largest / largest
         return WeightedMoments(
             weight,
@@ -98,12 +98,12 @@ class WeightedMoments:
 
 
 def effective_number(weight: np.ndarray) -> float:
-    """How many rows of one weight say as much as these (Kish)."""
+    """Kish's effective sample size."""
     return WeightedMoments.of(np.zeros(len(weight)), weight).n_effective
 
 
 def variance(values: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """Mean squared distance from the mean; 0 where all values are one."""
+    """Mean squared deviation from the mean; exactly 0 if all values are equal."""
     if (values == values[0]).all():
         return 0.0
     centre = np.average(values, weights=weight)

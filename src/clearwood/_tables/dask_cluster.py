@@ -1,4 +1,4 @@
-"""A cluster of Dask: what it is asked for, and for how long it is waited for."""
+"""Requests to a Dask cluster, with timeouts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clearwood._numeric.progress import MOST_SECONDS, Patience
 from clearwood.exceptions import InputError
 
 LOOK_SECONDS = 5.0
-"""From one look at a cluster's workers to the next, while it computes."""
+"""Interval between checks for workers during a computation."""
 
 WAIT_SETTING = "clearwood.wait-for-workers"
-"""Dask's setting of how long a cluster without workers is waited for."""
+"""Dask option for the timeout of a cluster without workers."""
 
 
 def n_threads() -> int:
-    """How many threads compute at a time."""
+    """Number of threads that compute in parallel."""
     from dask import config
     from dask.system import CPU_COUNT
 
@@ -29,7 +29,7 @@ def n_threads() -> int:
 
 
 def computed(*tasks: Any) -> tuple[Any, ...]:
-    """``dask.compute``, which on a cluster does not wait for workers for ever."""
+    """``dask.compute`` with a timeout for a cluster without workers."""
     import dask
 
     with named_client() as client:
@@ -42,16 +42,16 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
 def answered(
     client: Any, ask: Callable[[], Awaitable[Any]], *, works: bool = False
 ) -> Any:
-    """What a cluster answers, which may be without workers for a while.
+    """Await a request to a cluster, with a timeout while it has no workers.
 
     Parameters
     ----------
     client : distributed.Client
     ask : callable
-        Called in the client's event loop, where its methods can be awaited.
+        Called in the client's event loop; returns an awaitable.
     works : bool
-        Whether workers compute the answer, so that it may take any time while there
-        are some.
+        Whether workers compute the result, so that there is no limit while there are
+        some.
     """
     from dask import config
     from dask.utils import parse_timedelta
@@ -90,16 +90,16 @@ def answered(
 
 
 def check_workers(client: Any) -> None:
-    """Whether the workers of a cluster have this library, in the same version.
+    """Check that all workers have this library, in the same version.
 
-    One that cannot read what it is sent drops it, and Dask waits for it without end.
+    A worker that cannot unpickle a task drops it, and Dask waits for it forever.
     """
     _check_versions(answered(client, lambda: _versions(client)))
 
 
 def _versions(client: Any, workers: list[str] | None = None) -> Awaitable[Any]:
-    """The version that each worker has; errors where it has none that works."""
-    from pydoc import locate  # It imports, and every worker has it.
+    """Version on each worker; errors where there is none that can be imported."""
+    from pydoc import locate  # imports by name, and is available on every worker
 
     name = "clearwood.__version__"
     return client.run(locate, name, workers=workers, on_error="return")
@@ -109,7 +109,7 @@ def _check_versions(versions: dict[str, Any]) -> None:
     from clearwood import __version__
 
     for worker, version in versions.items():
-        # One that left just now will not be asked.
+        # A worker that has just left will get no tasks.
         if version != __version__ and not isinstance(version, OSError):
             known = isinstance(version, str)
             has = f"has clearwood {version}" if known else "has no clearwood"
@@ -121,15 +121,15 @@ def _check_versions(versions: dict[str, Any]) -> None:
 
 @contextmanager
 def named_client() -> Iterator[Any]:
-    """The client of the cluster that Dask asks, or None; whether it can still be asked.
+    """Context with the current client of Dask, or None, that detects a lost scheduler.
 
-    Where its scheduler is gone, Dask speaks of tasks that were cancelled.
+    Without a scheduler, Dask itself reports cancelled tasks only.
     """
     from dask.base import get_scheduler
 
     owner = getattr(get_scheduler(), "__self__", None)
     client = owner if hasattr(owner, "nthreads") else None
-    # A client that is closed knows it no more.
+    # A closed client no longer has this attribute.
     scheduler = getattr(client, "scheduler", None)
     where = f" at {scheduler.address}" if scheduler is not None else ""
     try:

@@ -1,4 +1,4 @@
-"""Whether the parts of a table fit together, and how they are put together."""
+"""Consistency and concatenation of the parts of a table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OBJECTS = {
     "datetime": "dates", "datetime64": "dates", "timedelta": "durations",
     "timedelta64": "durations", "empty": None, "mixed-integer": MIXED,
 }  # fmt: skip
-"""What objects are, by what pandas finds."""
+"""Kind of a column of objects, by pandas' inferred type."""
 
 TARGET = ""
-"""In place of the name of a column."""
+"""Stands for the target among column names."""
 
 
 def kinds_of(X: Any, y: Any = None) -> dict[str, str]:
-    """What the columns of a part hold, and the target; without those that are empty."""
+    """Kinds of the columns of a part, and of the target; without empty columns."""
     import pandas as pd
 
     columns = {str(name): c for name, c in X.items()} if hasattr(X, "columns") else {}
@@ -43,21 +43,21 @@ def kinds_of(X: Any, y: Any = None) -> dict[str, str]:
 def check_kinds(
     kinds: dict[str, str], place: str, seen: dict[str, tuple[str, str]]
 ) -> dict[str, tuple[str, str]]:
-    """Refuse a part whose columns hold something else than those before it.
+    """Raise an error if columns differ in kind from earlier parts.
 
     Parameters
     ----------
     kinds : dict
-        From :func:`kinds_of` the part.
+        Result of :func:`kinds_of` for the part.
     place : str
-        Where it comes from.
+        Name of the part, for messages.
     seen : dict
-        By the column's name its kind, and where it was seen first.
+        By column, its kind and the part where it was first seen.
 
     Returns
     -------
     dict
-        The same of this part, too.
+        ``seen``, updated with this part.
 
     Examples
     --------
@@ -81,17 +81,17 @@ it holds numbers. Give it one type in all parts.
 
 
 def _kind(column: Any) -> str | None:
-    """What a column holds; None where it holds nothing, or a mixture."""
+    """Kind of a column; None for an empty one, ``MIXED`` for a mixture."""
     import pandas as pd
 
     kind = column.dtype.kind if hasattr(column.dtype, "kind") else "O"
     if isinstance(column.dtype, pd.CategoricalDtype):
-        # Categories may be of text or of numbers: those are different cells.
+        # The type of the categories matters: text and numbers are different cells.
         return _kind(column.cat.categories.to_series())
     if getattr(column.dtype, "tz", None) is not None:
         return "times with a time zone"
     if kind in KINDS:
-        # A column without a cell is numbers to pandas, whatever it would have held.
+        # pandas infers numbers for a column without values, whatever its type.
         empty = kind == "f" and not column.notna().any()
         return None if empty else KINDS[kind]
     found = pd.api.types.infer_dtype(column, skipna=True)
@@ -99,7 +99,7 @@ def _kind(column: Any) -> str | None:
 
 
 def _check_mixed(name: str, column: Any) -> None:
-    """Refuse texts among other cells; what else is mixed, readers refuse or take."""
+    """Raise an error for texts among other cells; readers check other mixtures."""
     texts = np.array([isinstance(cell, str) for cell in column.tolist()], dtype=bool)
     known = np.flatnonzero(column.notna())
     others = known[texts[known] != texts[known[0]]]
@@ -118,9 +118,9 @@ def _words(name: str) -> str:
 
 
 def joined(parts: list[Any]) -> Any:
-    """Arrays, or frames of the same columns, one after the other; None stays None.
+    """Concatenate arrays, or frames of the same columns; None stays None.
 
-    Of categories that differ all are kept, in the order in which they come.
+    Categories are merged, in the order of their first occurrence.
     """
     if parts[0] is None:
         return None
@@ -137,7 +137,7 @@ def joined(parts: list[Any]) -> Any:
             columns[name] = union_categoricals(pieces, ignore_order=True)
         else:
             held = [p for p in pieces if p.notna().any()] or pieces[:1]
-            # A piece without a cell has whatever type its file gave it.
+            # A part without values has an arbitrary dtype from its file.
             common = held[0].dtype if len({p.dtype for p in held}) == 1 else None
             if common is not None and common.kind in "iub" and len(held) < len(pieces):
                 common = np.dtype("f8") if common.kind != "b" else np.dtype(object)

@@ -1,4 +1,4 @@
-"""What is made of a table's blocks once, and read again for every sum over its rows."""
+"""Blocks computed once from a table, and read again for every sum over its rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clearwood.exceptions import InputError
 
 
 class Later(Blocks[Any]):
-    """What a function makes of blocks, made anew whenever it is asked for.
+    """A lazy map of blocks, computed anew on every use.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Later(Blocks[Any]):
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any
     ) -> tuple[Any, ...]:
-        """Add what ``function`` makes of them, where they are."""
+        """Add the results of ``function`` on the mapped blocks, where they are."""
         first = (self._function, self._parameters)
         return self._of.map_sum(_both, *first, function, parameters)
 
@@ -58,23 +58,23 @@ def _both(
 
 
 class KeptBlocks(Blocks[Block]):
-    """Blocks that are read again for every sum, so that nothing is kept beside them."""
+    """Blocks that are read again for every sum, with lazy ``map``."""
 
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
-        """What ``function`` makes of every block, later."""
+        """Apply ``function`` to every block lazily."""
         return Later(self, function, parameters)
 
 
 class FileBlocks(KeptBlocks[Block]):
-    """Blocks in a file, read one by one, by several threads on request.
+    """Blocks in a file, read one by one or by several threads.
 
     Parameters
     ----------
     path : Path
     places : list of tuple
-        Of each block, where its arrays are, in a tuple of the block's own kind.
+        Positions of the arrays of each block, in a tuple of the block's type.
     n_jobs : int or None
-        Threads; nothing else depends on it.
+        Number of threads; the result does not depend on it.
     """
 
     def __init__(self, path: Path, places: list[Any], n_jobs: int | None) -> None:
@@ -87,19 +87,19 @@ class FileBlocks(KeptBlocks[Block]):
         return map(self._read, self._places)
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
-        """What ``function(block, *parameters)`` is of each block, in their order."""
+        """Results of ``function(block, *parameters)``, in block order."""
         from joblib import Parallel, delayed
 
-        # Kernels release the lock, and so does reading.
+        # Kernels and reading release the GIL.
         threads = Parallel(self._n_jobs, prefer="threads", return_as="generator")
         of_place = delayed(lambda place: function(self._read(place), *parameters))
         found = threads(of_place(place) for place in self._places)
         try:
-            # "yield from" would end them by itself, with a warning.
+            # "yield from" would close the generator itself, with a warning.
             for one in found:  # noqa: UP028
                 yield one
         finally:
-            # Who is interrupted does not ask for the rest, and need not be warned.
+            # After an interrupt the other results are not needed; no warning.
             with warnings.catch_warnings(action="ignore"):
                 found.close()
 
@@ -108,7 +108,7 @@ class FileBlocks(KeptBlocks[Block]):
 
 
 class _Place(NamedTuple):
-    """Where an array is in a file."""
+    """Position, dtype and shape of an array in a file."""
 
     start: int
     kind: Any
@@ -125,10 +125,9 @@ class _Place(NamedTuple):
 def kept_in_file(
     blocks: Iterable[Block], n_jobs: int | None = None
 ) -> Iterator[FileBlocks[Block]]:
-    """Blocks of arrays in a file, which goes when the context ends.
+    """Context in which blocks of arrays are stored in a temporary file.
 
-    It is written where temporary files are; the environment variable ``TMPDIR`` names
-    another place.
+    The environment variable ``TMPDIR`` sets its folder.
 
     Examples
     --------
@@ -159,6 +158,6 @@ def _written(block: Any, file: Any) -> Any:
 
 
 def _like(pattern: Any, parts: list[Any]) -> Any:
-    """A tuple, or a named one of the pattern's kind."""
+    """A tuple of the parts, of the pattern's type if that is a named tuple."""
     make = getattr(type(pattern), "_make", tuple)
     return make(parts)

@@ -1,4 +1,4 @@
-"""What all estimators do with tables that are read block by block."""
+"""Fitting and predicting with out-of-core tables, shared by estimators."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from clearwood.exceptions import InputError, SampledRowsWarning
 def sample_of(
     X: Any, y: Any = None, weight: Any = None
 ) -> tuple[RowsOfTable, RowBlocks | None]:
-    """Rows to choose by; and the table, where these are not all of its rows.
+    """Sample of rows for model selection, and the table if it has more rows.
 
     Parameters
     ----------
     X, y, weight
-        As :func:`open_rows` takes them; or a table in memory, which is its own sample.
+        As in :func:`open_rows`; or a table in memory, which is its own sample.
 
     Warns
     -----
     SampledRowsWarning
-        Where the sample has fewer rows than the table.
+        If the sample has fewer rows than the table.
     """
     if not is_read_in_blocks(X):
         return RowsOfTable(X, y, weight), None
@@ -51,14 +51,14 @@ def sample_of(
 def refuse_sampled(
     error: Any, X: Any = None, y: Any = None, *_: Any, **__: Any
 ) -> None:
-    """Name the part and its row where a fit refuses a row of :func:`sample_of`."""
+    """Re-raise an error in a row of :func:`sample_of`, with its part and row there."""
     if isinstance(error, InputError) and is_read_in_blocks(X):
         open_rows(X, y).refuse_sampled(error, SAMPLE_ROWS)
 
 
 def labels_of(table: RowBlocks) -> np.ndarray:
-    """All labels, in order: a rare one need not be in a sample."""
-    # One column is enough to know how many rows there are.
+    """Sorted labels of the whole table: a sample may lack rare ones."""
+    # A single column gives the number of rows.
     table = table.only(table.columns[:1]) if table.columns else table
     return np.unique(np.concatenate(list(table.results(_labels_in))))
 
@@ -68,7 +68,7 @@ def _labels_in(rows: RowsOfTable) -> np.ndarray:
 
 
 def columns_of(estimator: Any, table: RowBlocks) -> list[str] | None:
-    """Columns of a table that a fitted estimator reads; None for all there are."""
+    """Columns of a table that a fitted estimator uses; None for all."""
     names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
     if not names or table.columns is None:
         return None
@@ -77,7 +77,7 @@ def columns_of(estimator: Any, table: RowBlocks) -> list[str] | None:
 
 
 def only_read(estimator: Any, table: RowBlocks) -> RowBlocks:
-    """A table without the columns that a fitted estimator does not read."""
+    """Drop the columns that a fitted estimator does not use."""
     columns = columns_of(estimator, table)
     return table if columns is None else table.only(columns)
 
@@ -85,20 +85,20 @@ def only_read(estimator: Any, table: RowBlocks) -> RowBlocks:
 def rewrites_table(
     estimator: Any, says: Callable[[Any], Any], X: Any, meta: Callable[[Any], Any]
 ) -> Any:
-    """A table of the same rows, as a fitted estimator changes them."""
+    """Transform a table by a fitted estimator."""
     check_is_fitted(estimator)
     return rewritten(says, X, meta, partial(columns_of, estimator))
 
 
 def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
-    """A method that says something of every row says it of tables in blocks, too.
+    """Decorate a prediction method, so that it accepts out-of-core tables.
 
-    It gives an array then, and of Dask a collection that is not computed yet.
+    The result is an array, for Dask a lazy collection.
 
     Parameters
     ----------
     shares : bool
-        Whether it says a number for each of ``classes_``.
+        Whether the method returns a value for each of ``classes_``.
     """
 
     def decorated(method: Any) -> Any:

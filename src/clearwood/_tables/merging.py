@@ -1,4 +1,4 @@
-"""Rows of small codes that are equal, once each, with how many there are."""
+"""Distinct rows of small codes, with their weights."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from clearwood._tables.rows import RowBlocks, RowsOfTable
 def merged_rows(
     table: RowBlocks, codes: Callable[[RowsOfTable], tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows of a table, and the sum of the weights of each.
+    """Find the distinct rows of a table, and the total weight of each.
 
-    Blocks are merged where they are, so that equal rows travel once.
+    Each block is merged where it is stored, to transfer distinct rows only.
 
     Parameters
     ----------
     table : RowBlocks
     codes : callable
         From a block to its codes, unsigned integers of shape (n_rows, n_columns), and
-        to the weights of its rows.
+        to row weights.
 
     Returns
     -------
     codes : ndarray of shape (n_distinct, n_columns)
-        In an order that only they themselves decide.
+        In an order that does not depend on the blocks.
     weight : ndarray of shape (n_distinct,)
     """
     parts: Iterator[Any] = table.results(_merged_block, codes)
@@ -35,7 +35,7 @@ def merged_rows(
     waiting: list[Any] = []
     for part in parts:
         waiting.append(part)
-        # Now and then, so that each row is merged few times.
+        # Occasionally, so that each row is merged few times.
         if sum(len(codes) for codes, _ in waiting) > len(whole[0]):
             whole, waiting = _merged_parts([whole, *waiting]), []
     return _merged_parts([whole, *waiting])
@@ -52,7 +52,7 @@ def _merged_parts(parts: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def merge(codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Equal rows once, with the sum of their weights.
+    """Merge equal rows, adding their weights.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def merge(codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def equal_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each distinct row the first place, and which of these every row equals.
+    """Index of the first of each distinct row, and the inverse indices.
 
-    Rows are compared byte by byte, and distinct ones come in the order of their bytes.
+    Rows are compared as bytes; distinct ones are sorted by their bytes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Frames and arrays of Dask: the work goes where the partitions are."""
+"""Dask frames and arrays as blocks, computed where the partitions are stored."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from clearwood._tables.rows import (
 from clearwood.exceptions import ClearwoodError, InputError
 
 PARTITIONS_OF_THREAD = 2
-"""Partitions for each thread of the workers, so that none waits long for the last."""
+"""Partitions per thread of the workers, for an even load."""
 
 
 class _Cut(NamedTuple):
-    """Where the rows of a block are.
+    """Partitions and row ranges of a block.
 
     Attributes
     ----------
     used : list of int
         Its partitions.
     spans : list of (int, int)
-        The rows of each that it takes.
+        Row range within each partition.
     """
 
     used: list[int]
@@ -48,17 +48,17 @@ class _Cut(NamedTuple):
 
 
 class DaskRows(RowBlocks):
-    """Partitions of Dask, cut anew into blocks of a fixed number of rows.
+    """Rows of a Dask collection, cut into blocks of a fixed number of rows.
 
-    Of each block only what a function makes of it travels to the client, where it is
-    added in the order of the blocks, whoever was first. They come in waves, so that
-    the client never holds what all of them give.
+    Only the result of a function on each block is transferred to the client, where
+    results are added in block order, whichever came first. Blocks are computed in
+    waves, to bound the memory of the client.
 
     Parameters
     ----------
     columns : list of str or None
     parts : list of dask.delayed.Delayed
-        Each a ``RowsOfTable``.
+        Partitions, each a ``RowsOfTable``.
     """
 
     def __init__(self, columns: list[str] | None, parts: list[Any]) -> None:
@@ -66,7 +66,7 @@ class DaskRows(RowBlocks):
         self._parts = parts
 
     def only(self, columns: Sequence[str]) -> DaskRows:
-        """The same rows with some columns."""
+        """Select columns."""
         from dask import delayed
 
         chosen = delayed(_chosen, pure=True)
@@ -74,7 +74,7 @@ class DaskRows(RowBlocks):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, counted once."""
+        """Number of rows, cached."""
         return int(self._sizes.sum())
 
     @cached_property
@@ -97,7 +97,7 @@ class DaskRows(RowBlocks):
         return self.results(_itself)
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
-        """What ``function(block, *parameters)`` is of each block, in their order."""
+        """Results of ``function(block, *parameters)``, in block order."""
         import dask
 
         run = dask.delayed(run_on, pure=False)
@@ -112,7 +112,7 @@ class DaskRows(RowBlocks):
                 pieces = [held.get(i, self._parts[i]) for i in used]
                 tasks.append(run(pieces, used, spans, own, shared))
                 number += 1
-            # The next wave begins in the last partition, which is not made twice.
+            # The next wave starts in the last partition, which is not computed twice.
             last = wave[-1].used[-1]
             tasks.append(held.get(last, self._parts[last]))
             *found, kept = self._ask(dask.persist, tasks)
@@ -123,9 +123,9 @@ class DaskRows(RowBlocks):
     def kept(
         self, function: Callable[..., Any], *parameters: Any, n_jobs: int | None = None
     ) -> Iterator[Blocks[Any]]:
-        """What ``function`` makes of every block: in the memory of a cluster's workers.
+        """Apply ``function`` to every block; keep the results in the workers' memory.
 
-        Without a cluster in a file, as of other tables.
+        Without a cluster they are kept in a file, as for other tables.
         """
         with named_client() as client:
             pass
@@ -136,7 +136,7 @@ class DaskRows(RowBlocks):
         yield WorkerBlocks(self, function, parameters)
 
     def _handed_out(self, parameters: tuple[Any, ...]) -> Any:
-        """Parameters, which travel to the workers once."""
+        """Send parameters to the workers once."""
         import dask
 
         shared = dask.delayed(Sealed(parameters), pure=False, traverse=False)
@@ -144,7 +144,7 @@ class DaskRows(RowBlocks):
         return shared
 
     def _waves(self) -> Iterator[list[_Cut]]:
-        """Blocks that are computed at once, in their order."""
+        """Groups of blocks that are computed at the same time, in order."""
         n_parts = PARTITIONS_OF_THREAD * n_threads()
         wave: list[_Cut] = []
         for cut in self._cuts():
@@ -157,13 +157,13 @@ class DaskRows(RowBlocks):
             yield wave
 
     def _cuts(self) -> Iterator[_Cut]:
-        """Where the rows of each block are."""
+        """Partitions and row ranges of each block."""
         ends = np.cumsum(self._sizes)
         starts = ends - self._sizes
         for first in range(0, max(self.n_rows, 1), BLOCK_ROWS):
             last = min(first + BLOCK_ROWS, self.n_rows)
             used = np.flatnonzero((starts < last) & (ends > first))
-            # A table without rows has its columns all the same.
+            # A table without rows still has columns.
             used = used if len(used) else np.array([0])
             spans = [
                 (int(max(first - starts[i], 0)), int(min(last, ends[i]) - starts[i]))
@@ -174,20 +174,20 @@ class DaskRows(RowBlocks):
     def _ask(
         self, ask: Callable[..., tuple[Any, ...]], tasks: list[Any]
     ) -> tuple[Any, ...]:
-        """``computed`` or ``dask.persist``, with errors that say where."""
+        """Run ``computed`` or ``dask.persist``; errors name the partition."""
         try:
             with named_client():
                 return ask(*tasks)
         except ClearwoodError:
             raise
         except Exception as error:
-            # Dask does not tell which partition it was.
+            # Dask's error does not name the partition.
             for number, part in enumerate(self._parts):
                 try:
                     computed(part)
                 except ClearwoodError:
                     raise
-                except Exception as reason:  # Whatever the partition raises.
+                except Exception as reason:  # whatever the partition raises
                     raise InputError(
                         f"Dask cannot compute partition {number}: "
                         f"{type(reason).__name__}: {reason}"
@@ -198,7 +198,7 @@ class DaskRows(RowBlocks):
 
 
 def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
-    """A frame of Dask, or an array of two dimensions, as blocks of rows."""
+    """Open a Dask frame, or two-dimensional array, as blocks of rows."""
     from dask import delayed
 
     make = delayed(_rows_of, pure=True)
@@ -237,7 +237,7 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
     return DaskRows(own, rows)
 
 
-# What runs where the partitions are
+# Functions that run on the workers
 
 
 def _rows_of(
@@ -272,7 +272,6 @@ def _chosen(rows: RowsOfTable, columns: list[str]) -> RowsOfTable:
 
 
 def _look(rows: RowsOfTable, number: int) -> tuple[int, dict[str, str]]:
-    """How many rows there are, and what their columns hold."""
     with told_where(PartRows(f"partition {number}", 0, rows.n_rows)):
         return rows.n_rows, kinds_of(rows.X, rows.y)
 

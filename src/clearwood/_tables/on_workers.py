@@ -1,4 +1,4 @@
-"""What is made of a table's blocks once, in the memory of a cluster's workers."""
+"""Blocks computed once from a table, in the memory of a cluster's workers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from clearwood._tables.of_dask import DaskRows
 
 WAVE_BLOCKS = 64
-"""Blocks that are computed at once, and of which the client holds what they give.
+"""Blocks that are computed at the same time, whose results the client holds.
 
-More where they lie in fewer partitions than the threads of the workers ask for.
+More where they lie in fewer partitions than the workers have threads to use.
 """
 
 
 class WorkerBlocks(KeptBlocks[Any]):
-    """Blocks that were made once, and stay in the memory of the workers, by groups.
+    """Blocks computed once and kept in the memory of the workers, by groups.
 
-    To add them up, parameters travel to the workers, and one sum of each group back.
-    What a worker held that is lost is made anew by others.
+    For a sum, parameters are sent to the workers, and one sum per group is returned.
+    Groups lost with a worker are computed again by others.
 
     Parameters
     ----------
     rows : DaskRows
     function : callable
-        Makes of a block of rows what is kept.
+        Applied to each block of rows; its result is kept.
     parameters : tuple
-        Its parameters.
+        Parameters of the function.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class WorkerBlocks(KeptBlocks[Any]):
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any
     ) -> tuple[Any, ...]:
-        """Add what ``function`` makes of the blocks, group by group, in their order."""
+        """Add the results of ``function`` on the blocks, by groups, in block order."""
         totals = add_up(self._sums(function, parameters))
-        assert totals is not None  # A table without rows has a block all the same.
+        assert totals is not None  # a table without rows still has a block
         return totals
 
     def _owners(self) -> list[tuple[str, ...]]:
-        """The workers that hold each group; none of one that could not be made."""
+        """Workers that hold each group; empty for a group that failed."""
         from distributed import futures_of, wait
 
         with named_client() as client:
-            if client is None:  # Dask will say that it cannot compute them.
+            if client is None:  # Dask raises the error when it computes
                 return [()] * len(self._groups)
             futures = futures_of(self._groups)
 
@@ -84,7 +84,7 @@ class WorkerBlocks(KeptBlocks[Any]):
 
         run = dask.delayed(_added, pure=False)
         shared = self._rows._handed_out(parameters)
-        # Left to itself, Dask lets idle workers copy groups, and drops the first copy.
+        # By default Dask lets idle workers copy groups, and drops the first copy.
         owned = list(zip(self._groups, self._owners()))
         for i in range(0, len(owned), WAVE_BLOCKS):
             tasks = []
@@ -94,7 +94,7 @@ class WorkerBlocks(KeptBlocks[Any]):
             yield from (sums.content for sums in self._rows._ask(computed, tasks))
 
 
-# What runs where the rows are
+# Functions that run on the workers
 
 
 def _made(
@@ -104,7 +104,7 @@ def _made(
     function: Callable[..., Any],
     parameters: Sealed,
 ) -> Sealed:
-    """Blocks of some partitions, of which ``first`` is the number of the first."""
+    """Blocks of some partitions, of which ``first`` is the index of the first."""
     return Sealed(
         [
             run_on([pieces[i - first] for i in used], used, spans, function, parameters)
@@ -122,7 +122,7 @@ def _added(
 
 
 class Sealed:
-    """What Dask hands on as it is: it takes some tuples for tasks of its own."""
+    """Wrapper that hides a value from Dask, which interprets some tuples as tasks."""
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -135,7 +135,7 @@ def run_on(
     function: Callable[..., Any],
     parameters: Sealed,
 ) -> Sealed:
-    """What a function makes of the rows of some partitions."""
+    """Apply a function to the rows of some partitions, as one block."""
     block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
     where = [PartRows(f"partition {i}", a, b - a) for i, (a, b) in zip(used, spans)]
     with told_where(*where):

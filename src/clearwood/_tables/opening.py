@@ -1,4 +1,4 @@
-"""One door for all tables that are read block by block."""
+"""Opening of all out-of-core tables as blocks of rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from clearwood.exceptions import InputError
 
 
 def is_dask(table: Any) -> bool:
-    """Whether it is a collection of Dask, which need not be there."""
+    """Whether a table is a Dask collection, without importing Dask."""
     return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def is_read_in_blocks(X: Any) -> bool:
-    """Whether a table is a file, parts of one, or of Dask; a memory map is an array."""
+    """Whether a table is a path, a function or a Dask collection (out of core)."""
     if isinstance(X, str | os.PathLike) or is_dask(X) or is_function(X):
         return True
     if isinstance(X, Iterator):
@@ -42,21 +42,21 @@ def is_read_in_blocks(X: Any) -> bool:
 
 
 def is_function(X: Any) -> bool:
-    """Whether it makes something when it is called, and is no table itself."""
+    """Whether a table is a function that returns its parts."""
     return callable(X) and not hasattr(X, "shape")
 
 
 def open_rows(X: Any, y: Any = None, weight: Any = None) -> RowBlocks:
-    """A table as blocks of rows, with its target and its weights.
+    """Open a table as blocks of rows, with its target and its weights.
 
     Parameters
     ----------
     X : path, ndarray, pandas.DataFrame, callable or Dask collection
-        A Parquet file or a folder of such; a function that gives an iterator of pandas
-        frames; a frame or a two-dimensional array of Dask.
+        A Parquet file or a folder of such; a function that returns an iterator of
+        pandas frames; a Dask frame or two-dimensional Dask array.
     y, weight : str or array-like of shape (n_rows,), optional
-        A column of the table; or, of arrays and frames in memory, an array, and of
-        Dask one of Dask with the same partitions.
+        A column of the table; or an array, for arrays and frames in memory, and a Dask
+        array with the same partitions for Dask.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
                 yield f"frame {n}", part
         except InputError:
             raise
-        except Exception as error:  # Whatever a reader raises.
+        except Exception as error:  # whatever a reader raises
             raise InputError(f"Cannot read frame {n + 1}: {error}") from error
         if n < 0:
             raise InputError("X gives no frame; hand in a function that gives some.")

@@ -1,4 +1,4 @@
-"""Parquet: one file, or a folder of them, row group by row group."""
+"""Parquet files, or folders of them, read by row groups."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SUFFIXES = (".parquet", ".pq")
 
 
 def is_parquet_path(path: Any) -> bool:
-    """Whether a path names a Parquet file or a folder, by how it ends."""
+    """Whether a path has the suffix of a Parquet file or is a folder."""
     return Path(path).suffix.lower() in SUFFIXES or Path(path).is_dir()
 
 
 def open_parquet(path: Path, y: str | None, weight: str | None) -> RowStream:
-    """A file or a folder of files, in the order of their names, as blocks of rows.
+    """Open a file, or a folder of files in the order of their names, as blocks of rows.
 
-    Only the columns that are asked for are read.
+    Only the requested columns are read.
     """
     files = _files(path)
     columns, n_rows = _schema(files)
@@ -63,7 +63,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
-    """The columns of each file, all of which must have those of the first."""
+    """Columns of each file, all of which must have those of the first."""
     columns, n_rows = {}, 0
     for file in files:
         with _opened(file) as opened:
@@ -83,7 +83,7 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
 
 
 def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
-    """A file of pyarrow; columns of texts ``as_codes`` are read with each text once."""
+    """Open a file in pyarrow; text columns ``as_codes`` are read dictionary-encoded."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -91,7 +91,7 @@ def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
             f"Cannot read {str(file)!r}: Parquet files need pyarrow. Install it "
             "(pip install 'clearwood[parquet]')."
         ) from None
-    # Of its kind and size; pyarrow maps it itself.
+    # Checks type and size; pyarrow maps the file itself.
     open_plain(file, most=2**63).close()
     try:
         return pq.ParquetFile(file, memory_map=False, read_dictionary=list(as_codes))
@@ -125,22 +125,22 @@ def _row_groups(
                 n_parts += 1
                 yield place, take_columns(frame, y, weight, wanted)
         if not n_parts:
-            # Without rows it has its columns all the same.
+            # A file without rows still has columns.
             frame = schema.empty_table().to_pandas()
             yield str(file), take_columns(frame, y, weight, wanted)
 
 
-# How much memory it takes
+# Memory limits
 
 
 def check_parquet(file: Path) -> None:
-    """Refuse a file that takes far more memory than it is large, read at once."""
+    """Raise an error if a file, read at once, takes far more memory than its size."""
     with _opened(file) as opened:
         found, codes = opened.metadata, _texts_in_codes(opened)
     needed = 0
     for i in range(found.num_row_groups):
         group = found.row_group(i)
-        # A run of equal cells takes nothing in the file, but each eight bytes here.
+        # A run of equal cells takes almost no space in the file, but 8 bytes each here.
         needed += max(group.total_byte_size, 8 * group.num_rows * found.num_columns)
     _check(needed, file)
     with _opened(file, codes) as opened:
@@ -150,7 +150,7 @@ def check_parquet(file: Path) -> None:
 
 
 def _check_row_groups(opened: Any, file: Path) -> None:
-    """Refuse a file of which a part by itself, as its footer says, takes too much."""
+    """Raise an error if a row group takes too much memory, by the file's footer."""
     found = opened.metadata
     sizes = [found.row_group(i).total_byte_size for i in range(found.num_row_groups)]
     _check(max(sizes, default=0), file)
@@ -161,7 +161,7 @@ def _check(needed: int, file: Path) -> None:
 
 
 def _texts_in_codes(opened: Any) -> list[str]:
-    """Columns of texts that the file holds once each: all rows may have a long one."""
+    """Dictionary-encoded text columns, in which all rows may repeat a long text."""
     import pyarrow as pa
 
     found, schema = opened.metadata, opened.schema_arrow
@@ -181,7 +181,6 @@ def _texts_in_codes(opened: Any) -> list[str]:
 
 
 def _bytes_of_texts(batch: Any, codes: Sequence[str]) -> int:
-    """Bytes of the texts of some rows, written out."""
     import pyarrow.compute as pc
 
     columns = [batch.column(name) for name in codes if name in batch.schema.names]
@@ -190,7 +189,7 @@ def _bytes_of_texts(batch: Any, codes: Sequence[str]) -> int:
 
 
 def _written_out(batch: Any, schema: Any, codes: Sequence[str]) -> Any:
-    """The same rows, with texts in place of their codes."""
+    """Decode the texts of some rows."""
     import pyarrow as pa
 
     columns = {

@@ -1,4 +1,4 @@
-"""What a model says of tables that are read block by block."""
+"""Predictions for out-of-core tables."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def predicted(
     classes: Sequence[Any] | None = None,
     columns_of: Callable[[RowBlocks], Sequence[str] | None] | None = None,
 ) -> Any:
-    """What a model says of every row: an array, of Dask a collection, lazily.
+    """Predictions for every row: an array, for Dask a lazy collection.
 
     Parameters
     ----------
     says : callable
-        What a model says of some rows.
+        Prediction function for rows in memory.
     X : path, callable or Dask collection
         See :func:`open_rows`.
     kind : dtype
-        Of what it says.
+        Of the predictions.
     classes : sequence, optional
-        Where it says a probability of each.
+        Classes, if predictions are probabilities of each.
     columns_of : callable, optional
-        Which columns of a table it reads; None where it reads all.
+        Returns the columns of a table that the model uses; None for all.
     """
     rows = open_rows(X)
     columns = None if columns_of is None else columns_of(rows)
@@ -51,15 +51,15 @@ def rewritten(
     meta: Callable[[Any], Any],
     columns_of: Callable[[RowBlocks], Sequence[str] | None],
 ) -> Any:
-    """A table of the same rows, with other cells: in memory, of Dask lazily.
+    """Transform a table row by row: in memory, for Dask lazily.
 
     Parameters
     ----------
     says : callable
-        From some rows to as many.
+        From rows to the same number of transformed rows.
     X : path, callable or Dask collection
     meta : callable
-        From a frame without rows to what is made of it.
+        From a frame without rows to its transformed form.
     columns_of : callable
         As for :func:`predicted`.
     """
@@ -80,7 +80,6 @@ def _rewritten_partition(frame: Any, says: Callable[[Any], Any], nothing: Any) -
 
 
 def _with_columns(X: Any, columns: Sequence[str] | None) -> Any:
-    """A collection of Dask with some of its columns."""
     if columns is None or not hasattr(X, "columns"):
         return X
     place = {str(name): name for name in X.columns}
@@ -113,14 +112,14 @@ def _of_partition(
     classes: Sequence[Any] | None,
     nothing: Any,
 ) -> Any:
-    # Partitions without rows are common, and models refuse them.
+    # Empty partitions are common, and models raise errors for them.
     if not len(frame):
         return nothing
     return _as_pandas(says(frame), frame.index, classes)
 
 
 def _as_pandas(said: np.ndarray, index: Any, classes: Sequence[Any] | None) -> Any:
-    """A series, or a column for each class; texts as objects."""
+    """A series, or a frame with a column per class; texts as objects."""
     import pandas as pd
 
     said = said.astype(object) if said.dtype.kind == "U" else said

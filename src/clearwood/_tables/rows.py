@@ -1,4 +1,4 @@
-"""A table as blocks of a fixed number of rows, however it is stored."""
+"""Tables of any storage as blocks of a fixed number of rows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from clearwood.columns.validation import check_weight
 from clearwood.exceptions import ClearwoodError, InputError
 
 SAMPLE_ROWS = 200_000
-"""Rows of a larger table that are drawn for what cannot be added up row by row."""
+"""Sample size for computations that are not sums over rows."""
 
 
 class RowsOfTable(NamedTuple):
-    """Some rows of a table.
+    """A batch of rows of a table.
 
     Attributes
     ----------
     X : ndarray or pandas.DataFrame
-        What a model reads, and maybe further columns.
+        Columns that a model uses, and possibly others.
     y, weight : ndarray of shape (n_rows,) or None
     """
 
@@ -36,7 +36,7 @@ class RowsOfTable(NamedTuple):
     weight: Any = None
 
     def at(self, rows: slice | np.ndarray) -> RowsOfTable:
-        """Some rows by position: a slice or an array of int."""
+        """Select rows by position: a slice or an array of int."""
         X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
         rest = (None if part is None else part[rows] for part in (self.y, self.weight))
         return RowsOfTable(X, *rest)
@@ -47,9 +47,9 @@ class RowsOfTable(NamedTuple):
         return int(self.X.shape[0])
 
     def checked_weight(self) -> np.ndarray:
-        """The weight of each row, ones where none are given.
+        """Validated row weights, ones by default.
 
-        All may be of no weight: these are only some rows of a table.
+        All may be zero, as these are only some rows of a table.
         """
         if self.weight is None or self.n_rows == 0:
             return np.ones(self.n_rows)
@@ -57,14 +57,14 @@ class RowsOfTable(NamedTuple):
 
 
 class RowBlocks(Blocks[RowsOfTable]):
-    """A table that is read anew, block by block, whenever it is asked something.
+    """A table that is read anew, block by block, on every pass.
 
     Attributes
     ----------
     columns : list of str or None
-        Their names; None where columns go by position.
+        Column names; None if columns are identified by position.
     known_rows : int or None
-        Their number, where nobody needs to count them.
+        Number of rows, if known without counting.
     """
 
     columns: list[str] | None
@@ -80,22 +80,22 @@ class RowBlocks(Blocks[RowsOfTable]):
 
     @abstractmethod
     def only(self, columns: Sequence[str]) -> RowBlocks:
-        """The same rows with some of the named columns alone."""
+        """Select columns by name."""
 
     def __len__(self) -> int:
         return -(-self.n_rows // BLOCK_ROWS)
 
     def sample(self, n_rows: int, seed: int = 0) -> RowsOfTable:
-        """Some rows drawn at random, each at most once, in the order of the table.
+        """Random sample of rows, without replacement, in table order.
 
-        Which ones depends on the number of rows and the seed alone: they are the same
-        on every back-end.
+        It depends on the number of rows and the seed only, and is the same for every
+        storage.
         """
         places = self._by_block(self._drawn(n_rows, seed))
         return join_rows(list(self.results(_Picking(places))))
 
     def refuse_sampled(self, error: InputError, n_rows: int) -> None:
-        """Raise an error of a row of :meth:`sample` again, where that row is."""
+        """Re-raise an error in a row of :meth:`sample`, with its row in the table."""
         assert error.row is not None
         row = self._drawn(n_rows)[error.row]
         text = _with_row(error, row % BLOCK_ROWS)
@@ -103,50 +103,49 @@ class RowBlocks(Blocks[RowsOfTable]):
             pass
 
     def _drawn(self, n_rows: int, seed: int = 0) -> np.ndarray:
-        """Which rows a sample has."""
         if n_rows >= self.n_rows:
             return np.arange(self.n_rows)
         rng = np.random.default_rng(seed)
         return np.sort(rng.choice(self.n_rows, n_rows, replace=False, shuffle=False))
 
     def _by_block(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Of each block those of some rows that it has, by their place in it."""
+        """Positions within each block of the given rows."""
         return [
             rows[slice(*np.searchsorted(rows, (i, i + BLOCK_ROWS)))] - i
             for i in range(0, max(self.n_rows, 1), BLOCK_ROWS)
         ]
 
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
-        """What ``function`` makes of every block, kept in memory."""
+        """Apply ``function`` to every block, and keep the results in memory."""
         return Blocks(self.results(function, *parameters))
 
     def kept(
         self, function: Callable[..., Any], *parameters: Any, n_jobs: int | None = None
     ) -> AbstractContextManager[Blocks[Any]]:
-        """What ``function`` makes of every block, tuples of arrays, for many sums.
+        """Apply ``function`` to every block, and keep the results, tuples of arrays.
 
-        They are kept outside of memory until the context ends, and are read by
-        ``n_jobs`` threads.
+        They are stored outside of memory until the context ends, to be read repeatedly
+        by ``n_jobs`` threads.
         """
         return kept_in_file(self.results(function, *parameters), n_jobs)
 
     def take(self, rows: np.ndarray) -> Any:
-        """Not of tables, see :meth:`sample`."""
+        """Not supported for tables, see :meth:`sample`."""
         raise NotImplementedError
 
     def gather(self) -> Any:
-        """Not of tables, which may be larger than memory."""
+        """Not supported for tables, which may be larger than memory."""
         raise NotImplementedError
 
 
 class _Picking:
-    """Takes of each block, which come in order, the rows that are asked for."""
+    """Select given rows of each block; blocks are passed in order."""
 
     def __init__(self, places: list[np.ndarray]) -> None:
         self._places = places
 
     def of(self, number: int) -> _Picking:
-        """The same for one block, for those who have them in another order."""
+        """Selector for one block, when blocks are not processed in order."""
         return _Picking(self._places[number : number + 1])
 
     def __call__(self, block: RowsOfTable) -> RowsOfTable:
@@ -154,7 +153,7 @@ class _Picking:
 
 
 class _Refusing(_Picking):
-    """Refuses the block that has a row."""
+    """Raise an error in the block that contains a given row."""
 
     def __init__(self, places: list[np.ndarray], text: str) -> None:
         super().__init__(places)
@@ -171,16 +170,16 @@ class _Refusing(_Picking):
 
 
 class RowStream(RowBlocks):
-    """Parts of a table, one after the other, cut into blocks as they come.
+    """A stream of parts of a table, cut into blocks.
 
     Parameters
     ----------
     columns : list of str or None
     parts : callable
-        Gives an iterator of pairs: where a part comes from, for messages, and its
+        Returns an iterator of pairs: the name of a part, for messages, and its
         ``RowsOfTable``.
     n_rows : int, optional
-        Their number, where it is known; else they are counted once.
+        Number of rows, if known; counted once otherwise.
     """
 
     def __init__(
@@ -200,27 +199,27 @@ class RowStream(RowBlocks):
         return sum(part.n_rows for _, part in self._parts(self.columns))
 
     def only(self, columns: Sequence[str]) -> RowStream:
-        """The same rows with some columns."""
+        """Select columns."""
         return RowStream(list(columns), self._parts, self.known_rows)
 
     def __iter__(self) -> Iterator[RowsOfTable]:
         return (block for _, block in self._placed())
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
-        """What ``function(block, *parameters)`` is of each block, in their order."""
+        """Results of ``function(block, *parameters)``, in block order."""
         for pieces, block in self._placed():
             with told_where(*pieces):
                 found = function(block, *parameters)
             yield found
 
     def _placed(self) -> Iterator[tuple[list[PartRows], RowsOfTable]]:
-        """Blocks of equally many rows, the last of what is left, and their places."""
+        """Blocks of equally many rows, the last one shorter, with their origins."""
         waiting: list[Placed] = []
         seen: dict[str, tuple[str, str]] = {}
         n_waiting, any_yet = 0, False
         piece = PartRows("", 0, 0)
         for place, part in self._parts(self.columns):
-            # What one place gives may come in several parts.
+            # One file or frame may yield several parts.
             start = piece.start + piece.n_rows if place == piece.place else 0
             piece = PartRows(place, start, part.n_rows)
             with told_where(piece):
@@ -241,7 +240,7 @@ class RowStream(RowBlocks):
 
 
 class PartRows(NamedTuple):
-    """Some rows of a part of a table, which errors name: the part, and its row."""
+    """Origin of some rows, for errors: part, first row and number of rows."""
 
     place: str
     start: int
@@ -254,7 +253,7 @@ Placed = tuple[PartRows, RowsOfTable]
 def _first_rows(
     parts: list[Placed], n_rows: int
 ) -> tuple[tuple[list[PartRows], RowsOfTable], list[Placed]]:
-    """So many rows of some parts as one block, and the parts that are left."""
+    """Split parts after a number of rows: a block of these, and the remaining parts."""
     taken: list[Placed] = []
     left = n_rows
     for used, (piece, part) in enumerate(parts):
@@ -273,7 +272,7 @@ def _first_rows(
 
 
 def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
-    """Parts of a table, at least one, one after the other."""
+    """Concatenate parts of a table, at least one."""
     if len(parts) == 1:
         return parts[0]
     parts = [part for part in parts if part.n_rows] or parts[:1]
@@ -283,7 +282,7 @@ def join_rows(parts: list[RowsOfTable]) -> RowsOfTable:
 def take_columns(
     frame: Any, y: str | None, weight: str | None, chosen: Sequence[str] | None
 ) -> RowsOfTable:
-    """A frame as rows: the target and the weights apart."""
+    """Separate a frame into features, target and weights."""
     named = [name for name in (y, weight) if name is not None]
     check_there([*named, *(chosen or ())], list(frame.columns))
     X = frame.drop(columns=named) if chosen is None else frame[list(chosen)]
@@ -292,7 +291,7 @@ def take_columns(
 
 
 def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse columns that a table does not have."""
+    """Raise an error for columns that a table does not have."""
     absent = [name for name in names if name not in columns]
     if absent:
         raise InputError(
@@ -303,7 +302,7 @@ def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
 
 @contextmanager
 def told_where(*pieces: PartRows) -> Iterator[None]:
-    """Errors in some rows name the part that they come from, and the row in it."""
+    """Context in which errors name the part that rows come from, and the row in it."""
     try:
         yield
     except ClearwoodError as error:
@@ -311,7 +310,7 @@ def told_where(*pieces: PartRows) -> Iterator[None]:
 
 
 def _with_row(error: Any, row: int) -> str:
-    """What an error says, with another number of the row that it names."""
+    """Message of an error, with the number of its row replaced."""
     return re.sub(rf"\brow {error.row}\b", f"row {row}", str(error))
 
 

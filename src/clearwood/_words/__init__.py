@@ -1,1 +1,1 @@
-"""Words for people: how numbers are written, and what columns are called."""
+"""Text for display: numbers, names, labels and sentences."""

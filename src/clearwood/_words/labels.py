@@ -1,4 +1,4 @@
-"""Texts that come from the data: names of columns, categories, classes."""
+"""Display of text from the data: column names, categories, class labels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from clearwood.exceptions import InputError, safe_text
 
 
 def label_text(label: Any, lookup: str = "exact") -> str:
-    """A category as it is printed.
+    """Display text of a category.
 
-    CatBoost takes the number 5 and the text "5" for the same category, so it is
-    printed bare; of some categories its models know nothing but a hash.
+    CatBoost does not distinguish the number 5 from the text "5", so that it is printed
+    without quotes; for some categories its models store only a hash.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def label_text(label: Any, lookup: str = "exact") -> str:
 
 
 def printable(text: str) -> str:
-    r"""A name or label as it is; in quotes where a terminal would obey a part of it.
+    r"""Escape a name or label, in quotes, if it contains control characters.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def printable(text: str) -> str:
 
 
 def prediction_text(prediction: Any) -> str:
-    """A class label as it is, a number so that it reads back as itself."""
+    """Display text of a class label or a number; numbers are exact."""
     if isinstance(prediction, float):
-        # NumPy, which the help of the command has no need of.
+        # Requires NumPy, which the help of the command avoids to import.
         from clearwood._words.numbers import number_text
 
         return number_text(prediction)
@@ -49,10 +49,10 @@ def prediction_text(prediction: Any) -> str:
 
 
 def check_text(texts: Collection[Any], what: str) -> None:
-    r"""Refuse names and labels that no file can hold and no screen can show.
+    r"""Raise an error for names and labels that cannot be encoded as UTF-8.
 
-    Halves of characters (lone surrogates) are what Python makes of bytes that are no
-    text. Refused where they come in, they need no care anywhere else.
+    Lone surrogates result from decoding bytes that are not text. Checked on input, they
+    need no care elsewhere.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def check_text(texts: Collection[Any], what: str) -> None:
 
 
 def target_name(y: Any) -> str:
-    """What a target is called: a column of a table, or "y" where it has no name.
+    """Name of a target: its column label, or "y" if there is none.
 
     Examples
     --------
@@ -90,11 +90,11 @@ def target_name(y: Any) -> str:
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Characters that end a line, command a terminal or turn the direction of a text."""
+"""Characters that end a line, control a terminal or change the text direction."""
 
 
 def visible(text: str) -> str:
-    r"""Lines of text in which other control characters are written out.
+    r"""Escape control characters within lines of text.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def visible(text: str) -> str:
 
 
 def check_names(names: Collection[Any], what: str) -> None:
-    r"""Refuse control characters in names that come from a file.
+    r"""Raise an error for control characters in names that come from a file.
 
-    In a frame in memory they are allowed, and escaped wherever they are written.
+    In a frame in memory they are allowed, and escaped in output.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_names(names: Collection[Any], what: str) -> None:
 
 
 def comment(mark: str, text: str) -> str:
-    r"""A line of comment in source text, which no name in it can end.
+    r"""Comment line in source code, with line breaks in the text escaped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Numbers as a person writes them: exact, short, or as sure as they are."""
+"""Display text of numbers: exact, short, or rounded to their precision."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections.abc import Collection
 import numpy as np
 
 SMALLEST, LARGEST = 1e-6, 1e16
-"""Between these sizes a person writes a number without an exponent."""
+"""Range of absolute values that are written without an exponent."""
 
 TINY = 1e-12
-"""By so much a share may miss 0 and 1 for being a sum."""
+"""Tolerance for rounding errors of shares near 0 and 1."""
 
 LOST_BY_ROUNDING = 2.6e-5
 """Of R2, by values that are printed short: the square of half a percent, and a bit."""
@@ -22,17 +22,17 @@ LOST_BY_ROUNDING = 2.6e-5
 NOT_KNOWN = "not known"
 
 FEW_CODES = 20
-"""So many different texts may be names of categories, whatever they look like."""
+"""Number of distinct texts that may be categories even if they look like numbers."""
 
 WRITTEN = re.compile(
     r"([<>~]? ?(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)? ?)[-+]?"
     r"(?:[0-9]{1,3}(?:[ ,.'’\u00a0\u202f][0-9]{3})+|[0-9]+)([.,][0-9]+)?([^0-9]{0,12})"
 )
-"""A number as it stands in reports: currency, thousands and decimals, and unit."""
+"""Pattern of a formatted number: currency, thousands, decimals and unit."""
 
 
 def number_text(value: float) -> str:
-    """The shortest text that reads back as this very number.
+    """The shortest text that is read back as exactly this number.
 
     Examples
     --------
@@ -46,14 +46,14 @@ def number_text(value: float) -> str:
 
 
 def written_numbers(texts: Collection[str]) -> str | None:
-    """One of the texts, where most are numbers with the same sign or unit; else None.
+    """Detect numbers written as text: one of the texts if most are such, else None.
 
-    Whole numbers alone are none: as text they may be codes.
+    They share a sign or unit; integers alone do not count, as they may be codes.
 
     Parameters
     ----------
     texts : collection of str
-        The different texts of a column. At most ``FEW_CODES`` may be categories.
+        Distinct texts of a column. At most ``FEW_CODES`` may be categories.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def written_numbers(texts: Collection[str]) -> str | None:
 
 
 def short_text(value: float, digits: int = 3) -> str:
-    """A measured number in a few digits, but with all of those before the point.
+    """Round to significant digits, keeping all digits before the decimal point.
 
     Examples
     --------
@@ -91,16 +91,16 @@ def short_text(value: float, digits: int = 3) -> str:
     if 10.0**digits - 0.5 <= abs(value) < LARGEST:
         return f"{value:.0f}"
     rounded = float(f"{value:.{digits}g}")
-    # The largest numbers have no neighbour of so few digits.
+    # The largest numbers overflow when rounded.
     return number_text(rounded if math.isfinite(rounded) else value)
 
 
 def measured_text(value: float, low: float, high: float) -> str:
-    """A measured number and its 95 % interval, in the digits that it is sure of.
+    """An estimate and its 95 % interval, rounded to the precision of the interval.
 
-    The last digit shown is that of the standard error (a quarter of the interval), one
-    further where this is a small one: more would be noise. But two digits of the number
-    are always told.
+    The last digit shown is that of the standard error (a quarter of the interval), and
+    one more if its leading digit is small: more would be noise. But at least two digits
+    of the estimate are shown.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def measured_text(value: float, low: float, high: float) -> str:
 
 
 def rounded_text(value: float, width: float) -> str:
-    """A number in the digits that an interval of some width is sure of.
+    """Round a number to the precision of an interval of a given width.
 
     Examples
     --------
@@ -139,10 +139,10 @@ def rounded_text(value: float, width: float) -> str:
 
 
 def share_text(share: float, low: float = math.nan, high: float = math.nan) -> str:
-    """A share in percent, with its 95 % interval where there is one.
+    """Format a share in percent, with its 95 % interval if given.
 
-    Whole percents, or finer where the interval is narrow enough to tell them apart;
-    never 0 or 100 where it is neither.
+    In whole percents, or finer for a narrow interval; never 0 or 100 unless it is
+    exactly that.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def share_text(share: float, low: float = math.nan, high: float = math.nan) -> s
 
 
 def percent_text(share: float) -> str:
-    """A share in percent, three digits at most: to tell one from the next.
+    """Format a share in percent with at most three significant digits.
 
     Examples
     --------
@@ -178,20 +178,20 @@ def percent_text(share: float) -> str:
 
 
 def _decimals(width: float) -> int | None:
-    """Decimals that an interval of a width is sure of; below 0 for tens and so on."""
+    """Decimals justified by the width of an interval; negative for tens and so on."""
     if not 0 < width < math.inf or not SMALLEST < width < LARGEST:
         return None
-    # An interval is four standard errors wide: 3 to 11 is told in ones, not in tens.
+    # An interval is four standard errors wide: 3 to 11 is rounded to ones, not to tens.
     return -math.floor(math.log10(width / 7))
 
 
 def _rounded(value: float, decimals: int) -> str:
-    # Adding zero makes nought of minus nought.
+    # Adding zero turns -0.0 into 0.0.
     return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
 
 
 def probability_text(p: float) -> str:
-    """A probability in three decimals, never 0 or 1 where it is neither.
+    """Format a probability with three decimals; never 0 or 1 unless it is exactly that.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def probability_text(p: float) -> str:
 
 
 def short_value(value: float, step: float) -> float:
-    """The shortest number within a step; the value itself without a step.
+    """The shortest number within a step of a value; the value itself for step 0.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def shortest_between(low: float, high: float, near: float) -> float:
             math.ceil(_in_units(high, power)) - 1,
         )
         for step in steps:
-            # float(text) is the number that a reader of the text means.
+            # float(text) is the number that the text is parsed as.
             number = float(f"{step}e{power}")
             if low <= number < high and number not in found:
                 found[number] = len(str(abs(step)).rstrip("0"))
@@ -255,13 +255,13 @@ def shortest_between(low: float, high: float, near: float) -> float:
 
 
 def _in_units(value: float, power: int) -> float:
-    """A number over a power of ten, which may itself be too large or small a number."""
+    """A number divided by a power of ten, which may itself overflow or underflow."""
     within = min(max(power, -300), 300)
     return value / 10.0**within / 10.0 ** (power - within)
 
 
 def unrounded(quality: float) -> float:
-    """A share or R2; nought, where only the rounding of a value keeps it below.
+    """A share or R2, with 0 in place of a negative value within rounding error.
 
     Examples
     --------

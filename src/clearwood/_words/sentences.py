@@ -1,4 +1,4 @@
-"""Sentences from templates that lie beside the code they belong to."""
+"""Sentences from templates stored next to the code that uses them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MOST_NAMED = 5
-"""Names in a sentence, at most."""
+"""Maximum number of names in a sentence."""
 
 EDGE, BLANK = "\0", "\1"
-"""Around what is filled in, and for a blank in it: what is written there stays."""
+"""Marks around inserted values, and in place of spaces in them, to keep both."""
 
 
 def sentences(template: str, **facts: Any) -> list[str]:
-    """What a template says of some facts: a text for each paragraph that says anything.
+    """Render a template: a text for each paragraph that is not empty.
 
-    Lines of a paragraph are one text, however they are broken and indented; no blank
-    stands before a comma or a stop.
+    Line breaks and indentation within a paragraph are removed, and spaces before commas
+    and full stops.
 
     Parameters
     ----------
     template : str
-        A file of this package, such as ``"reporting/verdict/verdict.txt"``.
+        File in this package, such as ``"reporting/verdict/verdict.txt"``.
     **facts
-        Plain values. A template that asks for one that is not here is an error.
+        Plain values. An undefined variable in the template is an error.
     """
     texts = (paragraph.render(facts) for paragraph in _paragraphs(template))
     texts = (re.sub(r"[ \n]+", " ", text).strip() for text in texts)
@@ -62,7 +62,7 @@ def _kept(value: Any) -> str:
 
 
 def rows_in_words(n: int, name: str = "row") -> str:
-    """A number of rows.
+    """Number of rows, with the noun in singular or plural.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def rows_in_words(n: int, name: str = "row") -> str:
 
 
 def listed(names: list[str], joined: str = "or") -> str:
-    """Names in a sentence, not too many.
+    """Join names in a sentence, truncated if there are many.
 
     Examples
     --------

@@ -37,8 +37,9 @@ SMALL, BELOW = 9.0, 36.0
 """Letters of a legend of matplotlib, and how far below a panel it is, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
 """Room for names of levels above a panel, before the next panel, and below the last."""
-LETTER, LEAST_LEFT, MOST_LEFT = 7.4, 52.0, 0.34
-"""Width of a letter; room for labels to the left, in pixels, and of the width."""
+LETTER, BOLD, LEAST_LEFT, MOST_LEFT = 7.4, 10.5, 52.0, 0.34
+"""Width of a letter, and of a bold one on telephones; room for labels to the left, in
+pixels, and of the width."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,11 @@ class Panel:
         ]
         up = [n for mark in self.marks for n in mark.numbers("y")]
         return self.x.scale(across), self.y.scale(up)
+
+    @property
+    def letter(self) -> float:
+        """Width of a letter beside it on pages."""
+        return BOLD if self.is_named_beside else LETTER
 
     @property
     def header(self) -> float:
@@ -288,7 +294,8 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
     beside = [panel.y.label for panel in chart.panels if panel.is_named_beside]
     labels = [label for ticks in up for _, label in ticks] + beside
     longest = max(map(len, labels), default=0)
-    left = min(max(LEAST_LEFT, 18 + LETTER * longest), MOST_LEFT * chart.width)
+    letter = max(panel.letter for panel in chart.panels)
+    left = min(max(LEAST_LEFT, 18 + letter * longest), MOST_LEFT * chart.width)
     elements, top, right = list[Markup](), 0.0, chart.width - chart.right
     is_bare = chart.panels[0].is_bare
     if is_bare:
@@ -342,7 +349,7 @@ def _axes(
     up: Sequence[tuple[float, str]],
 ) -> list[Markup]:
     """Lines at the ticks, labels of what goes up, and its name."""
-    found, most = list[Markup](), int((place.left - 14) / LETTER)
+    found, most = list[Markup](), int((place.left - 14) / panel.letter)
     for tick, _ in across if panel.grid in ("x", "both") else ():
         x = place.x(tick)
         found.append(stroke(x, x, place.top, place.bottom, "grid"))

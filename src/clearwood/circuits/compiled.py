@@ -17,7 +17,7 @@ import numpy as np
 
 from clearwood._kernels.circuits import pass_downward, pass_upward
 from clearwood._numeric import Blocks
-from clearwood._numeric.logspace import overrelaxed
+from clearwood._numeric.logspace import log_of, overrelaxed
 from clearwood.circuits.leaf_arrays import Edges, LeafArrays, compile_leaves
 from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
 from clearwood.distributions.categorical import shares
@@ -157,7 +157,7 @@ class Compiled:
         log_weight = self.log_weight.copy()
         for node in np.flatnonzero(self.sums):
             own = slice(self.first[node], self.first[node + 1])
-            log_weight[own] = _log(shares(counts[own], np.exp(log_weight[own])))
+            log_weight[own] = log_of(shares(counts[own], np.exp(log_weight[own])))
         return log_weight
 
     def as_circuit(self) -> Circuit:
@@ -205,7 +205,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
     of_sum = is_sum[placed][upper[order]]
     log_weight = np.zeros(len(order))
     weights = [node.weights for node in nodes if isinstance(node, Sum)]
-    log_weight[of_sum] = _log(np.concatenate([np.zeros(0), *weights]))
+    log_weight[of_sum] = log_of(np.concatenate([np.zeros(0), *weights]))
     n_edges = np.bincount(upper, minlength=int(placed.sum()))
     leaves = [node for node in nodes if not isinstance(node, Sum | Product)]
     return Compiled(
@@ -233,11 +233,6 @@ def _with_parents(root: Node) -> tuple[list[Node], np.ndarray]:
     n = len(nodes)
     turned = np.array(above[::-1])
     return nodes[::-1], np.where(turned < 0, -1, n - 1 - turned)
-
-
-def _log(values: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.log(values)
 
 
 def _unclear(log: np.ndarray) -> list[np.ndarray]:

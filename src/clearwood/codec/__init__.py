@@ -1,9 +1,9 @@
-"""Files that anybody can open safely, and what they hold of an object.
+"""Serialization: safe file formats, and declarations of what files store of an object.
 
-``documents`` reads JSON from anywhere, with a name for every place; ``archive`` has
-zips of a document and plain arrays; ``files`` opens and writes all files. A class that
-can be saved declares what its files hold once, as :class:`Saved`, from the vocabulary
-of ``fields`` and, for the columns of its data, of ``feature_fields``.
+``documents`` parses untrusted JSON, with a path for every value; ``archive`` reads and
+writes zips of a document and plain arrays; ``files`` opens and writes all files. A
+class that can be saved declares the content of its files once, as :class:`Saved`, from
+the field types of ``fields`` and, for the columns of its data, of ``feature_fields``.
 """
 
 from clearwood.codec import fields

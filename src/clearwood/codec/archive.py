@@ -1,7 +1,7 @@
-"""Results in files: a zip of one JSON text and plain arrays.
+"""Archives of results: a zip of one JSON document and plain arrays.
 
-Nothing in such a file is code. Arrays are stored as they are, so that reading takes
-no more memory than the file is large, and whoever reads them checks what they hold.
+Such a file contains no code. Arrays are stored uncompressed, so that reading takes no
+more memory than the size of the file. Callers validate the values.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from clearwood.exceptions import ModelFormatError
 
 FORMAT = "clearwood.archive"
 OLDER = "clearwood.meta_tree"
-"""What the same files were called while meta-trees alone were written so."""
+"""Format name from when meta-trees were the only archives."""
 
 VERSION = 1
 
 MOST_MEMBERS = 100
 
 TYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
-"""What arrays may hold: integers, booleans and floats."""
+"""Dtypes of arrays: integers, booleans and floats."""
 
 
 class Arrays:
-    """Arrays of a file, by name.
+    """Arrays of an archive, by name.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Arrays:
     Attributes
     ----------
     sizes : dict of str to int
-        Lengths of dimensions that have a name: known, or as the first array has them.
+        Named lengths of dimensions, given or from the first array with them.
     """
 
     def __init__(self, parts: dict[str, bytes]) -> None:
@@ -52,10 +52,10 @@ class Arrays:
         return f"{name}.npy" in self._parts
 
     def __call__(self, name: str, kind: str, *shape: int | str) -> np.ndarray:
-        """One array, of a kind (one of ``TYPES``) and a shape; numbers may be NaN.
+        """Read an array of a kind (a key of ``TYPES``) and a shape; it may hold NaN.
 
-        Of the shape, -1 and ``*`` stand for any length, and another name for the same
-        length wherever it stands.
+        In the shape, -1 and ``*`` stand for any length, and any other name for the same
+        length wherever it occurs.
         """
         if name not in self:
             raise ModelFormatError(f"{name}: missing.")
@@ -82,7 +82,7 @@ def write_archive(
     arrays: dict[str, np.ndarray],
     **how: Any,
 ) -> None:
-    """Write a document and arrays as one file: the same are the same bytes."""
+    """Write a document and arrays as one file; equal content gives equal bytes."""
     from clearwood import __version__
 
     head = {"format": FORMAT, "version": VERSION, "clearwood": __version__}
@@ -100,7 +100,7 @@ def write_archive(
 
 
 def read_archive(path: str | Path) -> tuple[Place, Arrays]:
-    """The document of a file, and its arrays."""
+    """Read the document and the arrays of a file."""
     content = read_bytes(path)
     try:
         file = zipfile.ZipFile(io.BytesIO(content))
@@ -108,7 +108,7 @@ def read_archive(path: str | Path) -> tuple[Place, Arrays]:
         small = all(i.compress_type == zipfile.ZIP_STORED for i in members.values())
         if not small or len(members) > MOST_MEMBERS:
             raise ModelFormatError("expected few members, none compressed.")
-        # Members that share bytes would take more memory than the file is large.
+        # Overlapping members would take more memory than the size of the file.
         if sum(info.file_size for info in members.values()) > len(content):
             raise ModelFormatError("members overlap.")
         parts = {name: _member(file, members[name]) for name in members}

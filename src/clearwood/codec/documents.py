@@ -1,7 +1,7 @@
-"""Model files from anywhere: read with limits, and with a name for every place.
+"""Parsing of untrusted documents, with limits and a path for every value.
 
-A reader asks a ``Place`` for what it needs; whatever is absent, of the wrong type or
-out of range is refused there with ``ModelFormatError``, which names file and place.
+Readers request values from a ``Place``; one that is missing, of the wrong type or out
+of range raises a ``ModelFormatError`` with the file and the path.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ NUMBER = re.compile(
 
 
 def parse_json(data: bytes, name: str) -> Any:
-    """A JSON document as Python values.
+    """Parse a JSON document.
 
-    Keys that occur twice, nesting beyond Python's own limit and numbers of thousands
-    of digits are refused. NaN and infinity, which some libraries write where it does
-    not matter, become floats: to be checked where it does.
+    Duplicate keys, nesting beyond Python's limit and numbers of thousands of digits
+    raise an error. NaN and infinity, which some libraries write into fields without
+    effect, become floats, to be validated where they matter.
 
     Parameters
     ----------
     data : bytes
     name : str
-        The file's name, for messages.
+        Name of the file, for messages.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def parse_json(data: bytes, name: str) -> Any:
 
 
 def refuse_table(data: bytes, name: str) -> None:
-    """Refuse rows of data where a model or rules are expected, by what they are."""
+    """Raise an error if the file of a model or of rules is a table of data."""
     line = data[:4096].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].strip()
     is_csv = line.decode("utf-8", "replace").replace("\t", "").isprintable()
     has_cells = line[:1] not in b"{[<" and any(
@@ -91,7 +91,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def first_repeated(values: Sequence[Any]) -> Any:
-    """The first value that stands in a sequence already, or None.
+    """The first value of a sequence that repeats an earlier one, or None.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def first_repeated(values: Sequence[Any]) -> Any:
 
 
 def shown(value: Any) -> str:
-    """What was found, short enough for a message.
+    """Short representation of a value for messages.
 
     Examples
     --------
@@ -125,9 +125,9 @@ def shown(value: Any) -> str:
 
 
 def plain_integer(text: str) -> int | None:
-    """A whole number as a library writes it, or None.
+    """Parse an integer as a library writes it; None for other texts.
 
-    Python's own ``int`` takes more: blanks, underscores, digits of all scripts.
+    Python's ``int`` accepts more: spaces, underscores, digits of all scripts.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def plain_integer(text: str) -> int | None:
 
 
 def plain_number(text: str) -> float | None:
-    """A finite decimal number as a library writes it, or None.
+    """Parse a finite decimal number as a library writes it; None for other texts.
 
     Examples
     --------
@@ -152,27 +152,27 @@ def plain_number(text: str) -> float | None:
 
 
 def refuse_damaged(where: str, found: str, expected: str) -> NoReturn:
-    """Refuse a model that cannot be as its library made it."""
+    """Raise an error for a model that its library cannot have written."""
     raise ModelFormatError(f"{where}: found {found}, expected {expected}. {REMEDY}")
 
 
 def refuse_repeated(values: Sequence[Any], place: Place, what: str) -> None:
-    """Refuse a file that has the same name, label or category twice."""
+    """Raise an error for a file with a duplicate name, label or category."""
     twice = first_repeated(values)
     if twice is not None:
         place.fail(f"{what} {shown(twice)} twice", "it once")
 
 
 class Place:
-    """A value of a document and where it stands.
+    """A value of a parsed document, with its path.
 
     Parameters
     ----------
     value : object
-        As parsed.
+        The parsed value.
     where : str, or tuple of Place and (str or int)
         The file, or the path below it: ``"model.json: learner.attributes"``; or the
-        value that it is in, and its key or position there.
+        parent value, and the key or position there.
 
     Examples
     --------
@@ -195,7 +195,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
     @property
     def where(self) -> str:
-        """The path, which is put together only when something is wrong."""
+        """The path, which is composed only for error messages."""
         if isinstance(self._where, str):
             return self._where
         above, key = self._where
@@ -204,11 +204,11 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return f"{above.where}{'.' if ': ' in above.where else ': '}{key}"
 
     def fail(self, found: str, expected: str) -> NoReturn:
-        """Refuse the file because of this place."""
+        """Raise an error for a damaged file, with this path."""
         refuse_damaged(self.where, found, expected)
 
     def refuse(self, reason: str, remedy: str) -> NoReturn:
-        """Refuse the file for what it holds: sound, but of a kind that is not read."""
+        """Raise an error for a valid file of an unsupported kind, with this path."""
         raise UnsupportedModelError(f"{self.where}: cannot read {reason}. {remedy}.")
 
     # Objects
@@ -228,15 +228,15 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return Place(members[key], (self, key))
 
     def get(self, key: str) -> Place | None:
-        """The member of that name, or None."""
+        """The member with a key, or None."""
         return self[key] if key in self else None
 
     def keys(self) -> list[str]:
-        """Names of the members."""
+        """Keys of the members."""
         return list(self._members())
 
     def only(self, *fields: str) -> None:
-        """Refuse an object with other members than these."""
+        """Raise an error for members other than these."""
         for key in sorted(self._members().keys() - set(fields)):
             raise ModelFormatError(
                 f"{self[key].where}: not a field of the format. {REMEDY}"
@@ -245,17 +245,17 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     # Arrays
 
     def size(self) -> int:
-        """Number of entries of an array."""
+        """Number of elements of an array."""
         if not isinstance(self.value, list | np.ndarray):
             self.fail(shown(self.value), "an array")
         return len(self.value)
 
     def items(self) -> list[Place]:
-        """The entries of an array."""
+        """Elements of an array."""
         return list(self.entries())
 
     def entries(self) -> Iterator[Place]:
-        """The entries of an array, one at a time: there may be very many."""
+        """Iterate over the elements of an array, which may be very many."""
         if isinstance(self.value, np.ndarray):
             values = self.value.tolist()
         elif isinstance(self.value, list):
@@ -268,7 +268,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     def integers(
         self, length: int | None = None, low: int | None = None, high: int | None = None
     ) -> np.ndarray:
-        """An array of whole numbers within ``low`` and ``high``, as int64."""
+        """An array of integers between ``low`` and ``high``, as int64."""
         array = self._array(length, "iu", "whole numbers")
         wrong = np.zeros(array.size, bool)
         if low is not None:
@@ -289,7 +289,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return array
 
     def labels(self) -> tuple[str | bool | int | float, ...]:
-        """An array of texts, numbers and truth values, each of them once."""
+        """An array of distinct texts, numbers and booleans."""
         for label in self.entries():
             if isinstance(label.value, str):
                 label.text()
@@ -323,7 +323,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
     # Single values
 
     def text(self) -> str:
-        """A text that can be printed anywhere."""
+        """A text that can be encoded anywhere."""
         if not isinstance(self.value, str):
             self.fail(shown(self.value), "a text")
         try:
@@ -334,18 +334,18 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return self.value
 
     def parsed(self) -> Place:
-        """The JSON document that a text holds, at the same place."""
+        """The JSON document contained in a text, at the same path."""
         return Place(parse_json(self.text().encode(), self.where), self.where)
 
     def name(self) -> str:
-        """A text without control characters: what a column is called, a title."""
+        """A text without control characters, such as a column label or a title."""
         text = self.text()
         if CONTROL.search(text):
             self.fail(f"{shown(text)}, with a control character", "one line of text")
         return text
 
     def flag(self, *, from_number: bool = False) -> bool:
-        """True or false; ``from_number``: as 1 or 0."""
+        """A boolean; with ``from_number`` as 1 or 0."""
         value = self.value
         if from_number and type(value) is int and value in (0, 1):
             value = bool(value)
@@ -360,7 +360,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         *,
         from_text: bool = False,
     ) -> int:
-        """A whole number within ``low`` and ``high``; ``from_text``: as a text."""
+        """An integer between ``low`` and ``high``; with ``from_text`` as text."""
         value = self.value
         if from_text and isinstance(value, str):
             value = plain_integer(value)
@@ -372,7 +372,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         return value
 
     def number(self, *, from_text: bool = False) -> float:
-        """A finite number; ``from_text``: as a text."""
+        """A finite number; with ``from_text`` as text."""
         value = self.value
         if from_text and isinstance(value, str):
             value = plain_number(value)
@@ -388,7 +388,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
 
 
 def _as_array(values: list[Any], dtype: type[np.float64] | None) -> np.ndarray:
-    """Numbers as an array; of kind "O" where one of them is too large."""
+    """Numbers as an array; of dtype object where one of them overflows."""
     if not values:
         return np.zeros(0, np.int64)
     try:

@@ -1,4 +1,4 @@
-"""The columns of the data in files: names, categories and what is said of them."""
+"""Columns of the data in files: names, categories and metadata."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _check_feature(place: Place, values: dict[str, Any]) -> None:
 
 
 def _fits(lookup: str, labels: tuple[Any, ...]) -> bool:
-    """Whether every label is the category of the cells that a reader expects."""
+    """Whether every label is of a type that this lookup can return."""
     if lookup == "integer":
-        # Cells are float64 numbers, looked up by bisection.
+        # Cells are float64 numbers, found by binary search.
         whole = all(type(x) is int and 0 <= x <= 2**53 for x in labels)
         return whole and list(labels) == sorted(labels)
     if lookup == "hash":
@@ -40,7 +40,7 @@ def _fits(lookup: str, labels: tuple[Any, ...]) -> bool:
 
 
 SAID = ("name", "unit", "description", "kind")
-"""Of ColumnInfo; only what is not usual is in files, and none of it in older ones."""
+"""Metadata from ColumnInfo; files omit default values, and older ones all of it."""
 
 FEATURE = fields.record(
     fields.Field("name", fields.NAME, "column"),
@@ -55,12 +55,12 @@ FEATURE = fields.record(
 
 @dataclass(frozen=True)
 class Features:
-    """A part of a file: a FeatureSpace, which names the length ``features``.
+    """A field for a FeatureSpace, whose number of features is the length ``features``.
 
     Parameters
     ----------
     optional : bool, default=False
-        Whether there may be None.
+        Whether the value may be None.
     """
 
     optional: bool = False
@@ -68,7 +68,7 @@ class Features:
     def write(
         self, get: Any, document: dict[str, Any], arrays: dict[str, Any] | None = None
     ) -> None:
-        """Write the ``features`` of an object."""
+        """Write the attribute ``features`` of an object."""
         features = get("features")
         if features is None and self.optional:
             document["features"] = None
@@ -80,7 +80,7 @@ class Features:
     def read(
         self, values: dict[str, Any], top: Place, arrays: Arrays | None = None
     ) -> None:
-        """Add them to ``values``, all checked."""
+        """Read and validate it into ``values``."""
         if self.optional and top["features"].value is None:
             values["features"] = None
             return
@@ -100,7 +100,6 @@ class Features:
 
 
 def _record(features: FeatureSpace, d: int) -> dict[str, Any]:
-    """What is written of one feature."""
     said, usual = vars(features.info[d]), vars(ColumnInfo())
     return {
         "column": features.names[d],
@@ -135,4 +134,4 @@ COLUMNS = (
     fields.Field("classes", CLASSES, "classes_", null=True, size="classes"),
     fields.Field("column_names", NAMES, "feature_names_in_", null=True),
 )
-"""Classes and column names of a fitted estimator, where it has them."""
+"""Classes and column names of a fitted estimator, if present."""

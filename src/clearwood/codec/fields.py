@@ -1,8 +1,8 @@
-"""What files hold of an object, declared once: it is written and read by that.
+"""Declarative fields: one definition of what files store, for writing and reading.
 
-A class that can be saved has one :class:`Saved`, which lists its parts in their order:
-fields of the document, each with its kind, and arrays, each with its shape. A part that
-was renamed lists what it was called before; what fits no kind is refused by its place.
+A class that can be saved has one :class:`Saved`, which lists its parts in order: fields
+of the document, each with a type, and arrays, each with a shape. A renamed part lists
+its earlier names; an invalid value raises an error with its path.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = [
 ]  # fmt: skip
 
 Get = Callable[[str], Any]
-"""What an object holds under a name, or ``UNSET``."""
+"""Function that returns an attribute by name, or ``UNSET``."""
 
 
 UNSET: Any = object()
-"""Stands for an attribute that an object does not have."""
+"""Sentinel for a missing attribute."""
 
 
-# Kinds of values in a document
+# Types of values in a document
 
 
 class FieldType(NamedTuple):
-    """How a value is written in a document, and how it is read from its place there."""
+    """Functions that write a value to a document, and read it from its place."""
 
     write: Callable[[Any], Any]
     read: Callable[[Place], Any]
@@ -49,7 +49,7 @@ LABEL = (str, bool, int, float)
 
 
 def plain(value: Any) -> Any:
-    """A label as JSON can hold it, or an error."""
+    """Convert a label to a JSON type, or raise an error."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -70,12 +70,12 @@ LABELS = FieldType(lambda labels: [plain(label) for label in labels], Place.labe
 
 
 def integer(low: int | None = None, high: int | None = None) -> FieldType:
-    """A whole number within two."""
+    """An integer within bounds."""
     return FieldType(int, lambda place: place.integer(low, high))
 
 
 def checked(kind: FieldType, holds: Callable[[Any], bool], expected: str) -> FieldType:
-    """A value of a kind for which something holds, which ``expected`` says in words."""
+    """A type restricted by a condition, which ``expected`` describes."""
 
     def read(place: Place) -> Any:
         value = kind.read(place)
@@ -87,7 +87,7 @@ def checked(kind: FieldType, holds: Callable[[Any], bool], expected: str) -> Fie
 
 
 def choice(*texts: str) -> FieldType:
-    """One of some texts."""
+    """One of several texts."""
     return checked(TEXT, lambda text: text in texts, f"one of {texts}")
 
 
@@ -100,7 +100,7 @@ def optional(kind: FieldType) -> FieldType:
 
 
 def tuple_of(kind: FieldType) -> FieldType:
-    """Some values of one kind."""
+    """A tuple of values of one type."""
     return FieldType(
         lambda values: [kind.write(value) for value in values],
         lambda place: tuple(kind.read(entry) for entry in place.entries()),
@@ -108,7 +108,7 @@ def tuple_of(kind: FieldType) -> FieldType:
 
 
 def mapping_of(kind: FieldType) -> FieldType:
-    """Values of one kind under any names, as a dict."""
+    """A dict with values of one type."""
     return FieldType(
         lambda values: {key: kind.write(value) for key, value in values.items()},
         lambda place: {key: kind.read(place[key]) for key in place.keys()},
@@ -120,15 +120,15 @@ def record(
     make: Callable[..., Any] = dict,
     check: Callable[[Place, Any], None] | None = None,
 ) -> FieldType:
-    """A mapping with these fields and no others, and what is made of it.
+    """A mapping with exactly these fields, and the object constructed from it.
 
     Parameters
     ----------
     *fields : Field
     make : callable
-        Gets the values by their names, but those that are ``UNSET``.
+        Constructor, called with the values by name, except ``UNSET`` ones.
     check : callable, optional
-        Refuses, by its place, what was made, where its parts do not fit each other.
+        Validates the object as a whole, and raises an error with its path.
     """
     keys = {key for field in fields for key in (field.key, *field.old)}
     plan = [(own.key, own.name or own.key, own.kind.write) for own in fields]
@@ -158,14 +158,14 @@ def record(
 
 
 class Check(NamedTuple):
-    """What an array must hold, in words, and where it does."""
+    """Condition on the values of an array, with a description."""
 
     expected: str
     holds: Callable[[np.ndarray], Any]
 
 
 def within(low: float, high: float, expected: str = "probabilities") -> Check:
-    """From one number to another, and no NaN."""
+    """Check that values are in a closed interval, and not NaN."""
     return Check(expected, lambda values: (values >= low) & (values <= high))
 
 
@@ -181,7 +181,7 @@ RISING = Check(
 
 
 def require(holds: Any, where: str, expected: str, found: Any = None) -> None:
-    """Refuse a file where something does not hold, or not everywhere."""
+    """Raise an error unless a condition is true, everywhere if it is an array."""
     if holds is not True and not np.all(holds):
         what = "" if found is None else f"found {found}, "
         raise ModelFormatError(f"{where}: {what}expected {expected}. {REMEDY}")
@@ -189,7 +189,7 @@ def require(holds: Any, where: str, expected: str, found: Any = None) -> None:
 
 @contextmanager
 def refusing(where: str) -> Iterator[None]:
-    """Within it, whatever refuses an argument refuses a part of the file."""
+    """Context that turns errors from invalid arguments into errors of the file."""
     try:
         yield
     except ModelFormatError:
@@ -208,19 +208,19 @@ class Field:
     Parameters
     ----------
     key : str
-        What it is called there.
+        Key in the document.
     kind : FieldType
     name : str, optional
-        What it is called in the object, if not so: its attribute.
+        Attribute of the object; the key by default.
     old : tuple of str, optional
-        What files of earlier versions call it.
+        Keys used by earlier versions.
     absent : object, optional
-        What it is in files without it; if not given, these are refused. ``UNSET`` is
-        for attributes that not all objects have: it is not written either.
+        Value for files without the key; an error by default. ``UNSET`` is for optional
+        attributes, which are not written either.
     null : bool, default=False
-        Whether ``UNSET`` is written as null, and null is read as that; not in records.
+        Whether ``UNSET`` is written as null and read from it; not in records.
     size : str, optional
-        Name of the length of its value, for the shapes of arrays after it.
+        Name for the length of the value, used in the shapes of later arrays.
     """
 
     key: str
@@ -232,7 +232,7 @@ class Field:
     size: str = ""
 
     def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Write what ``get`` has."""
+        """Write the value that ``get`` returns."""
         value = get(self.name or self.key)
         if self.null and (value is UNSET or value is None):
             document[self.key] = None
@@ -242,7 +242,7 @@ class Field:
     def read(
         self, values: dict[str, Any], top: Place, arrays: Arrays | None = None
     ) -> None:
-        """Add it to ``values``."""
+        """Read the value into ``values``."""
         name, key = self.name or self.key, self.key
         if self.old:
             key = next((old for old in self.old if old in top), key)
@@ -263,18 +263,18 @@ class Array:
     Parameters
     ----------
     key : str
-        What it is called in the file.
+        Name in the file.
     kind : {"i", "f", "b"}
         Integers, floats or booleans.
     shape : str, default="*"
-        Its dimensions: numbers, names that stand for the same length wherever they
-        are, and ``*`` for any.
+        Dimensions: numbers, names that stand for the same length wherever they occur,
+        and ``*`` for any length.
     name, old
         As in :class:`Field`.
     check : Check, optional
-        What it must hold.
+        Condition on the values.
     below : str, optional
-        Name of a length: the array holds positions in something of that length.
+        Name of a length, an exclusive upper bound: the array holds indices.
     """
 
     key: str
@@ -286,11 +286,11 @@ class Array:
     old: tuple[str, ...] = ()
 
     def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Write what ``get`` has."""
+        """Write the value that ``get`` returns."""
         arrays[self.key] = np.asarray(get(self.name or self.key), TYPES[self.kind])
 
     def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
-        """Add it to ``values``."""
+        """Read the value into ``values``."""
         key = next((key for key in self.old if key in arrays), self.key)
         shape = (int(n) if n.isdigit() else n for n in self.shape.split())
         value = arrays(key, self.kind, *shape)
@@ -304,20 +304,20 @@ class Array:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Arrays of different lengths, kept as one and how long each is.
+    """A ragged array: arrays of different lengths, concatenated, with the lengths.
 
     Parameters
     ----------
     key : str
-        What they are called in the file; their lengths have ``n_`` before it.
+        Name in the file; the name of the lengths has the prefix ``n_``.
     kind, name, below
         As in :class:`Array`.
     size : str, default="*"
-        How many there are.
+        Number of arrays.
     width : int, optional
-        Of those of two dimensions.
+        Second dimension, for two-dimensional ones.
     check : Check, optional
-        What each must hold.
+        Condition on the values of each.
     """
 
     key: str
@@ -329,19 +329,19 @@ class Pieces:
     below: str = ""
 
     def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Write what ``get`` has."""
+        """Write the arrays that ``get`` returns."""
         pieces = get(self.name or self.key)
         shape = (-1, self.width) if self.width else (-1,)
         arrays[f"n_{self.key}"] = np.array([len(own) for own in pieces], np.int64)
         rows: Any = [own for own in pieces if len(own)]
         if any(isinstance(own, np.ndarray) for own in rows):
             rows = np.concatenate(rows)
-        else:  # many short ones, which are slow to make arrays of one by one
+        else:  # many short ones, which are slow to convert one by one
             rows = [row for own in rows for row in own]
         arrays[self.key] = np.array(rows, TYPES[self.kind]).reshape(shape)
 
     def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
-        """Add them to ``values``, as a list."""
+        """Read the arrays into ``values``, as a list."""
         shape = f"* {self.width}" if self.width else "*"
         Array(self.key, self.kind, shape, below=self.below).read(values, top, arrays)
         whole, sizes = values.pop(self.key), arrays(f"n_{self.key}", "i", self.size)
@@ -356,16 +356,16 @@ class Pieces:
 
 
 class Settings:
-    """Parameters of an estimator that JSON can hold, as ``settings``.
+    """Parameters of an estimator, as ``settings``.
 
     Parameters
     ----------
     *names : str
-        Those that are kept; others belong to the fit.
+        Names of those that are stored; others matter only in the fit.
     old : mapping of str to str, optional
-        From what earlier versions called parameters to what they are called now.
+        From names in earlier versions to current names.
     unless_none : tuple of str, optional
-        Those that are left out where they are None.
+        Those that are omitted if None.
     """
 
     def __init__(
@@ -377,7 +377,7 @@ class Settings:
         self.names, self.old, self.unless_none = names, old or {}, unless_none
 
     def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Write the parameters that JSON can hold."""
+        """Write the parameters that have a JSON type."""
         settings = get("get_params")(deep=False)
         kept = {k: plain_setting(settings[k]) for k in self.names if k in settings}
         document["settings"] = {
@@ -387,7 +387,7 @@ class Settings:
         }
 
     def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
-        """Add them to ``values``."""
+        """Read the parameters into ``values``."""
         place = top["settings"]
         place.only(*self.names, *self.old)
         values["settings"] = {
@@ -398,7 +398,7 @@ class Settings:
 
 
 def plain_setting(value: Any) -> Any:
-    """A parameter as JSON can hold it; functions and generators are ``UNSET``."""
+    """Convert a parameter to a JSON type; functions and generators become ``UNSET``."""
     if isinstance(value, tuple | list):
         parts = [plain_setting(part) for part in value]
         return UNSET if UNSET in parts else parts
@@ -414,25 +414,25 @@ def _read_setting(place: Place) -> Any:
 
 
 class Together:
-    """Parts that a file has all or none of; without them their values are ``UNSET``.
+    """Parts that a file contains all or none of; if none, their values are ``UNSET``.
 
     Parameters
     ----------
     *parts : Field, Array or Pieces
-        The first tells whether there are any.
+        The first determines whether they are present.
     """
 
     def __init__(self, *parts: Field | Array | Pieces) -> None:
         self.parts = parts
 
     def write(self, get: Get, document: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Write what ``get`` has."""
+        """Write the values that ``get`` returns."""
         if get(self.parts[0].name or self.parts[0].key) is not UNSET:
             for part in self.parts:
                 part.write(get, document, arrays)
 
     def read(self, values: dict[str, Any], top: Place, arrays: Arrays) -> None:
-        """Add them to ``values``."""
+        """Read the values into ``values``."""
         for part in self.parts:
             if self.parts[0].key in top or self.parts[0].key in arrays:
                 part.read(values, top, arrays)
@@ -441,15 +441,15 @@ class Together:
 
 
 def filled(estimator: Any, values: dict[str, Any], n_columns: int | None = None) -> Any:
-    """An estimator with the settings and the fitted attributes that were read.
+    """Set the parameters and fitted attributes of an estimator.
 
     Parameters
     ----------
     estimator : estimator
     values : dict
-        As read; the names of fitted attributes end in an underscore.
+        As read; names of fitted attributes end in an underscore.
     n_columns : int, optional
-        How many columns it was fitted to.
+        Number of columns it was fitted to.
     """
     from sklearn.base import ClassifierMixin
 
@@ -471,7 +471,7 @@ def filled(estimator: Any, values: dict[str, Any], n_columns: int | None = None)
 
 
 def classes_of(estimator: Any) -> tuple[Any, ...]:
-    """Classes of a fitted classifier; of others there are none."""
+    """Classes of a fitted classifier; empty for other estimators."""
     return tuple(getattr(estimator, "classes_", np.empty(0)).tolist())
 
 
@@ -480,20 +480,20 @@ def classes_of(estimator: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Saved:
-    """A class whose objects can be saved.
+    """Declaration of the file content of a class.
 
     Parameters
     ----------
     kind : type
     parts : tuple of Field, Array, ...
-        What its files hold, in the order in which it is written and read: objects with
-        ``write(get, document, arrays)`` and ``read(values, top, arrays)``, of which
-        the first takes from an object by name and the second adds to ``values``.
+        Content in the order of writing and reading: objects with ``write(get, document,
+        arrays)``, which takes attributes by name, and ``read(values, top, arrays)``,
+        which adds to ``values``.
     make : callable
-        From ``kind`` and the values that were read, by name, to an object. It checks
-        what the parts cannot: how values relate to each other.
+        Constructor, called with ``kind`` and the values by name. It validates relations
+        between values.
     take : callable, optional
-        From an object to values that it does not have as attributes.
+        Returns values of an object that are not its attributes.
 
     Examples
     --------
@@ -518,7 +518,7 @@ class Saved:
     take: Callable[[Any], Mapping[str, Any]] = lambda found: {}
 
     def write(self, found: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What is kept of an object: a document and arrays."""
+        """Convert an object to a document and arrays."""
         if type(found) is not self.kind:
             raise InputError(
                 f"Cannot save a {type(found).__qualname__} of your own, only "
@@ -540,7 +540,7 @@ class Saved:
         return document, arrays
 
     def read(self, top: Place, arrays: Arrays) -> Any:
-        """What :meth:`write` kept; anything else is a ModelFormatError."""
+        """Restore an object; invalid content raises a ModelFormatError."""
         values: dict[str, Any] = {}
         for part in self.parts:
             part.read(values, top, arrays)
@@ -552,5 +552,5 @@ class Saved:
 
 
 def by_name(*classes: Saved) -> dict[str, Saved]:
-    """Some classes by their names, as files name them."""
+    """Index declarations by the class names used in files."""
     return {saved.kind.__name__: saved for saved in classes}

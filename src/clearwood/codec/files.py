@@ -1,8 +1,8 @@
-"""The one way to open a file, and the one way to write one.
+"""Safe opening and atomic writing of files.
 
-What is read is a plain file of a size that is known before: neither a pipe that nobody
-writes to nor a device without end. What is written is there whole or not at all,
-nothing is overwritten by accident, and what a file's owner decided of it stays.
+Only regular files of a known size are read: no pipe without a writer, and no endless
+device. Files are written completely or not at all, nothing is overwritten by accident,
+and the owner's permissions are kept.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""What is no plain file, and may have no end."""
+"""Files that are not regular, and may be endless."""
 
 PIPE_SECONDS = 10.0
-"""How long a pipe is waited for that nobody writes to."""
+"""Timeout for a pipe without a writer, in seconds."""
 
 
 @contextmanager
 def _telling(verb: str, path: Any) -> Iterator[None]:
-    """Whatever the system refuses becomes an InputError that names the file."""
+    """Context that turns system errors into an InputError that names the file."""
     try:
         yield
     except ClearwoodError:
@@ -58,13 +58,13 @@ def _telling(verb: str, path: Any) -> Iterator[None]:
 
 
 def open_plain(path: Any, most: int | None = None) -> BinaryIO:
-    """Open a plain file that is not too large.
+    """Open a regular file within a size limit.
 
     Parameters
     ----------
     path : str or Path
     most : int, optional
-        Most bytes; if not given ``MOST_BYTES``, or what is allowed to be more.
+        Most bytes; by default ``MOST_BYTES``, or a larger configured limit.
 
     Returns
     -------
@@ -73,14 +73,14 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
     Raises
     ------
     InputError
-        It cannot be opened, or is a pipe, a device or a folder, also by a link.
+        It cannot be opened, or is a pipe, a device or a folder, also through a link.
     ModelFormatError
         It is too large.
     """
     most = max(MOST_BYTES, memory_bound(0)) if most is None else most
     file = Path(path)
     with _telling("read", path):
-        # Before it is opened, which by itself would wait for a pipe's other end.
+        # Before opening, which would block on a pipe without a writer.
         found = file.stat()
         if not stat.S_ISREG(found.st_mode):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), "no plain file")
@@ -94,12 +94,12 @@ def open_plain(path: Any, most: int | None = None) -> BinaryIO:
 
 
 def read_bytes(path: Any, most: int | None = None) -> bytes:
-    """The content of a file, as :func:`open_plain` opens it."""
+    """Read a file, opened by :func:`open_plain`."""
     with open_plain(path, most) as file, _telling("read", path):
         size = os.fstat(file.fileno()).st_size
         content = file.read(size + 1)
     if len(content) > size:
-        # Those of the system, which have no size; or another program writes to it.
+        # System files without a size; or another program is writing to the file.
         raise InputError(
             f"Cannot read {str(path)!r}: it holds more than the {size:,} bytes that it "
             "is said to have. Copy it to a plain file first."
@@ -109,9 +109,9 @@ def read_bytes(path: Any, most: int | None = None) -> bytes:
 
 @contextmanager
 def plain_file(path: str) -> Iterator[str]:
-    """A table, of any size, as a plain file: what comes through a pipe as a copy.
+    """Context with a table as a regular file: data from a pipe are copied.
 
-    Programs write tables to pipes, but those can be read only once.
+    Programs write tables to pipes, which can be read only once.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def plain_file(path: str) -> Iterator[str]:
     Yields
     ------
     str
-        The path itself, or that of the copy, which is gone afterwards.
+        The path, or that of a temporary copy.
     """
     with _telling("read", path):
         is_pipe = stat.S_ISFIFO(os.stat(path).st_mode)
@@ -143,13 +143,13 @@ def _copy_pipe(path: str, copy: Any) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with open(handle, "rb", buffering=0) as pipe:
         end = time.monotonic() + PIPE_SECONDS
-        # Nothing yet is None; an end at the start means that nobody writes.
+        # None means no data yet; an immediate end means that there is no writer.
         while (start := pipe.read(1)) == b"":
             if time.monotonic() > end:
                 raise InputError(f"Cannot read {path!r}: nobody writes to this pipe.")
             time.sleep(0.05)
         copy.write(start or b"")
-        # Who writes may have long work to do; its end is noticed.
+        # The writer may compute for long; its exit ends the wait.
         patience = Patience(f"nothing to read from {path!r}", float("inf"))
         while True:
             ready = bool(select.select([pipe], [], [], TELL_SECONDS / 10)[0])
@@ -164,7 +164,7 @@ def _copy_pipe(path: str, copy: Any) -> None:
 
 
 def check_writable(path: Any, *, overwrite: bool = False) -> Path:
-    """Refuse a path that could not or should not be written, before the work.
+    """Validate in advance that a path can and may be written.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def check_writable(path: Any, *, overwrite: bool = False) -> Path:
     Returns
     -------
     Path
-        The file itself, where the path is a link to it. There may be none yet.
+        The target, if the path is a link. It need not exist.
 
     Examples
     --------
@@ -219,25 +219,25 @@ there is no folder 'no-such-folder'. Make it first or choose another path.
 
 
 def write_text(path: Any, text: str, *, overwrite: bool = False) -> None:
-    """Write a text file so that a reader sees the old file or the new one.
+    """Write a text file atomically.
 
     A file that is replaced keeps its permissions, and its owner where that is allowed;
-    where its group cannot be kept, another group may do no more than everybody. Of a
-    link, the file that it points to is written.
+    where its group cannot be kept, the new group gets no more permissions than others.
+    For a link, its target is written.
 
     Parameters
     ----------
     path : str or Path
-        Where to write.
+        Path of the file.
     text : str
-        What to write, in UTF-8.
+        Content, encoded as UTF-8.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
     Raises
     ------
     InputError
-        It may not be written, or could not be; what was there is there still.
+        The file may not or could not be written; an existing one is unchanged.
     """
     with _telling("write", path):
         content = text.encode()
@@ -245,14 +245,14 @@ def write_text(path: Any, text: str, *, overwrite: bool = False) -> None:
 
 
 def write_bytes(path: Any, content: bytes, *, overwrite: bool = False) -> None:
-    """As :func:`write_text`, for a file that is not text."""
+    """As :func:`write_text`, for bytes."""
     target = check_writable(path, overwrite=overwrite)
-    # Beside the target: a rename is atomic only within one file system.
+    # In the target's folder: a rename is atomic only within one file system.
     temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
     with _telling("write", path):
         old = _stat(target)
-        # A new file gets from the system what all new files get there; one that
-        # replaces another is for nobody until it is for those who had the other.
+        # A new file gets the system's default permissions; one that replaces another
+        # is private until the permissions of the old one are set.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         handle = os.open(temporary, flags, 0o666 if old is None else 0o600)
         try:
@@ -276,14 +276,14 @@ def _stat(path: Path) -> os.stat_result | None:
 
 def _give_to_owner_of(old: os.stat_result, path: Path) -> None:
     if hasattr(os, "chown"):
-        # Only root may give files away; the group is more often allowed.
+        # Only root may change the owner; changing the group is more often allowed.
         with suppress(OSError):
             os.chown(path, -1, old.st_gid)
         with suppress(OSError):
             os.chown(path, old.st_uid, -1)
     mode = stat.S_IMODE(old.st_mode)
     if os.stat(path).st_gid != old.st_gid:
-        # What one group was allowed is not meant for another.
+        # Permissions of one group are not meant for another.
         of_all = (mode & stat.S_IRWXO) << 3
         mode &= ~(stat.S_IRWXG | stat.S_ISGID) | of_all
     os.chmod(path, mode)

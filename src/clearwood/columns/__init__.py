@@ -1,1 +1,1 @@
-"""The columns of a table: read, checked, encoded as numbers, and described."""
+"""Columns of a table: reading, checks, encoding as numbers, and metadata."""

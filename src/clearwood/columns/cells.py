@@ -1,10 +1,10 @@
-"""The cells of a column, and the number that a model reads in each.
+"""Cells of a column, and their encoding as numbers.
 
-Every room reads cells by these functions. **Which cells are of one category?** Those
-that equal its label, as Python compares: 1, 1.0 and True are one category, the text
-"1" is another. Whole numbers are compared as such, however large; where a model knows
-its categories as floats only, cells are first rounded to floats, too. CatBoost knows
-categories by their text (``lookup="hash"``): to it 1, 1.0, True and "1" are the same.
+All packages read cells by these functions. **Which cells belong to one category?**
+Those equal to its label in Python: 1, 1.0 and True are one category, the text "1" is
+another. Integers are compared exactly, however large; for models that store categories
+as floats, cells are first rounded to floats, too. CatBoost identifies categories by
+their text (``lookup="hash"``): for it 1, 1.0, True and "1" are the same.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from clearwood.columns.dates import day_numbers
 from clearwood.exceptions import InputError
 
 UNSEEN = -1.0
-"""Code of a category that the model has never seen."""
+"""Code of a category that is unknown to the model."""
 
 EXACT = 2.0**53
-"""From here on float64 takes some whole numbers for their neighbours."""
+"""Integers from here on may share a float64 with a neighbour."""
 
 PLAIN = {str, float, bool, type(None)}
-"""Types of cells that need no look at the value."""
+"""Types of cells that are valid whatever the value."""
 
-# Cells as they are
+# Raw cells
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT, pandas' NA or a masked one."""
+    """Whether a cell is missing: None, NaN, NaT, pandas' NA or masked."""
     if value is None or value is np.ma.masked:
         return True
     # NaN, NaT and pandas' NA are the values that do not equal themselves.
@@ -44,7 +44,7 @@ def is_missing(value: Any) -> bool:
 
 
 def unmasked(values: Any) -> Any:
-    """The same values; of a masked array with NaN or None where it is masked.
+    """The values; of a masked array with NaN or None where it is masked.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def are_numbers(values: Any) -> bool:
 
 
 def are_flags(cells: Iterable[Any]) -> bool:
-    """Whether all cells that are not missing are booleans, and there are some."""
+    """Whether all non-missing cells are booleans, and there are any."""
     kinds = {type(cell) for cell in cells if not is_missing(cell)}
     return bool(kinds) and kinds <= {bool, np.bool_}
 
 
 def checked(column: np.ndarray, name: str) -> np.ndarray:
-    """The same cells; refused if one is no single value, or a number beyond all."""
+    """Validate that cells are scalars, numbers in the range of float64; return them."""
     cells = column.tolist()
     kinds = set(map(type, cells)) - PLAIN
     many = {kind for kind in kinds if not _is_single(kind)}
@@ -104,7 +104,7 @@ def _is_float(cell: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A cell in a message, cut short.
+    """A cell for messages, truncated.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def shown(value: Any) -> str:
     """
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except ValueError:  # a whole number of more digits than Python writes
+    except ValueError:  # an integer of more digits than Python converts
         return "a number of thousands of digits"
     text = text.replace("\n", " ")
     return text if len(text) <= 40 else f"{text[:37]} ..."
@@ -123,7 +123,7 @@ def shown(value: Any) -> str:
 
 
 def numbers(column: np.ndarray, name: str, float32: bool = False) -> np.ndarray:
-    """Cells as float64, see :func:`as_float64`; anything else is refused."""
+    """Cells as float64, see :func:`as_float64`; anything else raises an error."""
     if column.dtype.kind in "fiub":
         return as_float64(column, float32)
     if column.dtype.kind in "mM":
@@ -144,15 +144,15 @@ def numbers(column: np.ndarray, name: str, float32: bool = False) -> np.ndarray:
 
 
 def as_float64(values: np.ndarray, float32: bool = False) -> np.ndarray:
-    """The nearest float64 of every number.
+    """Convert numbers to the nearest float64.
 
     Parameters
     ----------
     values : ndarray of numbers
     float32 : bool, default=False
-        The model casts to float32. Rounded first to float64, a whole number beyond
-        2**53 may come to lie halfway between two float32 numbers, and go to the wrong
-        one. It then becomes the float64 next to that, on its own side.
+        Whether the model casts to float32. Rounded first to float64, an integer beyond
+        2**53 may fall halfway between two float32 numbers, and be rounded to the wrong
+        one. It then becomes the adjacent float64 on the correct side.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def as_float64(values: np.ndarray, float32: bool = False) -> np.ndarray:
 
 
 def single(values: np.ndarray) -> np.ndarray:
-    """Rounded to float32, infinite where they are too large for it."""
+    """Round to float32, with infinity on overflow."""
     with np.errstate(over="ignore"):
         return values.astype(np.float32).astype(np.float64)
 
@@ -182,11 +182,11 @@ TIMES: dict[str, tuple[tuple[type, ...], str, str]] = {
     "M": ((datetime.date, np.datetime64), "dates", "to_datetime"),
     "m": ((datetime.timedelta, np.timedelta64), "durations", "to_timedelta"),
 }
-"""Per kind of column: its cells, what they are called, and what makes them."""
+"""By NumPy kind: types of cells, their name, and pandas' function to make them."""
 
 
 def days(column: np.ndarray, name: str, kind: str, zoned: bool = False) -> np.ndarray:
-    """Dates as days since the start of 1970, durations as days; all else is refused.
+    """Dates as days since the start of 1970, durations as days; else raise an error.
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ def days(column: np.ndarray, name: str, kind: str, zoned: bool = False) -> np.nd
         As datetime64 in UTC, if ``zoned``.
     name : str
     kind : {"date", "datetime", "duration"}
-        Of a ``date`` the time of the day does not count.
+        The time of day is dropped for ``date``.
     zoned : bool, default=False
-        Whether dates have a time zone: those that differ in that are not compared.
+        Whether dates have a time zone: dates with and without one cannot be compared.
     """
     wanted = "m" if kind == "duration" else "M"
     if column.dtype.kind != wanted:
@@ -228,16 +228,16 @@ def _time(cell: Any, wanted: str, name: str, row: int, zoned: bool) -> Any:
 
 
 def refuse_zone(name: str, zoned: bool, found: str) -> NoReturn:
-    """Say that times with a time zone cannot be compared with times without one.
+    """Raise an error: times with and without a time zone cannot be compared.
 
     Parameters
     ----------
     name : str
-        Of the feature.
+        Name of the feature.
     zoned : bool
         Whether its times have a time zone.
     found : str
-        What has one where the feature has none, and the reverse, with "has" at its end.
+        Subject of the message, with its verb ("has"): what differs from the feature.
     """
     own, other = ("with a", "none") if zoned else ("without a", "one")
     remedy = (
@@ -258,7 +258,7 @@ def refuse_zone(name: str, zoned: bool, found: str) -> NoReturn:
 
 
 def category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarray:
-    """Positions of cells among labels, NaN where empty, else ``UNSEEN``."""
+    """Positions of cells among labels, NaN where missing, ``UNSEEN`` where unknown."""
     if column.dtype.kind in "iu" and all(isinstance(x, float) for x in labels):
         column = column.astype(np.float64)
     code = {label: float(i) for i, label in enumerate(labels)}
@@ -275,13 +275,13 @@ def category_codes(column: np.ndarray, labels: tuple[Hashable, ...]) -> np.ndarr
 
 
 def _is_exact(label: Any) -> bool:
-    """Whether a number equals a label just where their float64 are equal."""
+    """Whether a number equals a label if and only if their float64 are equal."""
     return isinstance(label, int | float) and abs(label) < EXACT
 
 
 def _codes_of_numbers(column: np.ndarray, code: dict[Any, float]) -> np.ndarray:
-    """The same for numbers and exact labels, without a look at every cell."""
-    # NaN comes last in order, and equals nothing.
+    """Vectorized codes for numbers and exact labels."""
+    # NaN sorts last, and equals nothing.
     labels = np.array([*sorted(code), np.nan])
     code_of = np.array([*(code[label] for label in sorted(code)), UNSEEN])
     cells = column.astype(np.float64)
@@ -306,12 +306,12 @@ def hash_codes(column: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
 
 
 def cell_text(cell: Any) -> str | None:
-    """As CatBoost writes a cell before it takes the hash: true is 1."""
+    """Text of a cell of which CatBoost takes the hash: true is 1."""
     if is_missing(cell):
         return None
     if isinstance(cell, bool | np.bool_):
         return str(int(cell))
-    # A column of whole numbers may come as floats.
+    # A column of integers may arrive as floats.
     whole = isinstance(cell, float) and cell.is_integer()
     return str(int(cell) if whole else cell)
 
@@ -319,14 +319,14 @@ def cell_text(cell: Any) -> str | None:
 def integer_codes(
     values: np.ndarray, labels: tuple[Any, ...], cells: np.ndarray
 ) -> np.ndarray:
-    """Positions of the whole parts of the values among ascending whole numbers.
+    """Positions of the integer parts of the values among ascending integers.
 
     Parameters
     ----------
     values : ndarray of float64
     labels : tuple of int
     cells : ndarray
-        What the values were: whole numbers are compared as such.
+        The original cells: integers are compared exactly.
     """
     known = np.array(labels, dtype=np.float64)
     whole = np.trunc(values)
@@ -340,7 +340,7 @@ def integer_codes(
 
 
 def refuse_text(column: np.ndarray, name: str) -> None:
-    """Refuse labels where a model knows whole numbers only."""
+    """Raise an error for labels where a model takes integers only."""
     if column.dtype.kind not in "fiub":
         text = next((cell for cell in column.tolist() if isinstance(cell, str)), None)
         if text is not None:
@@ -348,7 +348,7 @@ def refuse_text(column: np.ndarray, name: str) -> None:
 
 
 def refuse_labels(found: Any, name: str) -> NoReturn:
-    """Say that a model knows whole numbers only, and what to do."""
+    """Raise an error: the model takes integers only."""
     raise InputError(
         f"The model knows the categories of {name!r} only as whole numbers, the data "
         f"holds labels ({found!r}); hand in the codes that the model was fitted on "

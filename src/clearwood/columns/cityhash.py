@@ -1,7 +1,7 @@
-"""The hash under which CatBoost's model files remember a category.
+"""The hash by which CatBoost's model files identify a category.
 
 A file saved without its training data holds no texts, only the low 32 bits of version
-1.0 of CityHash64, which differs from later versions. Only what CatBoost needs is here.
+1.0 of CityHash64, which differs from later versions. Only what CatBoost uses is here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ K128 = 0x9DDFEA08EB382D69
 
 
 def category_hash(text: str) -> int:
-    """The hash of a category's text, from 0 to 2**32 - 1.
+    """Hash of a category's text, from 0 to 2**32 - 1.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def category_hash(text: str) -> int:
     >>> category_hash("x"), category_hash("")
     (3510494104, 797982799)
     """
-    # A half character, which no text file holds, has no bytes of its own.
+    # A lone surrogate, which no text file holds, has no UTF-8 encoding.
     return _city64(text.encode(errors="surrogatepass")) & 0xFFFFFFFF
 
 
@@ -128,6 +128,5 @@ def _shift_mix(value: int) -> int:
 
 
 def _mix(u: int, v: int) -> int:
-    """128 bits into 64."""
     a = _shift_mix(((u ^ v) & MASK) * K128)
     return _shift_mix(((v ^ a) & MASK) * K128) * K128 & MASK

@@ -1,8 +1,7 @@
-"""Points in time as numbers, and as people write them.
+"""Conversion of dates and times to numbers and to text.
 
-A point in time is the number of days since the start of 1970: whole days are whole
-numbers, also to a model that rounds to single precision. What has a time zone is told
-in UTC.
+A point in time is the number of days since the start of 1970: whole days are integers,
+exact in single precision, too. Times with a time zone are in UTC.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ import numpy as np
 from clearwood._words.numbers import number_text
 
 DATES = ("date", "datetime")
-"""Kinds of columns that hold points in time; a ``date`` holds whole days."""
+"""Kinds of columns that hold points in time; a ``date`` has no time of day."""
 
 TIMED = (*DATES, "duration")
 """Kinds of columns whose numbers count days."""
 
 WORDED = (*DATES, "boolean")
-"""Kinds of columns whose numbers are not written as numbers."""
+"""Kinds of columns whose values are not displayed as numbers."""
 
 UTC = "UTC"
-"""The unit of points in time that have a time zone."""
+"""Unit of points in time with a time zone."""
 
 MICROSECONDS = 86_400_000_000
-"""Of a day: no finer is told apart."""
+"""Microseconds in a day: the resolution of times."""
 
 PARTS = ("Y", "M", "D", "h", "m", "s", "ms")
 ISO = re.compile(
@@ -38,7 +37,7 @@ ISO = re.compile(
 
 
 def day_numbers(times: np.ndarray) -> np.ndarray:
-    """Days since the start of 1970 (of durations: days), NaN where there is none.
+    """Days since the start of 1970 (for durations: days); NaN for NaT.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def _time(days: float) -> np.datetime64:
 
 
 def date_text(days: float) -> str:
-    """A point in time as ISO 8601 writes it, no finer than it is.
+    """A point in time in ISO 8601, at the coarsest exact precision.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def date_text(days: float) -> str:
 
 
 def date_number(text: str) -> float:
-    """The days of a text in ISO 8601; NaN where it is none.
+    """Days since the start of 1970 of an ISO 8601 text; NaN for other texts.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def date_number(text: str) -> float:
 
 
 def has_zone(text: str) -> bool:
-    """Whether a text in ISO 8601 names its time zone."""
+    """Whether an ISO 8601 text includes a time zone."""
     found = ISO.fullmatch(text.strip())
     return bool(found and found[3])
 
@@ -119,7 +118,7 @@ def as_times(days: np.ndarray) -> np.ndarray:
 
 
 def value_text(value: float, kind: str) -> str:
-    """A number of a column as people write it.
+    """Display text of a number, by the kind of its column.
 
     Examples
     --------
@@ -132,11 +131,11 @@ def value_text(value: float, kind: str) -> str:
 
 
 def plain_date(low: float, high: float, near: float, kind: str) -> float:
-    """The point in time that is told most shortly in ``low <= date < high``.
+    """The point in time with the shortest text in ``low <= date < high``.
 
-    The start of a year, or else of a month, a day, an hour ...; of several the one that
-    is closest to ``near``. Of whole days it is the day after that is told (from the
-    first of April on), so that it is that day which is to be the start of something.
+    The start of a year, else of a month, a day, an hour ...; of several the one closest
+    to ``near``. Whole days are displayed by the day after ("from the first of May on"),
+    so that it is the day after that starts a year or a month.
 
     Examples
     --------

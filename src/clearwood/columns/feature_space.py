@@ -1,9 +1,9 @@
-"""The columns a model reads: their names, their categories, and how to encode them.
+"""Feature names, categories and encoding of a table's columns.
 
-Every room speaks of data in one form: a float64 matrix with one column per
-feature, where a numeric feature holds its value, a categorical feature holds the
-position of its category in ``categories``, a missing value is NaN and a category
-that the model has never seen is ``UNSEEN``.
+All packages use one representation of data: a float64 matrix with one column per
+feature, in which a numeric feature holds its value, a categorical feature the position
+of its category in ``categories``, a missing value is NaN and an unknown category is
+``UNSEEN``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from clearwood.columns.warned_once import is_new, users_level
 from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 ZERO = float(np.float32(1e-35))
-"""How near a number is to the one that counts as missing (LightGBM's zero)."""
+"""Tolerance for the value that counts as missing (LightGBM's zero)."""
 
 Lookup = Literal["exact", "integer", "hash"]
 LOOKUPS: tuple[str, ...] = get_args(Lookup)
@@ -40,9 +40,9 @@ PER_FEATURE = ("lookup", "missing_at", "info")
 
 
 class EncodedTable(np.ndarray):
-    """Rows that are encoded once, to be given in place of their table.
+    """Encoded rows that can be passed in place of their table.
 
-    Made by :meth:`FeatureSpace.as_encoded`; rows of it are encoded rows too.
+    Created by :meth:`FeatureSpace.as_encoded`; a selection of rows is encoded, too.
     """
 
     features: FeatureSpace | None
@@ -53,31 +53,31 @@ class EncodedTable(np.ndarray):
 
 @dataclass(frozen=True)
 class FeatureSpace:
-    """Names and categories of the features of one model.
+    """Names, categories and metadata of a model's features.
 
     Parameters
     ----------
     names : tuple of str
-        One name per feature.
+        Feature names.
     categories : tuple of (None or tuple)
         ``None`` for a numeric feature, else its category labels in code order.
     named : bool, default=True
-        False when the names were made up (``x0``, ``x1``, ...) because the model
-        was fitted on data without column names; columns then go by position.
+        False when the names are generated (``x0``, ``x1``, ...) because the model was
+        fitted on data without column names; columns are then matched by position.
     lookup : tuple of {"exact", "integer", "hash"}, optional
-        How a cell of a categorical feature finds its category: it equals the label
-        (the default; 1, 1.0 and True are equal, the text "1" is not), its whole part
-        does, or CatBoost's hash of the text it is written as does (to which 1, 1.0,
-        True and "1" are the same). With ``"hash"`` a label is the text, or the hash
-        where the model does not know the text; see :meth:`as_in`.
+        How cells of a categorical feature are matched to categories: by equality with
+        the label (the default; 1, 1.0 and True are equal, the text "1" is not), by
+        equality of the integer part, or by CatBoost's hash of the text (for which 1,
+        1.0, True and "1" are the same). With ``"hash"`` a label is the text, or the
+        hash where the model does not store the text; see :meth:`as_in`.
     missing_at : tuple of (None or float), optional
-        A number that counts as missing in the feature, besides NaN.
+        A number that counts as missing in the feature, in addition to NaN.
     float32 : bool, default=False
-        Whether the model casts cells to float32 before it compares them. Cuts account
-        for that; it matters for the codes of categories, for the number that counts
-        as missing, and for whole numbers beyond 2**53.
+        Whether the model casts cells to float32 before comparing them. Cuts account for
+        that; it matters for category codes, for the number that counts as missing, and
+        for integers beyond 2**53.
     info : tuple of ColumnInfo, optional
-        What people call each column, its unit, and the kind of its numbers.
+        Display name, unit, description and kind of each column.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class FeatureSpace:
     def numeric(
         cls, n_features: int, names: Sequence[str] | None = None
     ) -> FeatureSpace:
-        """All features numeric; names are ``x0, x1, ...`` where none are given."""
+        """Numeric features only; names default to ``x0, x1, ...``."""
         named = names is not None
         labels = [f"x{i}" for i in range(n_features)] if names is None else names
         return cls(tuple(str(n) for n in labels), (None,) * n_features, named)
@@ -130,7 +130,7 @@ class FeatureSpace:
         return len(self.names)
 
     def taken(self, columns: Sequence[int]) -> FeatureSpace:
-        """Some of the features alone."""
+        """Select features by position."""
         kept: dict[str, Any] = {
             name: tuple(getattr(self, name)[d] for d in columns)
             for name in ("names", "categories", *PER_FEATURE)
@@ -138,7 +138,7 @@ class FeatureSpace:
         return replace(self, **kept)
 
     def renamed(self, names: Sequence[str]) -> FeatureSpace:
-        """The same features under the names of the user's data."""
+        """Copy with the column names of the user's data."""
         if len(names) != self.n_features:
             raise InputError(
                 f"The data has {len(names)} columns, the model reads "
@@ -147,20 +147,20 @@ class FeatureSpace:
         return replace(self, names=tuple(str(n) for n in names), named=True)
 
     def shown(self, d: int) -> str:
-        """What people call a feature."""
+        """Display name of a feature."""
         return self.info[d].name or self.names[d]
 
     def title(self, d: int) -> str:
-        """What stands at an axis: what people call a feature, and its unit."""
+        """Axis label: display name of a feature, with its unit."""
         unit = self.info[d].unit
         return f"{self.shown(d)} ({unit})" if unit else self.shown(d)
 
     def with_info(self, column_info: Any) -> FeatureSpace:
-        """The same features with names for people, units and descriptions."""
+        """Copy with display names, units and descriptions."""
         return replace(self, info=read_column_info(column_info, self.names, self.info))
 
     def with_kinds(self, encoded: np.ndarray, X: Any = None) -> FeatureSpace:
-        """The same features, told as what their numbers are in some rows."""
+        """Copy with the kinds of numbers (integer, binary, ...) in some rows."""
         numeric = [labels is None for labels in self.categories]
         frame = frame_of(X) if is_frame(X) else None
         flags = [
@@ -173,10 +173,10 @@ class FeatureSpace:
         return replace(self, info=tuple(told)).with_info(said_with(X))
 
     def as_in(self, X: Any, asked: Collection[int] | None = None) -> FeatureSpace:
-        """The same features, called as in a table.
+        """Copy with the names and category labels of a table.
 
-        A model may know no names, names in which underscores stand for blanks
-        (LightGBM), or categories only by the hash of their text (CatBoost).
+        A model file may lack names, have names with underscores for spaces (LightGBM),
+        or categories as hashes of their text (CatBoost).
 
         Parameters
         ----------
@@ -221,13 +221,13 @@ class FeatureSpace:
     def _names_in(
         self, X: Any, asked: Collection[int] | None = None
     ) -> tuple[str | None, ...]:
-        """Per feature the name of its column in a frame; None where none is needed."""
+        """Per feature the name of its column in a frame; None if it is not needed."""
         names = [str(name) for name in X.columns]
         check_distinct(names)
         if not self.named:
             self.check_width(len(names))
             return tuple(names)
-        # A column that the model calls by its own name is no other one's too.
+        # A column with the exact name of a feature belongs to no other feature.
         own, known = set(self.names), set(names)
         free = {name: name.replace(" ", "_") for name in names if name not in own}
         count = Counter(free.values())
@@ -245,36 +245,36 @@ class FeatureSpace:
     def encode(
         self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
     ) -> np.ndarray:
-        """Turn a table into the float64 matrix that all rooms read.
+        """Encode a table as the float64 matrix that all packages use.
 
-        Warns where no cell of a column is of a category that the model knows, or, of
-        five and more cells, most are of none: rows of one new category are ordinary,
-        a column in another spelling is not. Where a model names only the categories
-        that its splits ask for (``lookup`` other than "exact"), a hundred cells
-        without one of these are needed.
+        Warns where no cell of a column is of a known category or, with five cells or
+        more, where most are not: rows with one new category are ordinary, a column in
+        another spelling is not. Where a model stores only the categories that its
+        splits use (``lookup`` other than "exact"), a hundred cells without one of these
+        are required.
 
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_samples, n_features)
-            A frame is read by column name where the model knows names (further
+            Columns of a frame are matched by name where the model has names (further
             columns are ignored), else by position.
         asked : set of int, optional
-            Features that are needed: of others no cell is read, and a frame need not
-            have them. All by default.
+            Features that are needed: cells of others are not read, and a frame may lack
+            them. All by default.
         whole : bool, default=False
-            Read all columns that a frame has, whether they are needed or not.
+            Read all columns present in a frame, needed or not.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Values, category codes, NaN for missing and for what is not read,
+            Values, category codes, NaN for missing values and cells that are not read,
             ``UNSEEN`` for an unknown category.
 
         Raises
         ------
         InputError
             A column is missing, there are too many or too few columns, or a
-            numeric feature holds something that is not a number.
+            numeric feature holds a value that is not a number.
         """
         if isinstance(X, EncodedTable):
             return self._from_encoded(X)
@@ -294,7 +294,7 @@ class FeatureSpace:
         for d in everything if whole else sorted(needed):
             codes = codes_of(X, self, columns[d], d)
             by_label = self.categories[d] is not None
-            # Here, where the cells of the column lie side by side.
+            # Here, where the cells of the column are contiguous.
             if by_label and d in needed and _is_strange(codes, self.lookup[d]):
                 strange.append(d)
             encoded[:, d] = codes
@@ -303,20 +303,20 @@ class FeatureSpace:
         return encoded
 
     def as_encoded(self, rows: np.ndarray) -> EncodedTable:
-        """Rows that :meth:`encode` made, which need not be encoded again.
+        """Mark rows from :meth:`encode`, so that they are not encoded again.
 
-        They stand for their table with all who read one by these features; it must
-        have been encoded with every feature that any of them asks.
+        They replace their table wherever it is encoded by these features; all features
+        needed there must have been encoded.
         """
         table = rows.view(EncodedTable)
         table.features = self
         return table
 
     def reads_as(self, other: FeatureSpace) -> bool:
-        """Whether both make the same numbers of the cells of a table."""
+        """Whether two spaces encode the cells of a table alike."""
         if self.names != other.names:
             return False
-        # Names for people, units and descriptions change no number.
+        # Display names, units and descriptions do not affect the encoding.
         kinds = [(a.time_kind, b.time_kind) for a, b in zip(self.info, other.info)]
         return replace(other, info=self.info) == self and all(a == b for a, b in kinds)
 
@@ -327,13 +327,13 @@ class FeatureSpace:
         return rows.view(np.ndarray)
 
     def reads_specially(self) -> bool:
-        """Whether any column is more than its values."""
+        """Whether any column requires more than a conversion to numbers."""
         numeric = all(labels is None for labels in self.categories)
         timed = any(info.is_time for info in self.info)
         return not numeric or timed or any(at is not None for at in self.missing_at)
 
     def encode_column(self, column: np.ndarray, d: int) -> np.ndarray:
-        """One column as :meth:`encode` makes it, from its cells as they are."""
+        """Encode the raw cells of one column; see :meth:`encode`."""
         name, labels, lookup = self.names[d], self.categories[d], self.lookup[d]
         missing_at = self.missing_at[d]
         if labels is not None and lookup == "hash":
@@ -351,7 +351,7 @@ class FeatureSpace:
         if labels is None:
             return values
         if self.float32:
-            # To XGBoost -0.5 is no code, to LightGBM it is 0.
+            # In XGBoost -0.5 is an invalid code, in LightGBM it is 0.
             column = values = cells.single(values)
             values = np.where(values < 0, UNSEEN, values)
         return cells.integer_codes(values, labels, column)
@@ -368,9 +368,9 @@ class FeatureSpace:
     def columns(
         self, X: Any, asked: Collection[int] | None = None, *, whole: bool = False
     ) -> list[np.ndarray]:
-        """The cells of a table as they are, one array per feature; see :meth:`encode`.
+        """Raw cells of a table, one array per feature; see :meth:`encode`.
 
-        Features that are not read stand as missing.
+        Features that are not read are filled with missing values.
         """
         all_read = asked is None or whole
         read = range(self.n_features) if all_read else frozenset(asked or ())
@@ -384,7 +384,7 @@ class FeatureSpace:
             raise InputError("X is sparse, and read here only if dense: X.toarray().")
         try:
             table = np.asarray(cells.unmasked(X), dtype=object)
-        except ValueError:  # rows of different lengths, with arrays in them
+        except ValueError:  # ragged rows that contain arrays
             table = np.empty(0, dtype=object)
         if table.ndim != 2:
             raise InputError(
@@ -412,7 +412,7 @@ class FeatureSpace:
             if self.info[d].is_time:
                 column.check_zone(self.names[d], self.info[d].is_zoned)
             if lookup == "integer" and column.is_declared:
-                # Which number a label had in the training data, the model does not say.
+                # The model does not store the numbers that labels had in training.
                 cells.refuse_labels(next(iter(column.cells.tolist()), None), name)
             columns.append(column.cells)
         return columns
@@ -438,7 +438,7 @@ class FeatureSpace:
         )
 
     def check_width(self, width: int) -> None:
-        """Refuse more or fewer columns than there are features."""
+        """Raise an error unless the number of columns is that of features."""
         if width != self.n_features:
             raise InputError(
                 f"X has {width} features, but the model reads {self.n_features} "
@@ -447,7 +447,7 @@ class FeatureSpace:
 
 
 def check_distinct(names: Sequence[str]) -> None:
-    """Refuse column names that occur twice."""
+    """Raise an error for duplicate column names."""
     if len(set(names)) != len(names):
         twice = sorted(name for name, n in Counter(names).items() if n > 1)
         raise InputError(
@@ -458,7 +458,7 @@ def check_distinct(names: Sequence[str]) -> None:
 
 def is_frame(X: Any) -> bool:
     """Whether a table has named columns (pandas, polars)."""
-    # In this order: for the columns of a lazy frame polars warns.
+    # In this order: polars warns when a lazy frame's columns are accessed.
     return hasattr(X, "shape") and hasattr(X, "columns")
 
 
@@ -466,7 +466,7 @@ def is_frame(X: Any) -> bool:
 
 
 def _is_strange(codes: np.ndarray, lookup: str) -> bool:
-    """Whether a column is spelled otherwise than in the fit, as it seems."""
+    """Whether a column seems to be spelled otherwise than in the fit."""
     n_unknown = int(np.count_nonzero(codes == UNSEEN))
     n_known = int(np.count_nonzero(codes >= 0))
     if not n_known:

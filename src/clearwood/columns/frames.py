@@ -1,4 +1,4 @@
-"""The columns of a frame, of which each is read once, also by many who ask for it."""
+"""Columns of a frame, each converted once per call, however often it is used."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from clearwood.columns.cells import EXACT, are_flags, checked, refuse_zone
 from clearwood.columns.sparse_tables import with_dense_columns
 
 Codes = dict[Any, tuple[np.ndarray, np.ndarray]]
-"""Columns and what each is encoded to, by how."""
+"""Cells and codes of columns, by encoding."""
 
 
 class FrameColumn:
-    """A column of a frame; its cells are read when they are first asked for.
+    """A column of a frame, converted to an array on first use.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class FrameColumn:
 
     @cached_property
     def dtype(self) -> Any:
-        """Its type, as narwhals calls it."""
+        """Its narwhals dtype."""
         return self.series.dtype
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """Its cells as numbers of its own type, or as objects.
+        """Its cells, as numbers of their own dtype or as objects.
 
         Dates are ``datetime64``, those with a time zone in UTC; durations
         ``timedelta64``.
@@ -45,7 +45,7 @@ class FrameColumn:
 
     @cached_property
     def is_flag(self) -> bool:
-        """Whether it holds booleans, some of them missing."""
+        """Whether it holds booleans, with or without missing values."""
         import narwhals as nw
 
         if self.dtype == nw.Object:
@@ -54,22 +54,22 @@ class FrameColumn:
 
     @property
     def is_declared(self) -> bool:
-        """Whether its type says that its cells are categories."""
+        """Whether it has a categorical dtype."""
         import narwhals as nw
 
         return self.dtype in (nw.Categorical, nw.Enum)
 
     def check_zone(self, name: str, zoned: bool) -> None:
-        """Refuse dates that have a time zone where others have none.
+        """Raise an error if dates have a time zone and others have none, or vice versa.
 
-        Objects are looked at one by one, by :func:`~clearwood.columns.cells.days`.
+        Cells of object dtype are checked by :func:`~clearwood.columns.cells.days`.
 
         Parameters
         ----------
         name : str
-            What the feature is called.
+            Display name of the feature.
         zoned : bool
-            Whether the dates that these are compared with have one.
+            Whether the dates that these are compared with have a time zone.
         """
         import narwhals as nw
 
@@ -105,20 +105,20 @@ def _cells_of(series: Any) -> Any:
 
 
 class Frame:
-    """The columns of a frame by the text of their names, taken out as they are asked.
+    """A frame as a mapping from column names (text) to lazily converted columns.
 
     Parameters
     ----------
-    X : frame of pandas or polars, or whatever else narwhals takes
+    X : frame of pandas, polars or another library supported by narwhals
     """
 
     def __init__(self, X: Any) -> None:
-        # Held, so that no other table gets its identity.
+        # A reference, so that no other table gets its id.
         self.table = X
         self.names = {str(name): name for name in X.columns}
         self._columns: dict[str, FrameColumn] = {}
         self.codes: Codes | None = None
-        """What `FeatureSpace.encode` has made of the columns, where it is kept."""
+        """Columns encoded by `FeatureSpace.encode`, if cached."""
 
     @cached_property
     def _dense(self) -> Any:
@@ -136,7 +136,7 @@ class Frame:
         return map(self.__getitem__, self.names)
 
     def read(self) -> list[np.ndarray]:
-        """The cells of all columns, in their order."""
+        """Cells of all columns, in their order."""
         return [column.cells for column in self]
 
 
@@ -145,11 +145,11 @@ _KEPT: ContextVar[dict[int, Frame] | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Within one call read the columns of a frame once, if it is kept.
+    """Context in which the columns of a cached frame are converted once.
 
-    A frame is kept until the call ends, so that a later one finds what it holds then;
-    also by :func:`kept_frame` in a call within this one, which finds those kept here.
-    Also as a decorator.
+    The cache ends with the call, so that later calls see changes of the frame. A nested
+    context shares the frames that :func:`kept_frame` has cached in the outer one. Also
+    a decorator.
 
     Examples
     --------
@@ -169,18 +169,18 @@ def read_once() -> Iterator[None]:
 
 
 def frame_of(X: Any) -> Frame:
-    """A frame, its columns as they were read before in this call, if they were."""
+    """The frame's columns, from the cache of the current call if possible."""
     return (_KEPT.get() or {}).get(id(X)) or Frame(X)
 
 
 def kept_frame(X: Any, *, codes: bool = False) -> Frame:
-    """As :func:`frame_of`; in a call that reads once, it does so for all who ask.
+    """As :func:`frame_of`, and cache the columns until the current call ends.
 
     Parameters
     ----------
     X : frame
     codes : bool, default=False
-        Whether to keep what the columns are encoded to, too: as much memory again.
+        Whether to cache the encoded columns, too: as much memory again.
     """
     frame, kept = frame_of(X), _KEPT.get()
     if codes:
@@ -191,7 +191,7 @@ def kept_frame(X: Any, *, codes: bool = False) -> Frame:
 
 
 def codes_of(X: Any, features: Any, column: np.ndarray, d: int) -> np.ndarray:
-    """A column encoded by a feature, or before in this call by one that reads it alike.
+    """Encode a column by a feature, or return cached codes of an equal encoding.
 
     Parameters
     ----------
@@ -212,6 +212,6 @@ def codes_of(X: Any, features: Any, column: np.ndarray, d: int) -> np.ndarray:
         features.float32, features.info[d].time_kind,
     )  # fmt: skip
     if how not in known:
-        # With the cells, so that no others get their identity.
+        # With the cells, so that no other array gets their id.
         known[how] = column, features.encode_column(column, d)
     return known[how][1]

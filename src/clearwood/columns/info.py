@@ -1,4 +1,4 @@
-"""What people call the columns of a table, and what its numbers are."""
+"""Metadata of columns: display names, units, descriptions and kinds of numbers."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from clearwood.exceptions import InputError
 Kind = Literal["number", "integer", "binary", "boolean", "date", "datetime", "duration"]
 KINDS: tuple[str, ...] = get_args(Kind)
 NUMBERS: tuple[Kind, ...] = ("number", "integer", "binary", "boolean")
-"""Kinds of which each is one of those before it, too."""
+"""Kinds of numbers, each a special case of those before it."""
 GIVEN = ("name", "unit", "description")
 LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """What to say of a column beside what it is called in the data.
+    """Metadata of a column.
 
     Attributes
     ----------
     name : str
-        What people call it; empty where that is what the data calls it.
+        Display name; empty for the column label itself.
     unit : str
-        Of its numbers; of dates UTC if they have a time zone, else none.
+        Unit of its numbers; UTC for dates with a time zone, else empty for dates.
     description : str
-        What it holds, in a few words.
+        Short description.
     kind : {"number", "integer", "binary", "boolean", "date", "datetime", "duration"}
-        What its numbers are, in the rows that rules come from: whole numbers are told
-        as such (``>= 8``), and so are 0 and 1 (``is 1``), and truth values
-        (``is true``). Those of dates are days since the start of 1970 and told as
-        dates (``>= 2019-04-01``); durations are days.
+        Kind of its numbers in the rows that rules come from. Integers are displayed as
+        such (``>= 8``), and so are 0 and 1 (``is 1``) and booleans (``is true``). Dates
+        are days since the start of 1970, displayed as dates (``>= 2019-04-01``);
+        durations are days.
     """
 
     name: str = ""
@@ -49,38 +49,38 @@ class ColumnInfo:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all its numbers are whole ones."""
+        """Whether all its numbers are integers."""
         return self.kind in ("integer", "binary", "boolean", "date")
 
     @property
     def is_time(self) -> bool:
-        """Whether the data holds dates or durations, and not numbers."""
+        """Whether the column holds dates or durations, not numbers."""
         return self.kind in TIMED
 
     @property
     def time_kind(self) -> tuple[str, bool] | None:
-        """How times become numbers; None where the data holds no times."""
+        """How times are converted to numbers; None for columns without times."""
         return (self.kind, self.is_zoned) if self.is_time else None
 
     @property
     def is_zoned(self) -> bool:
-        """Whether the data holds points in time with a time zone."""
+        """Whether the column holds points in time with a time zone."""
         return self.kind in DATES and self.unit == UTC
 
 
 def read_column_info(
     given: Any, names: Sequence[str], known: Sequence[ColumnInfo]
 ) -> tuple[ColumnInfo, ...]:
-    """What is said of columns, checked; where nothing is given, what was known.
+    """Validate the metadata of columns; the known metadata where none is given.
 
     Parameters
     ----------
     given : mapping of str to mapping
-        Per column of the data its ``name``, ``unit`` and ``description``, or some of
-        these. Columns that are not there are passed over: tables of what columns mean
-        often tell of more of them than a model reads.
+        Per column label its ``name``, ``unit`` and ``description``, or some of these.
+        Other columns are ignored: data dictionaries often cover more columns than a
+        model uses.
     names : sequence of str
-        Of the columns.
+        Column labels.
     known : sequence of ColumnInfo
 
     Examples
@@ -134,7 +134,7 @@ def read_column_info(
 def glossary(
     names: Sequence[str], info: Sequence[ColumnInfo], asked: Collection[int]
 ) -> list[tuple[str, str]]:
-    """What to know of some columns: what people call each, and what it is.
+    """Display names and definitions of the given columns.
 
     Examples
     --------
@@ -155,23 +155,23 @@ def glossary(
 
 
 def shown_names(features: Any) -> tuple[str, ...]:
-    """What people call the columns of a table, as its ``FeatureSpace`` knows it."""
+    """Display names of the columns of a ``FeatureSpace``."""
     return tuple(features.shown(j) for j in range(features.n_features))
 
 
 def kinds_of(
     encoded: np.ndarray, numeric: Sequence[bool], flagged: Sequence[bool]
 ) -> list[Kind]:
-    """What the numbers of every column are in some rows.
+    """Kind of the numbers of each column in some rows.
 
     Parameters
     ----------
     encoded : ndarray of shape (n_samples, n_features)
-        Missing values are NaN.
+        Encoded rows, with NaN for missing values.
     numeric : sequence of bool
-        Whether a column holds numbers, not codes of categories.
+        Whether each column holds numbers, not category codes.
     flagged : sequence of bool
-        Whether the table says that a column holds truth values.
+        Whether each column is boolean in the table.
 
     Examples
     --------
@@ -188,9 +188,9 @@ def kinds_of(
 def _kind(values: np.ndarray, flag: bool) -> Kind:
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     if not -LARGEST_WHOLE < low < high < LARGEST_WHOLE:
-        # Of one value only nothing is known.
+        # A single value determines no kind.
         return "number"
-    # Nearly all columns that hold other numbers show it at once.
+    # Most columns of fractional numbers have one in their first cells.
     if (values[:100] % 1).any() or (values % 1).any():
         return "number"
     if low == 0 and high == 1:
@@ -201,7 +201,7 @@ def _kind(values: np.ndarray, flag: bool) -> Kind:
 def info_of_more(
     info: Sequence[ColumnInfo], encoded: np.ndarray
 ) -> tuple[ColumnInfo, ...]:
-    """The same of columns to which more rows have come.
+    """Update the kinds of columns with further rows.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def info_of_more(
 def info_of_both(
     info: Sequence[ColumnInfo], other: Sequence[ColumnInfo]
 ) -> tuple[ColumnInfo, ...]:
-    """The same of columns that are in another table, too.
+    """Combine the kinds of columns of two tables.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def info_of_both(
 
 
 def _narrowest(values: np.ndarray, kind: Kind) -> Kind:
-    """The narrowest kind that all values may be of; of one that is known no other."""
+    """The narrowest kind that allows these values and a kind; times are unchanged."""
     if kind not in NUMBERS or np.isin(values, (0, 1)).all():
         return kind
     whole = (np.abs(values) < LARGEST_WHOLE).all() and not (values % 1).any()
@@ -247,7 +247,7 @@ def _shared(one: Kind, other: Kind) -> Kind:
 
 
 def said_with(X: Any) -> Any:
-    """What is said of its columns in a table itself: ``attrs`` of a frame of pandas.
+    """Column metadata attached to a table: ``attrs`` of a pandas frame.
 
     Examples
     --------

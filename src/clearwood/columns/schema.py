@@ -1,4 +1,4 @@
-"""Which columns of a table hold numbers, and which labels."""
+"""Inference of the schema of a table: numeric and categorical columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATES = (datetime.date, np.datetime64)
 DURATIONS = (datetime.timedelta, np.timedelta64)
 TIMES = (*DATES, *DURATIONS, datetime.time)
 MOST_TEXTS = 255
-"""So many different texts may always be categories."""
+"""Number of distinct texts up to which a column is always accepted as categorical."""
 
 NUMBERS = (Real, Decimal, np.bool_)
 
@@ -33,19 +33,19 @@ NUMBERS = (Real, Decimal, np.bool_)
 def features_of(
     X: Any, counted: np.ndarray | None = None, *, learned: bool = False
 ) -> FeatureSpace:
-    """Names of a table's columns, and the categories of those that hold labels.
+    """Infer the names of a table's columns and the categories of categorical ones.
 
-    A column holds labels where its type says so (the categories of pandas and polars,
-    whatever they are, whole numbers too), or where its cells are texts.
+    A column is categorical if its dtype is (in pandas or polars, whatever the
+    categories, integers too), or if its cells are texts.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_rows, n_features)
     counted : ndarray of bool of shape (n_rows,), optional
-        Rows whose categories count as seen; by default all.
+        Rows whose categories are collected; all by default.
     learned : bool
-        Whether a fitted model takes the columns as they are, so that texts that look
-        like numbers are its categories.
+        Whether a fitted model uses the columns as they are, so that texts that look
+        like numbers are categories.
 
     Returns
     -------
@@ -54,9 +54,9 @@ def features_of(
     Raises
     ------
     InputError
-        A column holds times of the day, or both texts and numbers, or free text, or
-        numbers written as text: as labels every new one would be unknown. Or it holds
-        whole numbers that would become the same float64.
+        A column holds times of day, or both texts and numbers, or free text, or numbers
+        written as text: as categories, every new value would be unknown. Or it holds
+        different integers that would become the same float64.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def features_of(
 
 
 def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
-    """Per type of objects the first row that holds one."""
+    """The first row of each Python type in a column of objects."""
     first: dict[type, int] = {}
     if cells.dtype == object:
         for row, cell in enumerate(cells):
@@ -108,7 +108,7 @@ def _first_of_each_type(cells: np.ndarray) -> dict[type, int]:
 
 
 def _time_info(column: FrameColumn, first: dict[type, int], name: str) -> ColumnInfo:
-    """Whether a column holds booleans, or times of some kind, and in which zone."""
+    """Column metadata of booleans and times: the kind, and whether with a time zone."""
     cells = column.cells
     is_span = cells.dtype.kind == "m" or _all_of(first, DURATIONS)
     if is_span:
@@ -130,7 +130,7 @@ def _all_of(first: dict[type, int], kinds: tuple[type, ...]) -> bool:
 
 
 def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
-    """Whether objects are texts, or else numbers; all others are refused."""
+    """Whether objects are texts, or else numbers; others raise an error."""
     for kind, row in first.items():
         if issubclass(kind, TIMES):
             raise InputError(
@@ -155,7 +155,7 @@ def _are_texts(cells: np.ndarray, first: dict[type, int], name: str) -> bool:
 
 
 def refuse_same_numbers(cells: np.ndarray, name: str) -> None:
-    """Refuse different whole numbers that are the same one as float64."""
+    """Raise an error for different integers that are equal as float64."""
     if cells.dtype.kind in "iu":
         large = cells[np.abs(cells.astype(np.float64)) >= EXACT].tolist()
     elif cells.dtype == object:
@@ -181,7 +181,7 @@ def refuse_same_numbers(cells: np.ndarray, name: str) -> None:
 
 
 def _refuse_free_text(cells: np.ndarray, name: str, learned: bool) -> None:
-    """Refuse texts of which most stand in one row only, and numbers written as text."""
+    """Raise an error for texts mostly unique to a row, and for numbers as text."""
     count = Counter(cells.tolist()).items()
     known = {text: n_rows for text, n_rows in count if not is_missing(text)}
     different, n_cells = len(known), sum(known.values())
@@ -211,5 +211,5 @@ def _labels(cells: np.ndarray, counted: np.ndarray) -> tuple[Hashable, ...]:
 
 
 def in_order(labels: Collection[Hashable]) -> tuple[Hashable, ...]:
-    """Distinct labels in the order of the texts that they are written as."""
+    """Distinct labels, sorted by their text."""
     return tuple(sorted(labels, key=lambda label: (str(label), str(type(label)))))

@@ -1,4 +1,4 @@
-"""What is said of each row of a table, some rows at a time."""
+"""Predictions for a table in batches of rows."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def said_of_rows(
     says: Callable[[np.ndarray], np.ndarray],
     asked: Collection[int] | None = None,
 ) -> np.ndarray:
-    """What is said of each row of a table, some rows at a time.
+    """Apply a function to the encoded rows of a table, batch by batch.
 
-    Tables of numbers alone are encoded by blocks, too; of others at once, as what a
-    column holds may depend on all of its cells.
+    Tables of numbers are encoded by batches, too; others at once, as the type of a
+    column may depend on all of its cells.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def said_of_rows(
     X, asked
         As in :meth:`FeatureSpace.encode`.
     says : callable
-        From encoded rows to something about each of them alone.
+        From encoded rows to a result for each row by itself.
     """
     X = cells.unmasked(X)
     take = _numbers_of(features, X, asked)
@@ -42,14 +42,14 @@ def said_of_rows(
     try:
         return said_by_blocks(lambda rows: says(take(rows)), X.shape[0])
     except InputError:
-        # Errors name a row of the whole table.
+        # Error messages name a row of the whole table.
         return says(take(slice(None)))
 
 
 def _numbers_of(
     features: FeatureSpace, X: Any, asked: Collection[int] | None
 ) -> Callable[[slice], np.ndarray] | None:
-    """What encodes some rows; None where there is more than numbers."""
+    """Function that encodes a batch of rows; None unless all columns are numeric."""
     if features.reads_specially():
         return None
     if cells.are_numbers(X):

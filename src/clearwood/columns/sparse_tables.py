@@ -1,8 +1,8 @@
-"""Tables that are mostly zeros, of which only the columns that count become dense.
+"""Sparse tables, of which only the columns in use are made dense.
 
-A matrix of scipy, or a frame of pandas all of whose columns are sparse around zero. The
-trees of an ensemble depend on the columns that they ask, rules on the few that they
-name; those are read side by side as an ordinary table, and no more.
+A SciPy matrix, or a pandas frame all of whose columns are sparse with fill value zero.
+A tree ensemble depends on the columns in its splits, rules on the few in their
+conditions; only those are extracted, as an ordinary table.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MOST_CELLS = 1_500_000
 """Cells of the dense table in which rules are searched for (12 MB)."""
 
 FEWEST_COLUMNS, MOST_COLUMNS = 64, 1000
-"""Its columns, however many rows there are, and however few."""
+"""Bounds on its number of columns, whatever the number of rows."""
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether a table is a sparse matrix, or a frame of sparse columns alone.
+    """Whether a table is a sparse matrix, or a frame of sparse columns only.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def is_sparse(X: Any) -> bool:
 
 
 def is_matrix(X: Any) -> bool:
-    """Whether a table is a sparse matrix or array of scipy."""
+    """Whether a table is a SciPy sparse matrix or array."""
     from scipy.sparse import issparse
 
     return bool(issparse(X))
 
 
 def _sparse_kinds(X: Any) -> dict[int, Any]:
-    """The types of the sparse columns of a frame, by position."""
+    """Dtypes of the sparse columns of a frame, by position."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):
         return {}
     import pandas as pd
@@ -56,15 +56,15 @@ def _sparse_kinds(X: Any) -> dict[int, Any]:
 
 
 def with_dense_columns(X: Any) -> Any:
-    """A table whose sparse columns, if it is a frame that has some, are dense."""
+    """Table in which the sparse columns of a frame, if any, are dense."""
     kinds = _sparse_kinds(X)
     return X.astype({X.columns[d]: kinds[d].subtype for d in kinds}) if kinds else X
 
 
 def dense_blocks(X: Any, columns: Sequence[int], n_rows: int) -> Iterator[Any]:
-    """Some columns of a sparse table, so many rows at a time: arrays, or frames.
+    """Dense batches of some columns of a sparse table: arrays, or frames.
 
-    There is one at least.
+    At least one is returned.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def dense_blocks(X: Any, columns: Sequence[int], n_rows: int) -> Iterator[Any]:
            [3., 0.]])
     """
     columns = list(columns)
-    # By columns a matrix of rows would be searched cell by cell.
+    # Selecting columns of a CSR matrix would search cell by cell.
     few = X.tocsc()[:, columns].tocsr() if is_matrix(X) else X.iloc[:, columns]
     for start in range(0, max(X.shape[0], 1), n_rows):
         rows = slice(start, start + n_rows)
@@ -85,9 +85,9 @@ def dense_blocks(X: Any, columns: Sequence[int], n_rows: int) -> Iterator[Any]:
 
 
 def columns_of(features: Any, X: Any, columns: Sequence[int]) -> Any:
-    """The columns of a sparse table that hold some features, as a dense one.
+    """Dense table of the columns of a sparse one that hold some features.
 
-    What :meth:`FeatureSpace.taken` of the same features encodes.
+    The input of :meth:`FeatureSpace.taken` of the same features.
     """
     (table,) = blocks_of(features, X, columns, max(X.shape[0], 1))
     return table
@@ -96,7 +96,7 @@ def columns_of(features: Any, X: Any, columns: Sequence[int]) -> Any:
 def blocks_of(
     features: Any, X: Any, columns: Sequence[int], n_rows: int
 ) -> Iterator[Any]:
-    """As :func:`columns_of`, so many rows at a time."""
+    """As :func:`columns_of`, in batches of rows."""
     if is_matrix(X):
         features.check_width(X.shape[1])
     else:
@@ -107,7 +107,7 @@ def blocks_of(
 
 
 def accepted(X: Any, accept_sparse: bool = False) -> Any:
-    """A table as an estimator can take it: sparse, or with dense columns."""
+    """Table in a form that an estimator accepts: sparse, or with dense columns."""
     if not is_matrix(X):
         return X if accept_sparse and is_sparse(X) else with_dense_columns(X)
     if accept_sparse:
@@ -120,10 +120,10 @@ def accepted(X: Any, accept_sparse: bool = False) -> Any:
 
 
 def in_order(X: Any) -> Any:
-    """The same matrix by rows or by columns, every cell stored once.
+    """Canonical CSR or CSC matrix, in which each cell is stored once.
 
-    Positions are int32 where they can be: trees of scikit-learn read no others. What
-    was handed in is never changed.
+    Indices are int32 where possible: trees of scikit-learn read no others. The input is
+    not changed.
     """
     matrix = X if X.format in ("csr", "csc") else X.tocsr()
     if not matrix.has_canonical_format:
@@ -137,7 +137,6 @@ def in_order(X: Any) -> Any:
 
 
 def _by_rows(X: Any) -> Any:
-    """A sparse table as a CSR matrix."""
     if is_matrix(X):
         return in_order(X).tocsr()
     from scipy.sparse import csc_matrix
@@ -151,7 +150,7 @@ def _by_rows(X: Any) -> Any:
 
 
 def most_columns(n_rows: int) -> int:
-    """In how many columns of so many rows rules are searched for.
+    """Number of columns in which rules are searched for, given the number of rows.
 
     Examples
     --------
@@ -163,16 +162,16 @@ def most_columns(n_rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Rows of a sparse table, some columns of which are read as a dense one.
+    """Rows of a sparse table, with a selection of columns to be read as dense.
 
     Attributes
     ----------
     table : scipy CSR matrix
         All rows and columns.
     names : pandas Index or None
-        Of a frame, those of its columns.
+        Column names, for a frame.
     columns : ndarray of int
-        Positions of the columns that are read, ascending.
+        Positions of the selected columns, ascending.
     rows : ndarray of int
         Positions of the rows.
     """
@@ -190,18 +189,18 @@ class SparseRows:
         return cls(table, names, columns, np.arange(X.shape[0]))
 
     def take(self, rows: np.ndarray | slice) -> SparseRows:
-        """Some of the rows, by position."""
+        """Select rows by position."""
         return replace(self, rows=self.rows[rows])
 
     def filled(self, encoded: np.ndarray, rows: np.ndarray) -> Any:
-        """A sparse table like the first one, with other cells in the columns read.
+        """Sparse table with new cells in the selected columns.
 
         Parameters
         ----------
         encoded : ndarray of shape (n_rows, n_columns)
-            What these hold.
+            New cells of the selected columns.
         rows : ndarray of int of shape (n_rows,)
-            Which rows' cells stand in all others.
+            Rows from which the cells of all other columns are taken.
         """
         part = self.table[self.rows[rows]]
         part.data[np.isin(part.indices, self.columns)] = 0
@@ -218,13 +217,13 @@ class SparseRows:
     def stored(
         self, codes: np.ndarray | None = None
     ) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
-        """Per column of the whole table, rows and what they hold that is not zero.
+        """Per column of the whole table, rows and values of its nonzero cells.
 
         Parameters
         ----------
         codes : ndarray of shape (n_rows, n_columns), optional
-            Bins of the columns read, in place of values. All others have two: 1 for
-            missing cells, and 0.
+            Bins of the selected columns, in place of values. All others have two: 1 for
+            missing values, and 0.
         """
         table = self.table[self.rows].tocsc()
         place = {d: i for i, d in enumerate(self.columns.tolist())}

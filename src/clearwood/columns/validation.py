@@ -1,4 +1,4 @@
-"""Checks of tables, targets and limits that estimators share."""
+"""Validation of tables, targets and parameters, shared by estimators."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from clearwood.columns.sparse_tables import accepted, is_matrix, is_sparse
 from clearwood.exceptions import InputError
 
 FEW_CLASSES = 20
-"""Whole numbers with no more distinct values than these are labels, if unsaid."""
+"""Integers with at most so many distinct values are class labels by default."""
 
 LARGEST_VALUE = 1e140
-"""Sums of a billion squares of such values are still numbers."""
+"""Bound below which sums of a billion squares do not overflow."""
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) -> Any:
-    """Check a table for an estimator; set or compare its columns.
+    """Validate a table for an estimator; set or compare its columns.
 
-    Frames are left as they are, so that text and category columns stay what they
-    are; anything else becomes an array of numbers, None is missing. Whether missing
-    values are allowed is for the ensemble to say.
+    Frames are returned as they are, so that text and category columns keep their types;
+    anything else becomes an array of numbers, with NaN for None. Whether missing values
+    are supported is left to the ensemble.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
         Gets ``n_features_in_`` and, from a frame, ``feature_names_in_``.
     X : array-like or frame of shape (n_samples, n_features)
     reset : bool
-        True in ``fit``; False to compare with what ``fit`` saw.
+        True in ``fit``; False to compare with the columns seen in ``fit``.
     sparse : bool, default=False
-        Leave a sparse table what it is. By default a matrix is refused, and sparse
+        Keep a sparse table sparse. By default a matrix raises an error, and sparse
         columns of a frame become dense.
 
     Returns
@@ -67,7 +67,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
     except ValueError as error:
         if reset or not hasattr(estimator, "rules_"):
             raise
-        # Of estimators scikit-learn asks to be strict; rules need not be.
+        # scikit-learn requires equal columns of estimators; rules are less strict.
         raise InputError(
             f"{error}\nThe rules themselves read columns by name, in any order, and "
             "only those that they ask: rules_.predict(X)."
@@ -78,15 +78,15 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
             "feature(s); at least one of each is required."
         )
     if reset and not is_sparse(X):
-        # What no model can read is refused before another library meets it.
+        # Invalid cells raise our error, before another library reads them.
         kept_frame(X).read()
     return X
 
 
 def _without_text(X: Any) -> Any:
-    """A list or an array with NaN in empty cells; text and dates are refused.
+    """A list or array with NaN in missing cells; text and dates raise an error.
 
-    Of what else is no table of numbers scikit-learn says so.
+    scikit-learn raises the error for other invalid tables.
     """
     if hasattr(X, "to_frame"):
         raise InputError(
@@ -119,7 +119,7 @@ def _without_text(X: Any) -> Any:
         )
     if given.ndim != 2 or given.dtype.kind in "fiubc":
         return X
-    # As objects numbers may be written as text, which scikit-learn reads.
+    # As objects, numbers may be written as text, which scikit-learn converts.
     reads = isinstance(X, np.ndarray) and X.dtype == object
     cells = np.array(X, dtype=object)
     for at, cell in enumerate(cells.ravel().tolist()):
@@ -149,9 +149,9 @@ def _is_number(text: str) -> bool:
 
 
 def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:
-    """A checked table; as objects where whole numbers were lost in it to floats.
+    """The validated table; of objects where integers would be rounded to floats.
 
-    As numbers they are the same to a tree, as categories they are not.
+    As numbers they are the same for a tree, as categories they are not.
     """
     # `in` would not do: float64 is equal to None.
     if getattr(X, "dtype", None) is not None and X.dtype.kind != "O":
@@ -166,12 +166,12 @@ def _with_large_numbers(X: Any, table: np.ndarray) -> np.ndarray:
 def check_target(
     y: Any, n_samples: int, *, numeric: bool, name: str = "y"
 ) -> np.ndarray:
-    """Check a target: one value per row, none missing, numbers for regression."""
+    """Validate a target: one value per row, none missing, numbers for regression."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
     y = unmasked(y)
-    # A list becomes an array of one type, in which a missing label would be text.
+    # A list becomes an array of one dtype, in which a missing label would be text.
     given = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else None
     try:
         values: np.ndarray = column_or_1d(y, warn=True)
@@ -221,7 +221,7 @@ def check_target(
 
 
 def check_apart(X: Any, y: Any) -> None:
-    """Refuse a table that holds the target as a column: any model finds that alone."""
+    """Raise an error if a column equals the target, which any model would find."""
     name = target_name(y)
     if not is_frame(X) or name not in X.columns:
         return
@@ -235,7 +235,7 @@ def check_apart(X: Any, y: Any) -> None:
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """Row weights: finite, not negative, not all zero; ones where none are given."""
+    """Validate row weights: finite, nonnegative, not all zero; default to ones."""
     if sample_weight is None:
         return np.ones(n_samples)
     try:
@@ -263,26 +263,26 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
 def check_forbidden(
     forbidden: Any, features: FeatureSpace, columns: Sequence[str]
 ) -> np.ndarray:
-    """Check which features a user forbids, and find those that are meant.
+    """Validate the features that a user excludes from rules.
 
     Parameters
     ----------
     forbidden : sequence of str and int
         Names, or positions among the columns.
     features : FeatureSpace
-        What the ensemble reads.
+        Features of the ensemble.
     columns : sequence of str
-        Names of the table's columns; the ensemble may not read all of them.
+        Names of the table's columns, of which the ensemble may use some.
 
     Returns
     -------
     ndarray of bool of shape (n_features,)
-        Of the ensemble's features, those that no rule may ask.
+        Mask of the ensemble's features that rules may not use.
 
     Raises
     ------
     InputError
-        A name or a position is not known.
+        A name or a position is unknown.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def check_signs(
     columns: Sequence[str],
     n_classes: int,
 ) -> np.ndarray:
-    """Check where a user wants rules to rise or fall.
+    """Validate monotonicity constraints.
 
     Parameters
     ----------
@@ -314,12 +314,12 @@ def check_signs(
     Returns
     -------
     ndarray of int of shape (n_features,)
-        1 where what is said must rise with the feature, -1 where it must fall, else 0.
+        1 where predictions must not fall with the feature, -1 where not rise, else 0.
 
     Raises
     ------
     InputError
-        A name is not known, a sign is not one, or a feature has no order.
+        A name is unknown, a sign is invalid, or a feature is not ordered.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def _known(name: Any, columns: Sequence[str], parameter: str) -> str:
 
 
 def check_range(values: np.ndarray, name: str) -> None:
-    """Refuse values whose squares, or those of their differences, are not numbers."""
+    """Raise an error if squares of values, or of their differences, overflow."""
     low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high), high - low)
     if size > LARGEST_VALUE or 0 < high - low < 1 / LARGEST_VALUE:
@@ -415,14 +415,14 @@ def check_range(values: np.ndarray, name: str) -> None:
 def label_positions(
     y: np.ndarray, classes: np.ndarray, knower: str, remedy: str = ""
 ) -> np.ndarray:
-    """Labels as positions in classes, which stand in any order.
+    """Positions of labels among classes in any order.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
     classes : ndarray of shape (n_classes,)
     knower, remedy : str
-        Whose classes these are, and what helps where a label is none of them.
+        Subject of the error for an unknown label, and its remedy.
 
     Examples
     --------
@@ -440,7 +440,7 @@ def label_positions(
 
 
 def interval_ends(coverage: float) -> tuple[float, float]:
-    """The probabilities at both ends of an interval in the middle.
+    """Probabilities at the ends of a central interval.
 
     Examples
     --------

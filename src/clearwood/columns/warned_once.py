@@ -1,4 +1,4 @@
-"""Warnings that point to the user's line, and once per call."""
+"""Warnings that point to the user's line, once per call."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
 
 @contextmanager
 def warned_once() -> Iterator[None]:
-    """Within one call warn only once of the unknown categories of a column.
+    """Context in which unknown categories of a column cause one warning only.
 
-    For whatever reads a table more than once; also as a decorator.
+    For functions that read a table more than once; also a decorator.
     """
     if _TOLD.get() is not None:
         yield
@@ -27,7 +27,7 @@ def warned_once() -> Iterator[None]:
 
 
 def is_new(name: str) -> bool:
-    """Whether nobody was warned of a column yet within the call."""
+    """Whether no warning on a column was issued yet within the call."""
     told = _TOLD.get()
     if told is None:
         return True
@@ -38,7 +38,7 @@ def is_new(name: str) -> bool:
 
 
 def users_level() -> int:
-    """The ``stacklevel`` of the line outside that called the library."""
+    """The ``stacklevel`` of the user's line that called the library."""
     frame, level = sys._getframe(1), 1
     inside = ("clearwood", "contextlib", "sklearn", "joblib")
     while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in inside:

@@ -1,4 +1,4 @@
-"""The data generators of the papers, for examples, tests and studies."""
+"""Synthetic data of the papers, for examples, tests and simulation studies."""
 
 from clearwood.datasets._groups import (
     make_cluster_classes,

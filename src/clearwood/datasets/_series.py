@@ -1,4 +1,4 @@
-"""Series of zeros and ones that hidden states emit, with outputs (Krakovna, 5.3.2)."""
+"""Binary series emitted by hidden states, with outputs (Krakovna, 5.3.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHANGES = np.array(
         [0.0, 0.0, 0.0, 0.5, 0.5],
     ]
 )
-"""From the states in rows; the thesis prints the transpose."""
+"""Transition matrix, from the states in rows; the thesis prints the transpose."""
 
 EMISSION = np.array([[0.5 * (k <= d < k + 3) for d in range(7)] for k in range(5)])
 STATIONARY = np.array([1, 2, 2, 2, 1]) / 8
@@ -33,18 +33,18 @@ def make_hidden_series(
     output: str = "both",
     random_state: RandomState = None,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Make a series of seven flags with an output, from a chain of five hidden states.
+    """Generate seven binary series and an output from a chain of five hidden states.
 
-    Each state shows three of the flags half of the time. The chance of an output is
-    higher in the middle state, where the third or the fifth flag is up, or both.
+    Each state emits three of the flags with probability one half. An output is more
+    probable in the middle state, where the third or the fifth flag is 1, or both.
 
     Parameters
     ----------
     n_steps : int, default=1000
         Length of the series.
     output : {"state", "flags", "both"}, default="both"
-        What the output depends on: D_s, D_x and D_sx of the thesis. A model of hidden
-        states should find the first easy, a recurrent network the second.
+        What the output depends on: D_s, D_x and D_sx of the thesis. A hidden Markov
+        model should fit the first easily, a recurrent network the second.
     random_state : int, RandomState, Generator or None, default=None
         An integer gives the same data in every call, and the same states and flags
         whatever the output depends on.
@@ -60,7 +60,7 @@ def make_hidden_series(
 
     Notes
     -----
-    The bias is -2, as the losses in the thesis tell; its text has +2. With the true
+    The bias is -2, as the losses in the thesis imply; its text has +2. With the true
     parameters, and X up to the same step, outputs are predicted with a mean
     log-likelihood of -0.4704 ("state"), -0.5201 ("both") and -0.5292 ("flags").
 
@@ -92,7 +92,7 @@ def make_hidden_series(
 
 
 def _walk(uniform: NDArray[np.float64]) -> IntArray:
-    """States of the chain, which begins as it goes on."""
+    """States of the chain, started from its stationary distribution."""
     states = np.empty(len(uniform), dtype=np.int64)
     ends, chances = CHANGES.cumsum(axis=1), STATIONARY.cumsum()
     for t, u in enumerate(uniform):

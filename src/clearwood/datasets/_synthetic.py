@@ -1,4 +1,4 @@
-"""Two features on the unit square, with the borders of Hara and Hayashi.
+"""Data on the unit square, with the class boundaries of Hara and Hayashi.
 
 Each generator draws the features first and the noise after them, so two calls
 that differ only in ``noise`` and share an integer seed share their features.
@@ -27,10 +27,10 @@ def make_synthetic1(
     noise: float = 0.1,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, IntArray]:
-    """Make two classes that alternate over the four quarters of the unit square.
+    """Generate two classes that alternate over the quadrants of the unit square.
 
-    The class is ``XOR(x1 > 0.5, x2 > 0.5)``, so four rules, or two and an
-    ``otherwise``, describe it in full. No single feature tells the classes apart.
+    The class is ``XOR(x1 > 0.5, x2 > 0.5)``, so four rules, or two and a default rule,
+    describe it in full. No single feature separates the classes.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ def make_synthetic2(
     noise: float = 0.1,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, IntArray]:
-    r"""Make two classes divided by a smooth curve across the unit square.
+    r"""Generate two classes separated by a smooth curve across the unit square.
 
     The class is 1 where ``x2 > r(x1)`` with
 
     .. math:: r(x) = 0.25 + \frac{0.5}{1 + e^{-20 (x - 0.5)}} + 0.05 \cos(2 \pi x).
 
-    The border is a bent and slanted step, so a few boxes can only approximate it.
+    The boundary is a bent and slanted step, so a few boxes can only approximate it.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def make_xor_regression(
     noise: float = 0.1,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Make a numeric target with two levels over the quarters of the unit square.
+    """Generate a numeric target with two levels over the quadrants of the unit square.
 
     The target is ``XOR(x1 < 0.5, x2 < 0.5)`` plus normal noise.
 
@@ -154,7 +154,7 @@ def make_xor_regression(
 def _points(
     n_samples: int, random_state: RandomState
 ) -> tuple[FloatArray, np.random.Generator]:
-    """Points on the unit square, and the generator for the noise to come."""
+    """Uniform points on the unit square, and the generator for the noise."""
     check_count(n_samples, "n_samples", "rows", 1)
     rng = as_generator(random_state)
     return rng.uniform(size=(n_samples, 2)), rng
@@ -170,7 +170,7 @@ def _flip(
 
 
 def check_count(value: int, name: str, what: str, least: int) -> None:
-    """Refuse what is no number of things to make."""
+    """Raise an error unless a value is an integer of at least ``least``."""
     if not _is_integer(value) or value < least:
         raise InputError(
             f"{name} is {value!r}; pass the number of {what} to make, an integer of at "
@@ -195,7 +195,7 @@ def _check_standard_deviation(noise: float) -> None:
 
 
 def _is_integer(value: object) -> bool:
-    """True is an Integral to Python, but as a count or a seed it is a slip."""
+    """Whether a value is an integer; booleans, which Python counts as such, are not."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""Numbers into few bins, as transformers: MDLP of Fayyad and Irani, and halves."""
+"""Discretization of numeric features: MDLP of Fayyad and Irani, and equal halves."""
 
 from clearwood.discretize.binners import BinaryBinner, MDLPDiscretizer
 from clearwood.discretize.cuts import (

@@ -1,4 +1,4 @@
-"""The binnings as transformers of scikit-learn."""
+"""Discretizers as scikit-learn transformers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clearwood.exceptions import InputError
 
 
 class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Reads tables and applies cuts; where to cut is for the subclasses."""
+    """Base class that reads tables and applies cuts; subclasses choose the cuts."""
 
     _parameter_constraints: dict[str, Any] = {}
 
@@ -43,7 +43,7 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _numeric_columns(
         self, X: Any, weight: np.ndarray
     ) -> list[tuple[str, np.ndarray | None]]:
-        """Name and values of every column; None for those that hold labels."""
+        """Name and values of each column; None for the values of a categorical one."""
         features = features_of(X, weight > 0)
         cells = features.columns(X) if is_frame(X) else X.T
         return [
@@ -59,21 +59,20 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ]
 
     def transform(self, X: Any) -> Any:
-        """Put the position of its bin in the place of every number.
+        """Replace each number by the position of its bin.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray or frame of shape (n_samples, n_features)
-            As float64, so that missing values stay NaN; what it was called with, a
-            frame of pandas or polars or an array, unless ``set_output`` says
-            otherwise. Of a file or a function a frame in memory, of Dask a collection,
-            which is not computed yet. Columns of texts and of categories are as they
-            were.
+            Float64, so that missing values stay NaN, in the input's type (pandas or
+            polars frame, or array) unless ``set_output`` chooses another. For a file or
+            a function a frame in memory, for Dask a lazy collection. Text and
+            categorical columns are unchanged.
         """
         if is_read_in_blocks(X):
             return rewrites_table(self, self.transform, X, self._without_rows)
@@ -100,32 +99,32 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return frame.with_columns(*series).to_native()
 
     def _without_rows(self, frame: Any) -> Any:
-        """What ``transform`` makes of a frame without rows."""
+        """Result of ``transform`` for a frame without rows."""
         pairs = zip(frame.columns, self.cuts_)
         return frame.astype({c: np.float64 for c, cuts in pairs if cuts is not None})
 
 
 class MDLPDiscretizer(_Binner):
-    """Numbers in bins whose classes differ (Fayyad and Irani, 1993).
+    """Supervised discretization by description length (Fayyad and Irani, 1993).
 
-    A column is cut in two where the classes of both sides are least mixed, and each
-    side again, for as long as a cut shortens the description of the classes by more
-    than it takes to describe the cut. A column that says nothing of the classes gets
-    no cut, and a single bin. It has no parameters.
+    A column is split at the cut that minimizes the class entropy, and each side again,
+    for as long as a cut shortens the description of the classes by more than it takes
+    to describe the cut. A column that carries no information on the classes gets no cut
+    and a single bin. There are no parameters.
 
-    Cuts lie half way between two neighbouring values; a value that equals a cut is left
-    of it. Missing values say nothing of the cuts, and stay missing. Columns of texts,
-    and in frames those declared to be of categories, pass as they are.
+    Cuts lie half way between two neighbouring values; a value equal to a cut belongs to
+    the left bin. Missing values are ignored in fitting, and stay missing. Text columns,
+    and categorical columns of frames, pass through unchanged.
 
     Attributes
     ----------
     cuts_ : list of (ndarray or None)
-        Per column the cuts, rising; None where it passes.
+        Cuts per column, ascending; None for columns that pass through.
     intervals_ : list of (tuple of str or None)
-        The bins in words.
+        Labels of the bins.
     decisions_ : list of (list of Decision or None)
-        Per column the best cut of every interval that was looked at: what it gains,
-        and what it would have to gain at least.
+        Per column the best cut of every interval examined, with its gain and the gain
+        required to accept it.
 
     References
     ----------
@@ -152,18 +151,18 @@ class MDLPDiscretizer(_Binner):
 
     @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MDLPDiscretizer:
-        """Find the cuts of every column of numbers.
+        """Find the cuts of the numeric columns.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks: the path of Parquet files,
-            a function that gives pandas frames, a collection of Dask. Of more than
-            200,000 rows as many are drawn at random, and cuts are theirs.
+            Or a table read in blocks: the path of Parquet files, a function that
+            returns pandas frames, or a Dask collection. Of more than 200,000 rows, cuts
+            are based on a random sample of that size.
         y : array-like of shape (n_samples,) or str
-            Class labels; of a table that is read in blocks, a column.
+            Class labels; for a table read in blocks, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each one stands for.
+            Weights of the rows, as numbers of repetitions.
 
         Returns
         -------
@@ -192,23 +191,24 @@ class MDLPDiscretizer(_Binner):
 
 
 class BinaryBinner(_Binner):
-    """Numbers in two bins, each of which holds half of the rows.
+    """Unsupervised discretization in two bins of (nearly) equal size.
 
-    Each column is cut once, where its two sides are most nearly equal. That is the
-    median where values are many; where a cut at the median would leave one side empty,
-    as in a column mostly of zeros, it is the cut that comes nearest. So a column that
-    varies at all stays one that varies. It has no parameters, and needs no classes.
+    Each column gets the cut whose two sides are most nearly equal in weight. That is
+    the median where there are many values; where a cut at the median would leave one
+    side empty, as in a column mostly of zeros, it is the nearest cut that does not. So
+    every column that varies still varies when binned. There are no parameters, and no
+    classes are needed.
 
-    Values that equal a cut are left of it. Missing values say nothing of the cut, and
-    stay missing. Columns of texts, and in frames those declared to be of categories,
-    pass as they are.
+    A value equal to a cut belongs to the left bin. Missing values are ignored in
+    fitting, and stay missing. Text columns, and categorical columns of frames, pass
+    through unchanged.
 
     Attributes
     ----------
     cuts_ : list of (ndarray or None)
-        Per column its cut, none where all values are equal; None where it passes.
+        The cut per column, empty for a constant one; None where it passes through.
     intervals_ : list of (tuple of str or None)
-        The bins in words.
+        Labels of the bins.
 
     References
     ----------
@@ -229,18 +229,18 @@ class BinaryBinner(_Binner):
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinaryBinner:
-        """Find the cut of every column of numbers.
+        """Find the cut of each numeric column.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks: the path of Parquet files,
-            a function that gives pandas frames, a collection of Dask. Of more than
-            200,000 rows as many are drawn at random, and cuts are theirs.
+            Or a table read in blocks: the path of Parquet files, a function that
+            returns pandas frames, or a Dask collection. Of more than 200,000 rows, cuts
+            are based on a random sample of that size.
         y : None or str
-            Not used; of a table that is read in blocks, a column to leave out.
+            Ignored; for a table read in blocks, a column to leave out.
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each one stands for.
+            Weights of the rows, as numbers of repetitions.
 
         Returns
         -------

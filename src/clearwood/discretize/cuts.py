@@ -1,4 +1,4 @@
-"""Where to cut a column of numbers, and what the parts are called."""
+"""Cuts of a numeric column, and labels of its bins."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from clearwood.rules.conditions import Interval
 
 
 class Decision(NamedTuple):
-    """The best cut of an interval, and whether it is worth it.
+    """The best cut of an interval, with its gain and the gain required.
 
     Attributes
     ----------
     n : float
-        Weight of the rows in the interval: their number, without weights.
+        Total weight of the rows in the interval (their number, if unweighted).
     cut : float
-        Values up to it go left.
+        Values less than or equal to it go left.
     gain : float
-        By how much the cut lowers the entropy of the classes, in bits per row.
+        Decrease in class entropy, in bits per row.
     threshold : float
-        What the cut costs, in bits per row.
+        Cost of the cut, in bits per row, which the gain must exceed.
     """
 
     n: float
@@ -34,30 +34,30 @@ class Decision(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether the gain is worth the cost."""
+        """Whether the gain exceeds the threshold."""
         return self.gain > self.threshold
 
 
 def mdlp_decisions(
     values: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int
 ) -> list[Decision]:
-    """Cut a column as long as its classes are described shorter with the cut.
+    """Recursive MDLP cuts of a column.
 
     Parameters
     ----------
     values : ndarray of float64 of shape (n_rows,)
-        Rows with NaN say nothing.
+        Rows with NaN are ignored.
     label : ndarray of integers of shape (n_rows,)
         Classes, from 0 on.
     weight : ndarray of float64 of shape (n_rows,)
-        How many rows each row stands for. Those of weight 0 say nothing.
+        Row weights, as numbers of repetitions. Rows of weight 0 are ignored.
     n_classes : int
 
     Returns
     -------
     list of Decision
-        Each interval before its parts, the left part before the right one. Those that
-        were accepted hold the cuts.
+        Each interval before its parts, left before right. The cuts are those of the
+        accepted decisions.
 
     References
     ----------
@@ -96,12 +96,12 @@ def mdlp_decisions(
 
 
 def accepted(decisions: list[Decision]) -> np.ndarray:
-    """The cuts that were worth it, rising."""
+    """The accepted cuts, ascending."""
     return np.sort(np.array([one.cut for one in decisions if one.accepted]))
 
 
 def _gain_and_threshold(counts: np.ndarray) -> tuple[float, float]:
-    """Gain of a cut, and the least one that pays (their criterion MDLPC)."""
+    """Gain of a cut, and the threshold of the MDLPC criterion."""
     part, whole = counts.sum(axis=1), counts.sum(axis=0)
     n = part.sum()
     entropy, entropies = _entropy(whole), [_entropy(row) for row in counts]
@@ -114,7 +114,7 @@ def _gain_and_threshold(counts: np.ndarray) -> tuple[float, float]:
 
 
 def _entropy(counts: np.ndarray) -> float:
-    """In bits."""
+    """Entropy in bits."""
     share = counts[counts > 0] / counts.sum()
     return float(-(share * np.log2(share)).sum()) + 0.0
 
@@ -122,18 +122,18 @@ def _entropy(counts: np.ndarray) -> float:
 def halving_cut(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The cut whose two sides are most nearly equal in weight.
 
-    Wherever values differ there is one, which a cut at the median does not promise.
+    It exists wherever values differ, which a cut at the median does not guarantee.
 
     Parameters
     ----------
     values : ndarray of float64 of shape (n_rows,)
-        Rows with NaN say nothing.
+        Rows with NaN are ignored.
     weight : ndarray of float64 of shape (n_rows,)
 
     Returns
     -------
     ndarray of shape (0,) or (1,)
-        The lower one of two equally good cuts; none where all values are equal.
+        The lower of two equally good cuts; empty for a constant column.
 
     Examples
     --------
@@ -148,22 +148,22 @@ def halving_cut(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     if not len(ends):
         return np.zeros(0)
     uneven = np.abs(2 * below[ends] - below[-1])
-    # Weights that are not whole leave remainders in the sums.
+    # Fractional weights leave rounding errors in the sums.
     at = int(ends[np.argmax(uneven <= uneven.min() + 1e-12 * below[-1])])
     return np.array([between(values[at], values[at + 1])])
 
 
 def _order(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Positions of the rows that count, in the order of their values."""
+    """Indices of the rows with a value and a weight, sorted by value."""
     rows = np.flatnonzero(~np.isnan(values) & (weight > 0))
     return rows[np.argsort(values[rows])]
 
 
 def between(low: float, high: float) -> float:
-    """A number from which one value lies left and the next one right.
+    """A threshold that separates two neighbouring values.
 
-    Half way, if there are numbers in between; ``low`` itself where there are not, and
-    where one of them is infinite.
+    The midpoint where a number lies in between; ``low`` itself where none does, and
+    where one of the two is infinite.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def between(low: float, high: float) -> float:
 
 
 def bin_positions(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Positions of the bins that values lie in, from 0 on; NaN stays NaN.
+    """Bin index of each value, from 0; NaN stays NaN.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def bin_positions(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
 def bin_texts(
     cuts: np.ndarray, name: str, info: ColumnInfo | None = None
 ) -> tuple[str, ...]:
-    """The bins of a column in words.
+    """Labels of the bins of a column.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables in which every column has a few levels, for models of counts."""
+"""Tables coded as a few levels per column, for models of counts."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from clearwood.discretize.cuts import (
 from clearwood.rules.conditions import name_text
 
 UNSEEN_LEVEL = -1
-"""Code of a cell that is of no level: its like was not there in the fit."""
+"""Code of a cell whose value or category did not occur in the fit."""
 
 FEW_VALUES = 5
-"""A number that has no more values than these is not cut, but has a level for each: it
-may be a code, and matter only together with another column, which MDLP cannot see."""
+"""Numeric columns with at most so many distinct values are not binned but have a level
+per value: they may be codes, relevant only in an interaction, which MDLP cannot see."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCoder:
-    """From tables to levels, as they were in the table of the fit.
+    """Encoder of table columns as the levels found in the fit.
 
-    A number becomes its bin by MDLP, or itself where it has at most five values; a
-    category is itself. A missing value is a level of its own,
-    the last one, where any row of the fit was missing.
+    A number becomes its MDLP bin, or itself if the column has at most five distinct
+    values; a category is a level. Missing values are a level of their own, the last
+    one, if any occurred in the fit.
 
     Attributes
     ----------
     features : FeatureSpace
     cuts : tuple of (ndarray or None)
-        Per numeric column its cuts; None for one of categories.
+        Cuts per numeric column; None for a categorical one.
     has_values, has_missing : ndarray of bool of shape (n_features,)
-        Whether there were any values in the fit, and whether any were missing.
+        Whether the column had any values, and any missing values, in the fit.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class LevelCoder:
         label : ndarray of integers of shape (n_rows,)
             Classes, from 0 on.
         weight : ndarray of shape (n_rows,)
-            Rows of weight 0 say nothing.
+            Rows of weight 0 are ignored.
         n_classes : int
         """
         counted = weight > 0
@@ -88,9 +88,9 @@ class LevelCoder:
         return cls(features, tuple(cuts), ~missing.all(axis=0), missing.any(axis=0))
 
     def of_all(self, table: RowBlocks) -> LevelCoder:
-        """The same cuts, and every category of a table of which the fit saw a sample.
+        """Add all categories of a table of which the fit saw a sample; keep the cuts.
 
-        Whether columns have values, and missing cells, is that of the table, too.
+        Which columns have values, and missing values, is updated from the table, too.
         """
         labels: list[set[Any]] = [set() for _ in self.cuts]
         has_values, has_missing = self.has_values, self.has_missing
@@ -107,7 +107,7 @@ class LevelCoder:
 
     @property
     def n_levels(self) -> np.ndarray:
-        """Number of levels of every column: 1 for those that are constant."""
+        """Number of levels of each column: 1 for constant ones."""
         parts = [
             len(labels or ()) if cuts is None else len(cuts) + 1
             for cuts, labels in zip(self.cuts, self.features.categories)
@@ -115,13 +115,13 @@ class LevelCoder:
         return np.where(self.has_values, parts, 0) + self.has_missing
 
     def codes(self, X: Any, asked: Collection[int] | None = None) -> np.ndarray:
-        """Levels of the cells of a table, ``UNSEEN_LEVEL`` where they are of none.
+        """Levels of the cells of a table, ``UNSEEN_LEVEL`` where they have none.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_rows, n_features)
         asked : set of int, optional
-            Features whose cells are read; all by default.
+            Features whose cells are needed; all by default.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class LevelCoder:
         return codes
 
     def names_of(self, d: int) -> tuple[str, ...]:
-        """The levels of a column in words."""
+        """Labels of the levels of a column."""
         name, labels, cuts = (
             self.features.shown(d),
             self.features.categories[d],
@@ -159,7 +159,7 @@ class LevelCoder:
 def _seen(
     rows: RowsOfTable, features: FeatureSpace
 ) -> tuple[list[set[Any]], np.ndarray, np.ndarray]:
-    """What some rows hold: their categories, per column; any values, any missing."""
+    """Per column the categories; whether any value occurs; whether any is missing."""
     counted = rows.at(np.flatnonzero(rows.checked_weight() > 0))
     if not counted.n_rows:
         nowhere = np.zeros(features.n_features, dtype=bool)

@@ -1,4 +1,4 @@
-"""What files hold of fitted binnings."""
+"""File format of fitted discretizers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _make(kind: Any, values: dict[str, Any]) -> Any:
 
 
 def _among(passes: list[bool], parts: list[Any]) -> list[Any]:
-    """The parts of columns that are cut, with None for those that pass."""
+    """Items of the binned columns, with None for those that pass through."""
     left = iter(parts)
     return [None if skip else next(left) for skip in passes]
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln
 
-from clearwood._numeric.logspace import log_or_nothing
+from clearwood._numeric.logspace import log_of
 from clearwood.distributions.emission import unit
 from clearwood.distributions.of_columns import OfOneColumn, Plain, Point
 
@@ -86,8 +86,7 @@ class OfLevels(OfOneColumn):
         x = values[:, self.variable]
         known = (0.0 <= x) & (x < len(self.probabilities))
         found = np.zeros(len(x))
-        with np.errstate(divide="ignore"):
-            found[known] = np.log(self.probabilities)[x[known].astype(np.intp)]
+        found[known] = log_of(self.probabilities)[x[known].astype(np.intp)]
         return found
 
     def _draws(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -106,8 +105,8 @@ class OfLevels(OfOneColumn):
 
     def modes(self) -> list[Point]:
         """All levels; see ``of_columns``."""
-        heights = map(log_or_nothing, self.probabilities)
-        return [(log_p, {self.variable: float(k)}) for k, log_p in enumerate(heights)]
+        heights = enumerate(log_of(self.probabilities).tolist())
+        return [(log_p, {self.variable: float(k)}) for k, log_p in heights]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> Self:
         """See ``of_columns``."""
@@ -248,9 +247,8 @@ class CategoricalEmission:
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
         """See ``Emission``."""
-        with np.errstate(divide="ignore"):
-            table = np.log(parameters).T
-            unseen = np.log(self.unseen)
+        table = log_of(parameters).T
+        unseen = log_of(self.unseen)
         found = np.zeros((len(values), len(parameters)))
         known = values[:, 0] >= 0
         found[known] = table[values[known, 0].astype(np.intp)]

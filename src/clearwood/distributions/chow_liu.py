@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearwood._kernels.distributions import as_codes, tree_counts, tree_log_density
+from clearwood._numeric.logspace import log_of
 from clearwood.distributions.categorical import (
     Categorical,
     choose,
@@ -135,8 +136,7 @@ class ChowLiuTree:
         """
         below = list(log_allowed)
         log_tables: list[np.ndarray] = [np.empty(0)] * len(below)
-        with np.errstate(divide="ignore"):
-            logs = [np.log(table) for table in self.tables]
+        logs = [log_of(table) for table in self.tables]
         message = np.empty(0)
         for i in reversed(range(len(below))):
             joint = logs[i] + below[i][:, None, :]

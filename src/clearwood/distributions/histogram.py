@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clearwood._numeric.logspace import log_or_nothing
+from clearwood._numeric.logspace import log_of
 from clearwood.distributions.categorical import choose, shares, shares_fault
 from clearwood.distributions.of_columns import NOT_CONTINUOUS, OfNumbers, Plain, Point
 
@@ -68,8 +68,7 @@ class Histogram(OfNumbers):
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """See ``of_columns``."""
         x = values[:, self.variable]
-        with np.errstate(divide="ignore"):
-            return np.where(np.isnan(x), 0.0, np.log(self.density(x)))
+        return np.where(np.isnan(x), 0.0, log_of(self.density(x)))
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Counts of the bins; see ``of_columns``."""
@@ -90,9 +89,8 @@ class Histogram(OfNumbers):
 
     def modes(self) -> list[Point]:
         """The middles of its bins; see ``of_columns``."""
-        middles = self.middles
-        heights = map(log_or_nothing, self.density(middles))
-        return [(p, {self.variable: x}) for p, x in zip(heights, middles)]
+        heights = log_of(self.density(self.middles)).tolist()
+        return [(p, {self.variable: x}) for p, x in zip(heights, self.middles)]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> Histogram:
         """See ``of_columns``."""

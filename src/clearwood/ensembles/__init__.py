@@ -1,12 +1,12 @@
 """Tree ensembles of other libraries, read into one exact form.
 
 ``read_ensemble`` turns a fitted model or a model file into a ``TreeEnsemble``: flat
-arrays that predict what the model predicts. ``TreeEnsemble.splits`` lists the questions
-its trees ask; ``check`` says what is in a model and whether it is sound.
+arrays that predict what the model predicts. ``TreeEnsemble.splits`` lists the splits of
+its trees; ``check`` describes a model and validates it.
 
-Read ``tree_ensemble`` first (what the leaves add up to), then ``flat_trees`` (which
-way a row goes). ``read`` finds the reader: one folder per library, which puts trees
-together with ``nodes`` and moves thresholds with ``casts``.
+Read ``tree_ensemble`` first (the sum of the leaves), then ``flat_trees`` (the path of a
+row). ``read`` selects the reader: one folder per library, which assembles trees with
+``nodes`` and converts thresholds with ``casts``.
 """
 
 from clearwood.ensembles.check import ModelCheck, check

@@ -1,4 +1,4 @@
-// The hot loops of this room: which leaves rows reach, and what they add up to.
+// The hot loops of ensembles: which leaves rows reach, and the sums of their values.
 #include <numeric>
 
 #include "../_native/array.hpp"
@@ -23,7 +23,7 @@ struct Nodes {
     }
 };
 
-// Whether a value goes left at a node: what every tree asks, and nothing else.
+// Whether a value goes left at a node: the split alone.
 inline bool goes_left(double x, Index node, const Nodes& nodes) {
     if (nodes.category_set[node] < 0)
         // Without a branch: where x is NaN, x <= cut is false.
@@ -37,13 +37,13 @@ inline bool goes_left(double x, Index node, const Nodes& nodes) {
 // Position of the leaf that every row reaches in every tree, (n_trees, n_rows).
 //
 // Trees run in the outer loop, so that the nodes of one tree stay in the cache. All
-// rows go down a tree together, level by level, and nothing in these loops has to be
-// guessed, which makes them two to three times as fast as one row after the other. In a
+// rows go down a tree together, level by level, in loops without branches to predict,
+// which makes them two to three times as fast as one row after the other. In a
 // nearly full tree they all go to the end (a leaf is its own child); in any other only
-// the rows still on their way take part in a level.
+// the rows that have not reached a leaf are processed in a level.
 //
 // X : encoded rows: values, category codes, NaN, negative for unseen
-// levels : depth of a tree that is nearly full, 0 of any other
+// levels : depth of a tree that is nearly full, 0 for any other
 Matrix<std::int32_t> find_leaves(View<const double, 2> X, const Nodes& nodes,
                                  View<const std::int32_t, 1> roots,
                                  View<const std::int32_t, 1> levels) {
@@ -93,8 +93,8 @@ void add_leaves(View<const std::int32_t, 2> leaves, View<const T, 2> value,
                 raw(i, output[t] + j) += value(leaves(t, i), j);
 }
 
-// What cells of rows are replaced with, see ranks.py: of each feature the cuts, and one
-// node for each question after a set of categories.
+// Thresholds of each feature, and one node for each distinct categorical split, which
+// convert cells into ranks; see ranks.py.
 struct Ranking {
     View<const std::int32_t, 1> feature;
     View<const std::int64_t, 1> offsets;
@@ -104,8 +104,8 @@ struct Ranking {
     auto fields() { return std::tie(feature, offsets, cuts, set_nodes); }
 };
 
-// Trees that compare ranks; a right child stands after its sibling, and a leaf is its
-// own child.
+// Trees that compare ranks; a right child follows its sibling, and a leaf is its own
+// child.
 template <typename Rank>
 struct RankedTrees {
     View<const std::uint16_t, 1> column;
@@ -119,11 +119,11 @@ struct RankedTrees {
 constexpr Index BLOCK = 512;
 using Reached = std::array<std::int32_t, BLOCK>;
 
-// Replace cells by how many cuts of their feature are smaller.
+// Replace cells by their ranks: how many thresholds of their feature are smaller.
 //
-// A missing value has all cuts below it in column 2j of feature j, so that it goes right
-// everywhere, and none in column 2j + 1. After them a column for each question after a
-// set: 0 goes left, 1 right.
+// A missing value has all thresholds below it in column 2j of feature j, so that it goes
+// right everywhere, and none in column 2j + 1. After them a column for each distinct
+// categorical split: 0 goes left, 1 right.
 //
 // cells : (n_columns, BLOCK)
 template <typename Rank>
@@ -137,7 +137,7 @@ void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& aske
             asked.cuts.part(asked.offsets[j], asked.offsets[j + 1]);
         for (Index i = 0; i < n_rows; ++i) x[i] = X(i, asked.feature[j]);
         below.fill(0);
-        // All rows together: nothing in these loops has to be guessed.
+        // All rows together: these loops have no branches to predict.
         Index n_left = cuts.size();
         for (; n_left > 1; n_left -= n_left / 2)
             for (Index i = 0; i < n_rows; ++i)
@@ -155,8 +155,8 @@ void rank_cells(View<const double, 2> X, const Nodes& nodes, const Ranking& aske
     }
 }
 
-// The leaves of a tree that asks all rows of a level the same: the answers are the bits
-// of a number.
+// The leaves of a symmetric tree, which has one split per level: the sides of a row are
+// the bits of a number.
 template <typename Rank>
 void down_symmetric(View<const Rank, 2> cells, Index n_rows,
                     const RankedTrees<Rank>& trees, Index t, Reached& reached) {
@@ -174,7 +174,7 @@ void down_symmetric(View<const Rank, 2> cells, Index n_rows,
     }
 }
 
-// The leaves of any other tree, as find_leaves finds them.
+// The leaves of any other tree, as by find_leaves.
 template <typename Rank>
 void down(View<const Rank, 2> cells, Index n_rows, const RankedTrees<Rank>& trees, Index t,
           Reached& reached) {
@@ -199,7 +199,7 @@ void down(View<const Rank, 2> cells, Index n_rows, const RankedTrees<Rank>& tree
     }
 }
 
-// Add what one tree after the other says to the raw scores, in place.
+// Add the values of one tree after the other to the raw scores, in place.
 //
 // value : leaf values in the order of the trees' nodes, in the type of raw
 // output : first output that each tree adds to
@@ -240,7 +240,7 @@ Vector<std::int32_t> node_depths(View<const std::int32_t, 1> feature,
     return depths;
 }
 
-// Nodes in the order in which every tree is read level by level.
+// Nodes in level order, tree by tree.
 Vector<std::int32_t> level_by_level(View<const std::int32_t, 1> left,
                                     View<const std::int32_t, 1> right,
                                     View<const std::int32_t, 1> roots) {

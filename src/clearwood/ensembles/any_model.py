@@ -1,7 +1,7 @@
-"""Any model as a teacher: what it says, asked through its own ``predict``.
+"""Black-box models, used through their own predictions.
 
-What has no trees that can be read is asked about rows. Its questions come from
-elsewhere: from trees inside it where it has some, else rules choose cuts of their own.
+A model without readable trees only predicts for rows. Candidate splits come from trees
+inside it where it has some; else rules choose thresholds of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_SPLITS = Splits(
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class AnyModel:
-    """A model that is asked as it stands, where a ``TreeEnsemble`` would be read.
+    """Black-box model, used through its predictions like a ``TreeEnsemble``.
 
     Make one with :func:`ask_model`.
 
@@ -42,24 +42,24 @@ class AnyModel:
     model : object or callable
         Fitted.
     features : FeatureSpace
-        The columns of the table that it was first asked about.
+        Columns of the first table that it was applied to.
     blank : ndarray or frame
-        No rows of that table: what tables are made like.
+        That table without its rows, as a template of others.
     cells : tuple of (None or frame)
-        Per column of categories a row for each, as it stands in the table.
+        Per categorical column a row for each category, as in the table.
     task : {"regression", "classification"}
     classes : ndarray or None
         Class labels, in the order of the probabilities.
     by : {"predict_proba", "predict", "call"}
-        What is asked.
+        Method that is called.
     questions : Splits
-        What rules may ask.
+        Candidate splits of rules.
     where_from : str
-        Where the questions come from, in words.
+        Origin of these splits, in words.
     source : str
-        The class of the model.
+        Class of the model.
     objective : str
-        What it was fitted by, where that is known.
+        Training objective, if known.
     """
 
     model: Any
@@ -77,7 +77,7 @@ class AnyModel:
 
     @property
     def description(self) -> str:
-        """What it is, on pages."""
+        """Description of the model on pages."""
         return f"{self.source}, asked as it stands"
 
     @property
@@ -87,60 +87,60 @@ class AnyModel:
 
     @property
     def feature(self) -> np.ndarray:
-        """Columns that its answers may depend on: all, as nobody knows better."""
+        """Columns that its predictions may depend on: all of them."""
         return np.arange(self.n_features)
 
     @property
     def statistic(self) -> str:
-        """Which statistic of the target it predicts; empty for the mean or classes."""
+        """Statistic of the target that it predicts; empty for the mean or classes."""
         return "" if self.classes is not None else statistic_of(self.objective)
 
     @property
     def asked(self) -> np.ndarray:
-        """Features that the questions are about, ascending."""
+        """Features of the candidate splits, ascending."""
         by_set = [split.feature for split in self.questions.categorical]
         return np.unique(np.append(self.questions.numeric.feature, by_set)).astype(int)
 
     def splits(self) -> Splits:
-        """All questions that rules may ask."""
+        """All candidate splits of rules."""
         return self.questions
 
     def with_questions(self, questions: Splits, where_from: str) -> AnyModel:
-        """The same with other questions."""
+        """Copy with other candidate splits."""
         return replace(self, questions=questions, where_from=where_from)
 
     def with_classes(self, classes: Sequence[Any]) -> AnyModel:
-        """The same with other labels for the classes, in the same order."""
+        """Copy with other class labels, in the same order."""
         if self.classes is None or len(classes) != len(self.classes):
             raise InputError(f"Found the classes {list(classes)}; {self!r} has others.")
         return replace(self, classes=np.array(classes))
 
     def as_in(self, X: Any) -> AnyModel:
-        """Itself: its columns are called as in its table."""
+        """Itself: its columns have the names of its table."""
         return self
 
     def __repr__(self) -> str:
         return f"<AnyModel: {self.task}, features: {self.n_features}, {self.source}>"
 
-    # What it says
+    # Predictions
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class labels or values, as the model itself gives them."""
+        """Predicted class labels or values of the model."""
         said = self._said(self._columns(X))
         return said if self.classes is None else self.classes[said.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities; of a model that says labels only, 0 and 1."""
+        """Class probabilities; 0 and 1 for a model that predicts labels only."""
         if self.classes is None:
             raise InputError(f"{self.source} says values; use predict.")
         return self._said(self._columns(X))
 
     def encode(self, X: Any) -> np.ndarray:
-        """The rows as float64 codes."""
+        """Encode rows as float64 codes."""
         return self.features.encode(X)
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Class probabilities, or values, for rows that :meth:`encode` made."""
+        """Class probabilities, or values, for rows from :meth:`encode`."""
         return self._said(self.decode(encoded))
 
     def _said(self, X: Any) -> np.ndarray:
@@ -157,7 +157,7 @@ class AnyModel:
         if said.shape[1:] == (1,):
             said = said[:, 0]
         if self.classes is not None and said.ndim == 1:
-            # Of two classes a network tells the second one's probability.
+            # For two classes a network returns the second one's probability.
             said = np.column_stack([1 - said, said])
         expected = () if self.classes is None else (len(self.classes),)
         if said.shape != (X.shape[0], *expected) or not np.isfinite(said).all():
@@ -169,12 +169,12 @@ class AnyModel:
             )
         return said
 
-    # Tables as it knows them
+    # Tables in the form of the first one
 
     def _columns(self, X: Any) -> Any:
-        """The columns it was first asked about, where a frame has more."""
+        """Select the columns of the first table, where a frame has more."""
         if not is_frame(X):
-            # An array of numbers, where the model knows a frame.
+            # An array of numbers, for a model that reads frames.
             return self.decode(self.encode(X)) if is_frame(self.blank) else unmasked(X)
         import narwhals as nw
 
@@ -182,7 +182,7 @@ class AnyModel:
         return nw.from_native(X, eager_only=True).select(names).to_native()
 
     def decode(self, encoded: np.ndarray) -> Any:
-        """Rows that :meth:`encode` made as a table like the first one."""
+        """Convert rows from :meth:`encode` to a table like the first one."""
         if not is_frame(self.blank):
             return encoded
         import narwhals as nw
@@ -214,14 +214,14 @@ class AnyModel:
 
 
 def _numbers(said: Any) -> np.ndarray:
-    """Answers as an array, also of a network's tensor."""
+    """Predictions as an array, also from a network's tensor."""
     if hasattr(said, "detach"):
         said = said.detach().cpu()
     return np.asarray(said, dtype=np.float64)
 
 
 def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> Any:
-    """Numbers in the column's own type, where that loses nothing."""
+    """Numbers in the column's own type, where that is lossless."""
     import narwhals as nw
 
     made = nw.new_series(name, column, nw.Float64(), backend=blank.implementation)
@@ -231,31 +231,31 @@ def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> 
 
 
 def _column_of_flags(column: np.ndarray, own: Any) -> Any:
-    """Booleans, some of them missing, in the type of the column that they stand for."""
+    """Booleans with missing values, in the type of the original column."""
     import narwhals as nw
 
     cells = [None if np.isnan(cell) else bool(cell) for cell in column]
     made = nw.new_series(own.name, cells, backend=own.implementation)
     if made.dtype == own.dtype:
         return made
-    kind = own.to_native().dtype  # of pandas, which has several that hold them
+    kind = own.to_native().dtype  # pandas has several types for them
     return nw.from_native(made.to_native().astype(kind), series_only=True)
 
 
 def _column_of_times(
     name: str, days: np.ndarray, kind: Any, info: ColumnInfo, blank: Any
 ) -> Any:
-    """Dates, points in time or durations in the column's own type and zone."""
+    """Dates, times or durations in the column's own type and time zone."""
     import narwhals as nw
 
     times = as_times(days)
     if info.kind == "duration":
         times = times - np.datetime64(0, "us")
     if not kind.is_temporal():
-        # Objects of Python, which know days from points in time.
+        # Python objects, which distinguish dates from times.
         whole = info.kind == "date" and not info.is_zoned
         cells = times.astype("M8[D]" if whole else times.dtype)
-        objects = cells.astype(object)  # None where there is none
+        objects = cells.astype(object)  # None where missing
         if info.is_zoned:
             objects = np.array([t and t.replace(tzinfo=UTC) for t in objects], object)
         kind = nw.Object()
@@ -268,14 +268,14 @@ def _column_of_times(
 
 
 def predicts(model: Any) -> bool:
-    """Whether an object can be asked about rows, if need be after a fit."""
+    """Whether an object can predict for rows, after a fit if necessary."""
     if isinstance(model, type):
         return False
     return hasattr(model, "predict") or hasattr(model, "fit") or callable(model)
 
 
 def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"]:
-    """Whether a model, fitted or not, says classes or values.
+    """Task of a model, fitted or not: whether it predicts classes or values.
 
     Examples
     --------
@@ -290,9 +290,9 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
     if hasattr(model, "predict"):
         try:
             by_tag = is_classifier(model)
-        except (AttributeError, TypeError):  # not of scikit-learn's kind
+        except (AttributeError, TypeError):  # not a scikit-learn estimator
             by_tag = False
-        # A regressor of CatBoost has classes too: none.
+        # CatBoost's regressors have an empty classes_.
         named = len(getattr(model, "classes_", ())) > 0
         says = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if says else "regression"
@@ -305,13 +305,13 @@ def _detached(said: Any) -> Any:
 
 
 def said_by(teacher: Any, X: Any, classes: Sequence[Any]) -> Any:
-    """Labels or values that a teacher says of rows.
+    """Labels or values that a model predicts for rows.
 
     Parameters
     ----------
     teacher : object with ``predict``, callable or array-like
-        A callable gives labels or values; or probabilities, a column per class, of two
-        classes that of the second alone. What is none of them has said it already.
+        A callable returns labels or values; or probabilities, a column per class or,
+        for two classes, the second one alone. Anything else holds the predictions.
     X : ndarray or frame
     classes : sequence
         Labels in the order of the probabilities; empty for values.
@@ -346,28 +346,28 @@ def said_by(teacher: Any, X: Any, classes: Sequence[Any]) -> Any:
 
 
 def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
-    """A model that is asked as it stands, about rows like those of a table.
+    """Wrap a model as a black box, for rows like those of a table.
 
     Parameters
     ----------
     model : object with ``predict``, or callable
-        Fitted. A callable gives a value per row, or a probability per row and class,
+        Fitted. A callable returns a value per row, or a probability per row and class,
         the classes in order.
     X : ndarray or frame
-        All rows: what categories there are.
+        All rows, which define the categories.
     y : ndarray, optional
-        Names the classes of what does not name them itself.
+        Defines the classes if the model does not.
     task : {"regression", "classification"}
 
     Returns
     -------
     AnyModel
-        Without questions.
+        Without candidate splits.
 
     Raises
     ------
     ModelError
-        It cannot be asked.
+        It does not predict for these rows, or not reproducibly.
     """
     features = features_of(X, learned=True)
     made = AnyModel(
@@ -384,7 +384,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
     try:
         if made.classes is not None and hasattr(model, "predict_proba"):
             sure = replace(made, by="predict_proba")
-            # A threshold of its own may decide otherwise than the probabilities.
+            # A decision threshold may contradict the most probable class.
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
         again = X if is_sparse(X) else made.decode(made.encode(X))
@@ -424,7 +424,7 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
 
 
 def _known_cells(X: Any, features: FeatureSpace) -> tuple[Any, ...]:
-    """Per column of categories a frame of one cell of each, and of a gap if any."""
+    """Per categorical column a frame with a cell of each, and a missing one if any."""
     if not is_frame(X) or is_sparse(X):
         return (None,) * features.n_features
     import narwhals as nw

@@ -1,8 +1,8 @@
-"""Exact float64 boundaries of tests that a library makes after a float32 cast.
+"""Exact float64 thresholds of splits that a library tests after a float32 cast.
 
-Some libraries cast the data to float32 before they compare it with a threshold. The
-house compares float64 values, so thresholds move, once and exactly, to where the
-cast would have put them.
+Some libraries cast the data to float32 before they compare it with a threshold.
+Clearwood compares float64 values, so thresholds are moved, once and exactly, to where
+the cast would have put them.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ def float64_cut_of_float32_test(
 ) -> np.ndarray:
     """Largest float64 ``c`` with ``float32(c) <= threshold``, per threshold.
 
-    For every float64 ``x``, ``x <= c`` then answers what ``float32(x) <= threshold``
-    answers. NaN stays NaN.
+    For every float64 ``x``, ``x <= c`` is then equivalent to
+    ``float32(x) <= threshold``. NaN stays NaN.
 
     Parameters
     ----------
     thresholds : array-like of float
         Thresholds as the library stores them.
     strict : bool, default=False
-        The test is ``float32(x) < threshold``.
+        Whether the test is ``float32(x) < threshold``.
 
     Returns
     -------
     ndarray of float64
-        The cuts, in the shape of ``thresholds``.
+        Float64 thresholds, in the shape of ``thresholds``.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def float64_cut_of_float32_test(
         below = np.where(too_large, np.nextafter(below, np.float32(-np.inf)), below)
         above = np.nextafter(below, np.float32(np.inf))
     middle = (_as_float64(below) + _as_float64(above)) / 2
-    # Halfway between two float32 numbers the cast takes the one with an even last bit.
+    # Halfway between two float32 numbers the cast rounds to an even last bit.
     ties_go_down = below.view(np.int32) & 1 == 0
     cuts = np.where(ties_go_down, middle, np.nextafter(middle, -np.inf))
     return cuts if strict else np.where(thresholds == np.inf, np.inf, cuts)
 
 
 def _as_float64(values: np.ndarray) -> np.ndarray:
-    """Exact, with infinity where the next float32 would be if there were one."""
+    """Exact conversion, with infinity at the float32 number that would be next."""
     wide = values.astype(np.float64)
     return np.where(np.isinf(wide), np.copysign(2.0**128, wide), wide)

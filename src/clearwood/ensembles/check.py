@@ -1,4 +1,4 @@
-"""What is in a model, what is unusual about it, and whether it is sound."""
+"""Description and validation of a model, with notes on anything unusual."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelFormatError, UnsupportedModelError
 
 OUTLYING = 10_000.0
-"""A leaf value so many times the typical one is unusual."""
+"""Multiple of the typical leaf value above which a leaf value is unusual."""
 HUGE = 1e30
-"""A cut beyond this parts no data that people measure."""
+"""Threshold beyond which no measured data are split."""
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What :func:`check` found; prints as a page of text.
+    """Result of :func:`check`; prints as a page of text.
 
     Parameters
     ----------
     name : str
         The file, or the class of the model.
     problem : str or None
-        What is wrong with it; None where it is sound.
+        What is wrong with it; None if it is sound.
     facts : dict of str to (str, int or float)
         Library, objective, trees, leaves ... in the order in which they are printed.
     features : tuple of dict
-        Per feature its ``name``, the number of its ``categories`` (None where it is
-        numeric) and the number of ``splits`` that ask about it.
+        Per feature its ``name``, the number of its ``categories`` (None if it is
+        numeric) and the number of ``splits`` on it.
     classes : tuple
         Class labels; empty for regression.
     notes : tuple of str
-        What is unusual, a sentence each.
+        Anything unusual, one sentence each.
     ensemble : TreeEnsemble or None
-        The model itself, where it is sound.
+        The model itself, if it is sound.
     supported : bool
-        False where the file may be sound but is of a kind that is not read: then
-        ``problem`` says what to do.
+        False if the file may be sound but is of a kind that is not read; ``problem``
+        then contains the remedy.
     """
 
     name: str
@@ -59,11 +59,11 @@ class ModelCheck:
 
     @property
     def sound(self) -> bool:
-        """Whether the model can be read, and predicts what its trees say."""
+        """Whether the model can be read, and predicts as its trees do."""
         return self.problem is None
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the ensemble, ready for JSON."""
+        """All fields but the ensemble, as values for JSON."""
         return {
             "name": self.name,
             "sound": self.sound,
@@ -76,7 +76,7 @@ class ModelCheck:
         }
 
     def __str__(self) -> str:
-        """Facts, one a line, and what is unusual."""
+        """Facts, one per line, and anything unusual."""
         name = printable(self.name)
         if self.problem is not None:
             verdict = "NOT SOUND" if self.supported else "not supported"
@@ -89,12 +89,12 @@ class ModelCheck:
 
 
 def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
-    """Say what is in a model or a model file, and whether it is sound.
+    """Describe a model or a model file, and check whether it is sound.
 
     Parameters
     ----------
     model : path, fitted estimator or TreeEnsemble
-        See :func:`read_ensemble`. No file, however damaged, does harm.
+        See :func:`read_ensemble`. Damaged files are safe to check.
     max_memory : int, optional
         As for :func:`read_ensemble`.
 
@@ -211,7 +211,6 @@ def _features(e: TreeEnsemble, n_splits: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _unusual(e: TreeEnsemble, n_splits: np.ndarray) -> list[str]:
-    """Sentences on what a reader of the model should know."""
     notes = []
     if e.statistic:
         notes.append(
@@ -241,7 +240,7 @@ def _unusual(e: TreeEnsemble, n_splits: np.ndarray) -> list[str]:
 
 
 def _outlying_leaves(e: TreeEnsemble) -> list[str]:
-    """A single leaf that outweighs all others is a fault, or was put there."""
+    """Note on leaf values that outweigh all others, by a fault or by intent."""
     size = np.abs(e.value).max(axis=1, initial=0.0)
     typical = np.median(size[size > 0]) if size.any() else 0.0
     with np.errstate(over="ignore"):
@@ -267,7 +266,7 @@ def _listed(names: list[Any], most: int = MOST_NAMED) -> str:
 
 
 def _wrapped(text: str, start: str) -> str:
-    """Lines of at most 88 characters; words are never broken, so paths survive."""
+    """Wrap text at 88 characters without breaking words, so that paths stay whole."""
     return textwrap.fill(
         text,
         88,

@@ -1,4 +1,4 @@
-"""All trees of an ensemble in flat arrays: what they ask, and where a row ends."""
+"""All trees of an ensemble in flat arrays: their splits, and the leaves of rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clearwood.ensembles.casts import FLOAT32_LIMIT
 from clearwood.exceptions import InputError
 
 FEW_CELLS = 2**20
-"""So many are looked at together."""
+"""Most cells that are checked together."""
 
 SPARE_LEVELS = 2
-"""A tree with so many levels more than its leaves need still counts as full."""
+"""Levels beyond the fewest for its leaves with which a tree still counts as full."""
 
 
 class NumericSplits(NamedTuple):
-    """The inner nodes that ask ``x <= cut``, in node order."""
+    """Inner nodes with the split ``x <= cut``, in node order."""
 
     node: np.ndarray
     feature: np.ndarray
@@ -31,7 +31,7 @@ class NumericSplits(NamedTuple):
 
 
 class CategoricalSplit(NamedTuple):
-    """One inner node that asks whether a category code is in a set."""
+    """Inner node that splits on whether a category code is in a set."""
 
     node: int
     feature: int
@@ -41,14 +41,14 @@ class CategoricalSplit(NamedTuple):
 
 
 class Splits(NamedTuple):
-    """All questions that an ensemble asks; see :meth:`FlatTrees.splits`."""
+    """All splits of an ensemble; see :meth:`FlatTrees.splits`."""
 
     numeric: NumericSplits
     categorical: tuple[CategoricalSplit, ...]
 
 
 class _Nodes(NamedTuple):
-    """The nodes as rows go down them: both children of a leaf are itself."""
+    """Nodes in the form used for traversal: both children of a leaf are itself."""
 
     feature: np.ndarray
     cut: np.ndarray
@@ -62,10 +62,10 @@ class _Nodes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class FlatTrees:
-    """Trees, one after the other, parents before children.
+    """Flat arrays of trees, one tree after the other, parents before children.
 
-    The fields are described at :class:`TreeEnsemble`, which adds what the trees say
-    together.
+    The fields are described at :class:`TreeEnsemble`, which adds the aggregation of
+    the trees.
     """
 
     features: FeatureSpace
@@ -87,10 +87,10 @@ class FlatTrees:
     source: str
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what was prepared for scoring is prepared anew."""
+        """Fields alone: arrays cached for scoring are computed anew."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    # What they are
+    # Structure
 
     @property
     def n_nodes(self) -> int:
@@ -119,12 +119,12 @@ class FlatTrees:
 
     @cached_property
     def max_depth(self) -> int:
-        """Most questions that a row is asked in one tree."""
+        """Depth of the deepest tree: most splits on the path of a row."""
         depths = _kernels.node_depths(self.feature, self.left, self.right)
         return int(depths.max(initial=0))
 
     def splits(self) -> Splits:
-        """All questions that the trees ask, each as often as it is asked.
+        """All splits of the trees, each as often as it occurs.
 
         Returns
         -------
@@ -140,8 +140,8 @@ class FlatTrees:
         >>> read_ensemble(tree).splits().numeric.cut
         array([0.50000003])
 
-        Not 0.5: the tree casts to float32, which takes slightly larger values to 0.5.
-        A split by categories names their codes; here code 1 is the category 9.
+        Not 0.5: the tree casts to float32, which rounds slightly larger values to 0.5.
+        A categorical split lists category codes; here code 1 is the category 9.
 
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X = np.repeat([[7.0], [9.0]], 40, axis=0)
@@ -172,12 +172,12 @@ class FlatTrees:
         )
 
     def taken(self, columns: np.ndarray) -> Self:
-        """The same trees as they read some of the features alone.
+        """Copy of the trees that reads a subset of the features.
 
         Parameters
         ----------
         columns : ndarray of int
-            Positions, ascending; all that the trees ask are among them.
+            Positions, ascending; they include the features of all splits.
         """
         takes_missing = np.broadcast_to(self.allows_missing, self.n_features)
         at = np.searchsorted(columns, self.feature)
@@ -190,7 +190,7 @@ class FlatTrees:
 
     @property
     def asked(self) -> np.ndarray:
-        """Features that some split asks, ascending."""
+        """Features that occur in splits, ascending."""
         return np.unique(self.feature[self.feature >= 0])
 
     def goes_left(self, node: int) -> np.ndarray:
@@ -198,21 +198,21 @@ class FlatTrees:
         start, stop = self.category_offsets[self.category_set[node] :][:2]
         return self.categories_left[start:stop]
 
-    # The way of a row
+    # Traversal
 
     def encode(self, X: Any, *, whole: bool = True) -> np.ndarray:
-        """The rows as float64 codes, refused where the original would refuse them.
+        """Encode rows as float64 codes, with the input checks of the original.
 
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_rows, n_features)
         whole : bool, default=True
-            Read, and refuse, columns that no split asks, too, as the original does.
+            Whether to read, and check, columns in no split, too, as the original does.
 
         Raises
         ------
         InputError
-            The columns do not fit, or hold NaN or infinity and the model takes none.
+            The columns do not match, or hold NaN or infinity that the model refuses.
         """
         asked = self.asked.tolist()
         encoded = self.features.encode(X, asked, whole=whole)
@@ -243,7 +243,7 @@ class FlatTrees:
         found: str,
         remedy: str,
     ) -> None:
-        # Column by column, unless they are few: no mask as large as the table.
+        # By column, unless cells are few, to avoid a mask as large as the table.
         if encoded.size <= FEW_CELLS and not is_bad(encoded).any():
             return
         for d in columns:
@@ -255,7 +255,7 @@ class FlatTrees:
                 )
 
     def leaves(self, X: Any) -> np.ndarray:
-        """Node position of the leaf that every row reaches in every tree.
+        """Node position of the leaf of every row in every tree.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class FlatTrees:
         return self.find_leaves(self.encode(X)).T
 
     def find_leaves(self, encoded: np.ndarray) -> np.ndarray:
-        """Node position of the leaf that every encoded row reaches in every tree.
+        """Node position of the leaf of every encoded row in every tree.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class FlatTrees:
 
     @cached_property
     def _ways_down(self) -> tuple[_Nodes, np.ndarray]:
-        """Nodes and levels, as ``find_leaves`` wants them."""
+        """Nodes and levels in the form that the kernel ``find_leaves`` takes."""
         leaf = self.feature < 0
         children = np.stack([self.left, self.right], axis=1)
         children[leaf] = np.flatnonzero(leaf)[:, None]

@@ -1,4 +1,4 @@
-"""From raw sums to what a model predicts: the links of all ensembles we read."""
+"""Link functions of all supported ensembles, from raw scores to predictions."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ REGRESSION_LINKS = ("identity", "exp", "sigmoid", "softplus", "signed_square")
 
 
 def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
-    """Turn raw sums into predictions or into one probability per class.
+    """Convert raw scores into predictions or into one probability per class.
 
     Parameters
     ----------
     raw : ndarray of shape (n_rows, n_outputs)
-        Raw sums. Where they are float32, the link is computed in float32 too, as the
-        library does that adds in float32 (XGBoost).
+        Raw scores. If they are float32, the link is computed in float32 too, as in the
+        library that sums in float32 (XGBoost).
     link : str
         For values ``"identity"``, ``"exp"``, ``"sigmoid"`` (between 0 and 1),
         ``"softplus"`` (log(1 + exp x)) and ``"signed_square"`` (sign(x) x^2); for
         classes ``"logistic"`` (from one output the probabilities of two classes),
         ``"softmax"``, ``"one_vs_rest"`` (one logistic function per class, which do
-        not sum to 1) and ``"probability"`` (the sums already are probabilities).
+        not sum to 1) and ``"probability"`` (raw scores already are probabilities).
     scale : float, default=1.0
-        Factor on the raw sums before the logistic function or the softmax.
+        Factor on the raw scores before the logistic function or the softmax.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def response(raw: np.ndarray, link: str, scale: float = 1.0) -> np.ndarray:
 
 
 def _exp(raw: np.ndarray) -> np.ndarray:
-    # In float32 rounded once, as C's expf is; numpy's own may be a few steps off.
+    # Float32 is rounded once, as in C's expf; numpy's own may be a few ulp off.
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(raw, dtype=np.float64).astype(raw.dtype)
 
@@ -85,7 +85,7 @@ def _logistic(raw: np.ndarray) -> np.ndarray:
 
 
 def _softmax(raw: np.ndarray) -> np.ndarray:
-    # Without its row's largest score no exponential overflows.
+    # Without the largest score of its row no exponential overflows.
     odds = _exp(raw - raw.max(axis=1, keepdims=True))
     total = odds.sum(axis=1, keepdims=True, dtype=np.float64)
     return odds / total.astype(raw.dtype)

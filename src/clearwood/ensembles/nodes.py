@@ -1,4 +1,4 @@
-"""One tree at a time into the flat arrays of an ensemble: what every reader uses."""
+"""Assembly of single trees into the flat arrays of an ensemble, for all readers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MOST_SET_ENTRIES = 2**25
 
 @dataclass
 class TreeNodes:
-    """The nodes of one tree, numbered from its root (node 0).
+    """Nodes of one tree, numbered from its root (node 0).
 
     Parameters
     ----------
     feature : array of int
-        Feature that the node asks about, -1 at leaves.
+        Feature that the node splits on, -1 at leaves.
     cut : array of float
         Rows with ``x <= cut`` go left; ignored at leaves and categorical nodes.
     left, right : array of int
@@ -33,13 +33,13 @@ class TreeNodes:
     missing_left : array of bool
         Whether rows with a missing value go left.
     value : array of shape (n_nodes, width)
-        What the leaf adds to the outputs; ignored at inner nodes.
+        Contribution of a leaf to the outputs; ignored at inner nodes.
     output : int, default=0
         First output that the tree adds to.
     categories_left : dict of int to array of bool
         Per categorical node, which category codes go left.
     unseen_left : array of bool or None
-        Whether unseen categories go left; None where they go with the missing.
+        Whether unseen categories go left; None if they go with missing values.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class TreeNodes:
 
 
 def join_trees(trees: Sequence[TreeNodes]) -> dict[str, Any]:
-    """Join trees into the node arrays that ``TreeEnsemble`` takes as keywords.
+    """Join trees into node arrays, the keyword arguments of ``TreeEnsemble``.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def join_trees(trees: Sequence[TreeNodes]) -> dict[str, Any]:
     Returns
     -------
     dict of str to ndarray
-        Fields of ``TreeEnsemble``; what does not matter in a node (the cut of a leaf,
-        the value of an inner node) is blanked out.
+        Fields of ``TreeEnsemble``; unused entries (the threshold of a leaf, the value
+        of an inner node) are blanked out.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def join_trees(trees: Sequence[TreeNodes]) -> dict[str, Any]:
     """
     sizes = [len(tree.feature) for tree in trees]
     roots = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])[:-1]
-    # The first node of its tree, per node: turns a tree's own numbers into positions.
+    # Per node the root of its tree, to convert node numbers into positions.
     start = np.repeat(roots, sizes)
     feature = _joined([tree.feature for tree in trees]).astype(np.int32)
     sets, set_of_node = _distinct_sets(trees)
@@ -127,9 +127,9 @@ def _unseen_left(tree: TreeNodes) -> Any:
 def _distinct_sets(
     trees: Sequence[TreeNodes],
 ) -> tuple[list[np.ndarray], list[int]]:
-    """Every category set once, and its number per categorical node, in node order."""
+    """Distinct category sets, and their number per categorical node, in node order."""
     number: dict[bytes, int] = {}
-    # Packing takes long where many nodes share one large array: once is enough.
+    # Each array is packed once, as many nodes may share a large one.
     number_of_array: dict[int, int] = {}
     sets: list[np.ndarray] = []
     set_of_node: list[int] = []
@@ -154,21 +154,21 @@ def fill_category_sets(
     answers: Callable[[np.ndarray, np.ndarray], np.ndarray],
     where: str,
 ) -> None:
-    """Tell every categorical node which of its feature's categories go left.
+    """Set for every categorical node which categories of its feature go left.
 
-    Equal sets become one array, so that memory is bounded before anything is joined.
+    Equal sets share one array, so that memory is bounded before trees are joined.
 
     Parameters
     ----------
     sets : iterable of (TreeNodes, dict of int to ndarray)
-        Per tree and categorical node the set as the library writes it. The tree's
+        Per tree and categorical node the set as the library stores it. The tree's
         ``categories_left`` is filled in.
     codes : dict of int to ndarray
         Per categorical feature the category codes of the ensemble.
     answers : callable
-        From a set and the codes to whether each code goes left.
+        Maps a set and the codes to whether each code goes left.
     where : str
-        What is read, for messages.
+        Name of the source, for messages.
     """
     made: dict[tuple[int, bytes], np.ndarray] = {}
     entries = 0
@@ -184,7 +184,7 @@ def fill_category_sets(
 
 
 def check_set_entries(entries: int, where: str) -> None:
-    """Refuse category sets that would take too much memory, before they are made."""
+    """Refuse category sets that need too much memory, before they are created."""
     if entries > MOST_SET_ENTRIES:
         raise UnsupportedModelError(
             f"{where}: its category sets have more than {MOST_SET_ENTRIES:,} entries "

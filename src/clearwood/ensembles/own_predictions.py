@@ -1,9 +1,9 @@
-"""Whether a model in memory predicts what was read from it.
+"""Comparison of an ensemble with the predictions of the model that it was read from.
 
 A method overridden in a subclass or on the object, a step of a pipeline or a setting
-for prediction may decide otherwise than the trees, and no type tells. So every model
-in memory is compared with its own predictions: on rows that are given, or on rows made
-from its thresholds and categories.
+for prediction may change predictions, which no type shows. So every model in memory
+is compared with its own predictions: on rows that are given, or on rows generated from
+its thresholds and categories.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from clearwood.ensembles.tree_ensemble import TreeEnsemble
 from clearwood.exceptions import ModelError, UnknownCategoriesWarning
 
 RELATIVE, OF_RANGE = 1e-5, 1e-6
-"""Tolerance: of a number itself, and of the range of all that the model predicts."""
+"""Tolerances relative to a number itself, and to the range of all predictions."""
 
 N_ROWS, MOST_LEAVES = 300, 2**20
-"""Rows that are made; of given ones 300, or as many as reach so many leaves."""
+"""Generated rows; of given ones 300, or as many as reach this number of leaves."""
 
 SHARE_MISSING = 0.1
 IN_A_PIPELINE = " in a pipeline"
@@ -33,11 +33,11 @@ NO_CATEGORY = "\0 no category"
 
 
 class DifferentPredictions(ModelError):
-    """A model does not predict what its trees say."""
+    """Raised if the predictions of a model differ from those of its trees."""
 
 
 def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEnsemble:
-    """The ensemble, if it predicts what the model predicts that it was read from.
+    """Check that an ensemble predicts as the model that it was read from.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEns
     Returns
     -------
     TreeEnsemble
-        With a note where the model predicts for no table that could be made.
+        With a note if the model predicts for none of the generated tables.
 
     Raises
     ------
     DifferentPredictions
-        It predicts something else.
+        The predictions differ.
     """
     error: Exception | None = None
     for i, (table, reader) in enumerate(_tables(ensemble, model, X)):
@@ -67,7 +67,7 @@ def as_it_predicts(ensemble: TreeEnsemble, model: Any, X: Any = None) -> TreeEns
             continue
         with warnings.catch_warnings():
             if X is None or i:
-                # Of categories that nobody has handed in.
+                # Warnings of categories that are not the user's.
                 warnings.simplefilter("ignore", UnknownCategoriesWarning)
             ours = {method: getattr(reader, method)(table) for method in own}
         _refuse_difference(ensemble, model, ours, own)
@@ -85,7 +85,7 @@ def _refuse_difference(
 ) -> None:
     wrong = {method: _differ(ours[method], said) for method, said in own.items()}
     if "predict" in wrong and "predict_proba" in ours:
-        # Sums that are added in another order may break a tie the other way.
+        # Another order of summation may break a tie the other way.
         wrong["predict"] &= ~_are_tied(ours["predict_proba"])
     differ = np.any(list(wrong.values()), axis=0)
     if differ.any():
@@ -99,7 +99,6 @@ def _refuse_difference(
 
 
 def _differ(ours: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Per row, whether two answers are not the same."""
     if own.shape != ours.shape:
         return np.ones(len(ours), dtype=bool)
     if own.dtype.kind == "f":
@@ -112,8 +111,8 @@ def _differ(ours: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _are_tied(proba: np.ndarray) -> np.ndarray:
-    """Per row, whether the two likeliest classes are equally likely."""
-    # Of one class, none: it has all the probability.
+    """Per row, whether the two most probable classes are equally probable."""
+    # A single class is never tied.
     *_, second, first = np.sort(np.pad(proba, ((0, 0), (1, 0))), axis=1).T
     return first - second <= RELATIVE * first
 
@@ -129,7 +128,7 @@ def _cause(model: Any, verb: str) -> str:
 
 
 def overriding(model: Any, method: str) -> str | None:
-    """What stands in place of the method of a library's own class, in words."""
+    """Description of what overrides a method of a library's own class, if anything."""
     if method in getattr(model, "__dict__", {}):
         return f"the function that was set as its {method}"
     for kind in type(model).__mro__:
@@ -140,11 +139,11 @@ def overriding(model: Any, method: str) -> str | None:
     return None
 
 
-# What is predicted
+# Predictions to compare
 
 
 def _own_answers(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
-    """What the model itself says, by the method of the ensemble that says the same."""
+    """Predictions of the model itself, by the equivalent method of the ensemble."""
     for kind in type(model).__mro__:
         ask = PLAIN.get((kind.__module__.partition(".")[0], kind.__name__))
         if ask is not None:
@@ -194,7 +193,7 @@ PLAIN: dict[tuple[str, str], Callable[..., dict[str, np.ndarray]]] = {
     ("lightgbm", "Booster"): _of_lightgbm,
     ("catboost", "CatBoost"): _of_catboost,
 }
-"""Models whose ``predict`` takes no table, or gives no labels."""
+"""Models whose ``predict`` takes no table, or returns no labels."""
 
 
 # Tables to compare on
@@ -203,7 +202,7 @@ PLAIN: dict[tuple[str, str], Callable[..., dict[str, np.ndarray]]] = {
 def _tables(
     ensemble: TreeEnsemble, model: Any, X: Any
 ) -> Iterator[tuple[Any, TreeEnsemble]]:
-    """The same rows in tables, the likeliest first, and the ensemble for each."""
+    """The same rows in several tables, likeliest first, and an ensemble for each."""
     reader = ensemble
     if X is None:
         encoded = _made_rows(ensemble)
@@ -238,7 +237,7 @@ def _tables(
     plain = pd.DataFrame(dict(zip(names, columns)))
     order = list(getattr(model, "feature_names_in_", names))
     if set(order) >= set(names):
-        # A pipeline may select columns; those that it drops have to be there.
+        # A pipeline may select columns; those that it drops have to be present.
         plain = plain.reindex(columns=order, fill_value=0.0)
     declared = plain.copy()
     for name, cells, lookup in zip(names, labels, features.lookup):
@@ -250,19 +249,19 @@ def _tables(
 
 
 def _labels(features: FeatureSpace, d: int) -> list[Any] | None:
-    """The cells that stand for the categories of a column."""
+    """Cells that represent the categories of a column."""
     labels = features.categories[d]
     if labels is None:
         return None
     if features.lookup[d] != "hash":
         return list(labels)
-    # CatBoost may know no more of a category than the hash of its text.
+    # CatBoost may store only the hash of a category's text.
     texts = [label if isinstance(label, str) else NO_CATEGORY for label in labels]
     return texts or [NO_CATEGORY]
 
 
 def _cells(codes: np.ndarray, labels: list[Any] | None) -> np.ndarray:
-    """A column of codes as the cells that they stand for."""
+    """Decode a column of codes into cells."""
     if labels is None:
         return codes
     numbers = all(isinstance(label, int | float) for label in labels)
@@ -272,7 +271,7 @@ def _cells(codes: np.ndarray, labels: list[Any] | None) -> np.ndarray:
 
 
 def _made_rows(ensemble: TreeEnsemble) -> np.ndarray:
-    """Rows whose cells lie anywhere between the thresholds of a column."""
+    """Random rows with cells between the thresholds of each column."""
     generator = np.random.default_rng(0)
     asked = ensemble.splits().numeric
     missing = np.broadcast_to(ensemble.allows_missing, ensemble.n_features)
@@ -284,18 +283,18 @@ def _made_rows(ensemble: TreeEnsemble) -> np.ndarray:
         else:
             places = np.arange(float(max(len(labels), 1)))
         encoded[:, d] = generator.choice(places, N_ROWS)
-        # Which cell of a category counts as missing, each library knows by itself.
+        # Libraries differ in which categorical cells count as missing.
         if missing[d] and labels is None:
             encoded[generator.random(N_ROWS) < SHARE_MISSING, d] = np.nan
     return encoded
 
 
 HUGE = 1e30
-"""Beyond this a model that casts to float32 may refuse."""
+"""Larger numbers may be refused by a model that casts to float32."""
 
 
 def _between(cuts: np.ndarray) -> np.ndarray:
-    """A number in each of the intervals that cuts part."""
+    """A number in each of the intervals between thresholds."""
     if not cuts.size:
         return np.array([-1.0, 0.0, 1.0])
     step = max(float(np.ptp(cuts)), abs(float(cuts[0])), 1e-30)

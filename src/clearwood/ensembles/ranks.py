@@ -1,8 +1,8 @@
-"""Trees that compare ranks: small whole numbers in place of the cells of a table.
+"""Trees that compare ranks: small integers in place of the cells of a table.
 
-A tree only asks whether a number is at most one of the cuts of its feature, so how many
-of these are smaller says as much as the number itself. It is found once per cell, for
-all trees together; so is every answer after a set of categories.
+A tree only compares a number with the thresholds of its feature, so the number of
+smaller thresholds (the rank) carries the same information. It is computed once per
+cell, for all trees together; so is the outcome of every categorical split.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from clearwood._kernels import ensembles as _kernels
 from clearwood.ensembles.flat_trees import FlatTrees
 
 MOST_LEVELS = 16
-"""Of a symmetric tree: its answers are the bits of a small number."""
+"""Most levels of a symmetric tree, whose leaf is a number with a bit per level."""
 
 
 class Ranking(NamedTuple):
-    """What is found out about a row before it goes down the trees."""
+    """Thresholds and categorical splits that convert a row into ranks."""
 
     feature: np.ndarray
     offsets: np.ndarray
@@ -28,9 +28,9 @@ class Ranking(NamedTuple):
 
 
 class RankedTrees(NamedTuple):
-    """The nodes of every tree level by level; a right child stands after its sibling.
+    """Nodes of every tree level by level; a right child follows its sibling.
 
-    Left goes where ``cells[column] <= rank``. A leaf is its own child.
+    Rows with ``cells[column] <= rank`` go left. A leaf is its own child.
     """
 
     column: np.ndarray
@@ -44,15 +44,15 @@ class RankedTrees(NamedTuple):
 def ranked(
     trees: FlatTrees, levels: np.ndarray
 ) -> tuple[Ranking, RankedTrees, np.ndarray] | None:
-    """What the trees ask, the trees that compare ranks, and where their nodes stood.
+    """Ranking, trees that compare ranks, and the original positions of their nodes.
 
-    None where finding the ranks of a row takes longer than its ways down the trees.
+    None where computing the ranks of a row takes longer than traversing the trees.
 
     Parameters
     ----------
     trees : FlatTrees
     levels : ndarray of int32 of shape (n_trees,)
-        Depth of a tree that is nearly full, 0 of any other.
+        Depth of a tree that is nearly full, 0 for any other.
     """
     asked, column, rank = _ranking(trees)
     n_cuts = np.diff(asked.offsets)
@@ -68,7 +68,7 @@ def ranked(
     child = np.where(leaf, np.arange(order.size), place[trees.left[order]])
     small = n_cuts.max(initial=0) <= np.iinfo(np.uint8).max
     kind = np.uint8 if small else np.uint16
-    # No rank is larger than that of a leaf, so that rows stay there.
+    # The rank of a leaf is the largest, so that rows stay there.
     rank = np.where(leaf, np.iinfo(kind).max, rank[order]).astype(kind)
     column = column[order]
     symmetric = _symmetric(trees, order, column * 2**16 + rank)
@@ -77,10 +77,10 @@ def ranked(
 
 
 def _ranking(trees: FlatTrees) -> tuple[Ranking, np.ndarray, np.ndarray]:
-    """All that the trees ask, and per node which column it compares with which rank.
+    """Ranking of all splits, and per node the column and the rank that it compares.
 
     A missing value goes right in column ``2 * j`` of feature ``j`` and left in
-    ``2 * j + 1``; after these comes a column for each question after a set.
+    ``2 * j + 1``; these are followed by a column for each categorical split.
     """
     column, rank = np.zeros((2, trees.n_nodes), dtype=np.int64)
     node, feature, cut, missing_left = trees.splits().numeric
@@ -105,7 +105,7 @@ def _ranking(trees: FlatTrees) -> tuple[Ranking, np.ndarray, np.ndarray]:
 
 
 def _symmetric(trees: FlatTrees, order: np.ndarray, asks: np.ndarray) -> np.ndarray:
-    """Per tree, whether all rows of a level are asked the same, and levels are few."""
+    """Per tree, whether all nodes of a level share a split, and levels are few."""
     depth = _kernels.node_depths(trees.feature, trees.left, trees.right)
     starts_level = _differs(depth[order])
     starts_level[trees.roots] = True
@@ -118,7 +118,7 @@ def _symmetric(trees: FlatTrees, order: np.ndarray, asks: np.ndarray) -> np.ndar
 
 
 def _differs(values: np.ndarray) -> np.ndarray:
-    """Whether each value differs from the one before."""
+    """Whether each value differs from the previous one."""
     differs = np.ones(values.size, dtype=bool)
     differs[1:] = values[1:] != values[:-1]
     return differs

@@ -1,11 +1,11 @@
-"""Ensembles fitted here to tables as people have them: texts, dates, truth values.
+"""Ensembles fitted to mixed-type data frames: text, dates, booleans.
 
-Dates become days. Texts become categories: for scikit-learn's histogram boosting, which
-parts sets of them, as they are; for all others numbers, in an order in which trees can
-part them with few cuts (Coppersmith, Hong & Hosking, 1999, as in ranger: by their place
-on the first principal component of their mean targets; with two classes or a value by
-the mean itself). A cut between numbers is then read back as the set of categories that
-it stands for.
+Dates become days. Text becomes categories: native ones for scikit-learn's histogram
+boosting, which splits on sets of them; for all other models numbers, in an order in
+which trees can separate them with few thresholds (Coppersmith, Hong & Hosking, 1999, as
+in ranger: by their score on the first principal component of their mean targets; with
+two classes or a numeric target by the mean itself). A threshold between numbers is then
+read back as the set of categories that it represents.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEARNERS = (
     *("HistGradientBoosting", "Bagging", "AdaBoost"),
     *("XGB", "XGBRF", "LGBM", "CatBoost"),
 )
-"""Ensembles that learn from the rows of a table themselves, of whatever library."""
+"""Ensembles, of any library, that are fitted to the rows of a table themselves."""
 
 MOST_CATEGORIES = 255
-"""So many histogram boosting can tell apart in one column."""
+"""Most categories of a column that histogram boosting supports."""
 
 
 def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -42,7 +42,7 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     Parameters
     ----------
     model : estimator
-        It is fitted. Anything but an ensemble gets the table as it is; of a pipeline
+        Fitted in place. Anything but an ensemble gets the table as it is; in a pipeline
         the weights are for the last step.
     X : array-like or frame of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
@@ -51,7 +51,7 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     Returns
     -------
     estimator or TreeEnsemble
-        What predicts for tables like X: the estimator, or the ensemble where the
+        Model that predicts for tables like X: the estimator, or the ensemble if the
         estimator cannot read such a table.
 
     Examples
@@ -79,7 +79,7 @@ def fit_to_table(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
 
 def _fit_and_read(model: Any, table: Any, y: Any, weight: dict[str, Any]) -> Any:
-    """The trees of a model that is fitted to another table than the user's."""
+    """Fit a model to the converted table, and read its trees."""
     model.fit(table, y, **weight)
     try:
         return as_it_predicts(read_trees(model), model, table)
@@ -91,14 +91,14 @@ def _fit_and_read(model: Any, table: Any, y: Any, weight: dict[str, Any]) -> Any
 
 
 def is_raw(X: Any, model: Any) -> bool:
-    """Whether a frame has columns that the model does not read as they are."""
+    """Whether a frame has columns that the model cannot read as they are."""
     import narwhals as nw
 
     parts_sets = hasattr(model, "categorical_features")
     of_sklearn = type(model).__module__.startswith("sklearn.")
     for column in frame_of(X):
         if column.is_declared and of_sklearn and not parts_sets:
-            # Categories that are numbers it reads as numbers.
+            # scikit-learn reads numeric categories as numbers.
             if any(isinstance(label, str) for label in set(column.cells.tolist())):
                 return True
         is_plain = column.dtype.is_numeric() or column.is_declared
@@ -108,7 +108,7 @@ def is_raw(X: Any, model: Any) -> bool:
 
 
 def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
-    """What ``fit`` calls the weights."""
+    """Keyword argument of ``fit`` with the weights."""
     name, last = "sample_weight", model
     while hasattr(last, "steps"):
         step, last = last.steps[-1]
@@ -118,7 +118,7 @@ def _weight_of_last(model: Any, sample_weight: Any) -> dict[str, Any]:
 
 def _learns_from_rows(model: Any) -> bool:
     if hasattr(model, "get_params") and model.get_params().get("cat_features"):
-        return False  # CatBoost, told which columns hold categories, reads them
+        return False  # CatBoost reads categorical columns that are declared
     return any(
         kind.__name__.removesuffix("Classifier").removesuffix("Regressor") in LEARNERS
         for kind in type(model).__mro__
@@ -126,7 +126,6 @@ def _learns_from_rows(model: Any) -> bool:
 
 
 def _with_categories(encoded: np.ndarray, features: FeatureSpace) -> Any:
-    """A frame of numbers and declared categories."""
     import pandas as pd
 
     columns = {}
@@ -148,7 +147,7 @@ def _with_categories(encoded: np.ndarray, features: FeatureSpace) -> Any:
 def _with_ranks(
     encoded: np.ndarray, features: FeatureSpace, ranks: dict[int, np.ndarray]
 ) -> Any:
-    """A frame of numbers, those of categories in their order."""
+    """Frame of numbers, with categories replaced by their ranks."""
     import pandas as pd
 
     columns = dict(zip(features.names, encoded.T))
@@ -162,7 +161,7 @@ def _with_ranks(
 def _ranks(
     encoded: np.ndarray, features: FeatureSpace, y: Any, sample_weight: Any
 ) -> dict[int, np.ndarray]:
-    """Per categorical feature the place of each category, from 1."""
+    """Per categorical feature the rank of each category, from 1."""
     weight = np.ones(len(encoded)) if sample_weight is None else sample_weight
     labels = np.asarray(y)
     if labels.dtype.kind == "f":
@@ -181,7 +180,7 @@ def _ranks(
 def _with_sets(
     ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
 ) -> TreeEnsemble:
-    """The same trees, asking for categories where they ask for their places."""
+    """The same trees, with category sets in place of thresholds on their ranks."""
     by_rank = np.isin(ensemble.feature, list(ranks))
     sets: dict[tuple[int, bytes], int] = {}
     tables: list[np.ndarray] = []
@@ -206,6 +205,6 @@ def _with_sets(
         category_set=category_set,
         category_offsets=np.cumsum([0, *map(len, tables)], dtype=np.int64),
         categories_left=np.concatenate([np.zeros(0, bool), *tables]),
-        # A category that the fit never saw goes where a missing one goes.
+        # Categories unseen in the fit go with missing values.
         unseen_left=np.where(by_rank, ensemble.missing_left, ensemble.unseen_left),
     )

@@ -1,4 +1,4 @@
-"""The door of this room: any fitted model or model file in, a ``TreeEnsemble`` out."""
+"""Reading of fitted models and model files of all libraries as a ``TreeEnsemble``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from clearwood.exceptions import (
 )
 
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
-"""Top-level modules of the models that are read.
+"""Top-level modules of the supported libraries.
 
 Each has a folder here, whose module ``model`` has a function ``read(model)`` and
-``READERS``, the names of the classes it reads. It is imported only when it is needed.
+``READERS``, the names of the classes it reads. It is imported only when needed.
 """
 
-# How files begin that people have and that are not read, and what to do instead.
-# Never a pickle: opening one runs whatever code its author put there.
+# First bytes of common files that are not read, and the remedy.
+# Never a pickle: opening one may run any code.
 REFUSED = {
     b"\x80": (
         "a pickle, which could run any code",
@@ -58,8 +58,8 @@ KNOWN = (
 def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
     """Read a fitted tree ensemble, without refitting or changing it.
 
-    Files are read by Clearwood's own parsers, which take nothing on trust; they need
-    neither the library that wrote them nor the way in which the file is named.
+    Files are read by Clearwood's own parsers, which validate all content; they need
+    neither the library that wrote them nor a certain file name.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
         From scikit-learn: decision and extra trees, random forests, extra trees,
         gradient boosting, histogram gradient boosting, bagging and AdaBoost over
         trees; also inside a ``FrozenEstimator``, a search or a ``Pipeline`` whose steps
-        treat every column by itself, then in the columns that the pipeline is handed.
+        treat every column by itself, then in the input columns of the pipeline.
         From XGBoost, LightGBM and CatBoost:
         their estimators and boosters, and the path (str or Path) of a model file:
-        XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, what skops saved
-        of scikit-learn. A ``TreeEnsemble`` is returned as is.
+        XGBoost's JSON or UBJSON, LightGBM's text, CatBoost's JSON, scikit-learn's
+        models saved by skops. A ``TreeEnsemble`` is returned as is.
     max_memory : int, optional
         Bytes that the content of a file may take; by default 64 MiB and ten times the
         size of the file. Allow more for a file that you trust.
@@ -79,15 +79,15 @@ def read_ensemble(model: Any, *, max_memory: int | None = None) -> TreeEnsemble:
     Returns
     -------
     TreeEnsemble
-        Predicts what the model predicts. A model in memory is compared with its own
-        ``predict`` and ``predict_proba`` on 300 rows between its thresholds, to 1e-5 of
-        each number (and 1e-6 of their range).
+        With the same predictions as the model. A model in memory is compared with its
+        own ``predict`` and ``predict_proba`` on 300 rows between its thresholds, to
+        1e-5 of each number (and 1e-6 of their range).
 
     Raises
     ------
     ModelError
-        The model is not fitted or of a kind that cannot be read; or it predicts
-        something else than its trees (a subclass with a threshold of its own,
+        The model is not fitted or of a kind that cannot be read; or its predictions
+        differ from those of its trees (a subclass with its own decision threshold,
         LightGBM's ``pred_early_stop``).
     ModelFormatError
         The file is damaged, of another format, or holds a model of a kind that
@@ -119,7 +119,7 @@ sklearn.ensemble.GradientBoostingRegressor>
 
 
 def read_trees(model: Any) -> TreeEnsemble:
-    """As :func:`read_ensemble`, whatever the model makes of its trees.
+    """Read an ensemble without comparing it with the predictions of the model.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def read_trees(model: Any) -> TreeEnsemble:
             try:
                 return _reader_of(library).read(model)
             except ModelFormatError as error:
-                # A model in memory is not damaged: it is of a kind that is not read.
+                # A model in memory is not damaged but of an unsupported kind.
                 raise ModelError(str(error)) from None
     found = repr(model) if isinstance(model, type) else type(model).__qualname__
     raise ModelError(
@@ -149,7 +149,6 @@ def read_trees(model: Any) -> TreeEnsemble:
 
 
 def _readable_models() -> str:
-    """The names of all classes that can be read, for messages."""
     names = [name for library in LIBRARIES for name in _reader_of(library).READERS]
     return ", ".join(names)
 
@@ -196,7 +195,7 @@ def _read_content(data: bytes, name: str) -> TreeEnsemble:
         from clearwood.ensembles.sklearn import skops_file
 
         try:
-            # Nothing in a file is run: its own predict is not called.
+            # No code of a file is run, so its own predict is not called.
             return read_trees(skops_file.load_skops(data, name))
         except ModelError as error:
             raise UnsupportedModelError(f"{name}: {error}") from None
@@ -238,14 +237,14 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
     )
 
 
-# What else may stand where a model is expected
+# Other arguments in place of a model
 
 
 def as_predictor(teacher: Any) -> Any:
-    """A teacher whose ``predict`` takes a table and gives classes or values.
+    """Convert a model to one whose ``predict`` maps a table to classes or values.
 
-    A path does not predict; XGBoost's Booster takes no table, LightGBM's gives
-    probabilities, and CatBoost without a kind gives raw scores.
+    A path does not predict; XGBoost's Booster takes no table, LightGBM's returns
+    probabilities, and a plain ``CatBoost`` raw scores.
 
     Parameters
     ----------
@@ -253,7 +252,7 @@ def as_predictor(teacher: Any) -> Any:
 
     Returns
     -------
-    TreeEnsemble, or the teacher as it is
+    TreeEnsemble, or the model as it is
     """
     if isinstance(teacher, str | Path):
         return read_ensemble(teacher)
@@ -275,6 +274,6 @@ def needs_fit(estimator: Any) -> bool:
         check_is_fitted(estimator)
     except NotFittedError:
         return True
-    except (AttributeError, TypeError):  # not of scikit-learn's kind: as it is
+    except (AttributeError, TypeError):  # not a scikit-learn estimator: as it is
         return False
     return False

@@ -1,4 +1,4 @@
-"""The checks that the trees of every ensemble pass when it is built."""
+"""Validation of the trees of every ensemble when it is built."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ OTHER_FIELDS = {
     "tree_weight": np.float64,
 }
 ARRAYS: dict[str, Any] = {**NODE_FIELDS, **TREE_FIELDS, **OTHER_FIELDS}
-"""The type of every array of an ensemble."""
+"""Data type of every array of an ensemble."""
 
 
 def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
-    """Values in the field's own type, refused where that type cannot hold them.
+    """Convert values to the type of their field, if it can represent them.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def exact_array(name: str, values: Any, dtype: Any) -> np.ndarray:
 
 
 def check_trees(trees: FlatTrees) -> None:
-    """Raise ``ModelFormatError`` where arrays are not a set of sound trees.
+    """Raise ``ModelFormatError`` if arrays do not form valid trees.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_trees(trees: FlatTrees) -> None:
     Raises
     ------
     ModelFormatError
-        Naming the first tree, node and field that is wrong.
+        Names the first tree, node and field that is wrong.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""Which statistic of the target a regression model predicts, by its objective.
+"""Statistic of the target that a regression model predicts, by its objective.
 
 Objectives of squared error, and the likelihoods of counts and amounts (Poisson, gamma,
-Tweedie), have the mean. All others are named wherever a mean would be taken for
-granted.
+Tweedie), estimate the mean. All others are named wherever a mean would be assumed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ BETWEEN = "a centre between median and mean"
 NEAR_MEDIAN = "a value near the median"
 MEMBERS_MEDIAN = "a weighted median of member predictions"
 LEVEL_STATISTICS = (MEDIAN, NEAR_MEDIAN, MEMBERS_MEDIAN)
-"""Those that a rising transformation of the target keeps."""
+"""Statistics that an increasing transformation of the target preserves."""
 
 ORDER = "a score that only orders rows"
 QUANTILES = ("quantile", "quantileerror", "loglinquantile", "groupquantile")
@@ -51,12 +50,12 @@ INSIDE = (
 
 
 def statistic_of(objective: str) -> str:
-    """What a model with an objective predicts, in words; empty for the mean.
+    """Statistic that an objective estimates, in words; empty for the mean.
 
     Parameters
     ----------
     objective : str
-        With its settings, as a library or :func:`objective_of` writes them.
+        With its settings, in the form of a library or of :func:`objective_of`.
 
     Examples
     --------
@@ -76,12 +75,12 @@ def statistic_of(objective: str) -> str:
 
 
 def objective_of(model: Any) -> str:
-    """The objective of a model in memory, with its level; empty where none is known.
+    """Objective of a model in memory, with its quantile level; empty if unknown.
 
     Parameters
     ----------
     model : fitted estimator
-        Also in a pipeline, a search, a vote, a stack or around another target.
+        Also in a pipeline, search, voting, stacking or a transformed target.
 
     Examples
     --------
@@ -119,11 +118,11 @@ def objective_of(model: Any) -> str:
 
 
 def _way_back(transformer: Any) -> tuple[bool, bool]:
-    """Whether a target's inverse transform is linear (keeps means), and rises."""
+    """Whether a target's inverse transform is linear (keeps means), and increasing."""
     at = np.linspace(-1.0, 1.0, 5)[:, None]
     try:
         back = np.asarray(transformer.inverse_transform(at), dtype=float)
-    except Exception:  # of any library; few are not defined below 0
+    except Exception:  # of any library; some are undefined below 0
         return False, False
     is_linear = bool(np.abs(np.diff(back, 2, axis=0)).max() <= 1e-9 * np.ptp(back))
     return is_linear, bool((np.diff(back, axis=0) > 0).all())

@@ -1,4 +1,4 @@
-"""The one form in which all rooms see a tree ensemble: flat, exact, immutable."""
+"""Common representation of tree ensembles of all libraries: flat, exact, immutable."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from clearwood.ensembles.statistics import statistic_of
 from clearwood.exceptions import InputError
 
 BLOCK_LEAVES = 2**20
-"""Leaves found at a time, of some rows in all trees: as many as stay in the cache.
+"""Leaves computed at a time, of some rows in all trees: as many as fit in the cache.
 
 With fewer rows at a time, large trees would be fetched from memory too often.
 """
 BLOCK_ROWS = 2**15
-"""Rows scored at a time by their ranks, where no leaves are kept."""
+"""Rows scored at a time by their ranks, where no leaves are stored."""
 
 Ranked = tuple[Ranking, RankedTrees, np.ndarray]
-"""What the trees ask, the trees that compare ranks, and the summands of their nodes."""
+"""Ranking, trees that compare ranks, and the values of their nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TreeEnsemble(FlatTrees):
-    """A fitted tree ensemble, read from any library, that predicts as the original.
+    """A fitted tree ensemble of any library, with the predictions of the original.
 
     Use :func:`read_ensemble` to get one. All nodes of all trees lie in flat arrays, one
     tree after the other, parents before children; every comparison is in float64.
@@ -45,11 +45,11 @@ class TreeEnsemble(FlatTrees):
     features : FeatureSpace
         Names and categories of the columns.
     task : {"regression", "classification"}
-        What the ensemble predicts.
+        Task of the ensemble.
     classes : ndarray or None
         Class labels, in the order of the probabilities.
     feature : ndarray of int32 of shape (n_nodes,)
-        Feature that the node asks about, -1 at leaves.
+        Feature that the node splits on, -1 at leaves.
     cut : ndarray of float64 of shape (n_nodes,)
         Rows with ``x <= cut`` go left; NaN at leaves and categorical nodes.
     left, right : ndarray of int32 of shape (n_nodes,)
@@ -57,51 +57,51 @@ class TreeEnsemble(FlatTrees):
     missing_left, unseen_left : ndarray of bool of shape (n_nodes,)
         Whether missing values, and categories never seen, go left.
     category_set : ndarray of int32 of shape (n_nodes,)
-        Number of the category set that a categorical node asks about, else -1.
+        Number of the category set of a categorical node, else -1.
     category_offsets : ndarray of int64 of shape (n_sets + 1,)
         Set ``s`` is ``categories_left[category_offsets[s]:category_offsets[s + 1]]``.
     categories_left : ndarray of bool
-        For every set, category code by category code: does it go left?
+        For every set, whether each category code goes left.
     value : ndarray of float64 of shape (n_nodes, width)
-        What a leaf adds to the outputs; 0 at inner nodes.
+        Contribution of a leaf to the outputs; 0 at inner nodes.
     roots : ndarray of int32 of shape (n_trees,)
         Position of the root of every tree.
     output : ndarray of int32 of shape (n_trees,)
         First output that the tree adds to.
     base_score : ndarray of float64 of shape (n_outputs,)
-        What the outputs start from.
+        Initial values of the outputs.
     aggregation : {"sum", "weighted_median"}, default="sum"
-        How the values of the trees become one raw score.
+        How the values of the trees are combined into a raw score.
     divisor : float, default=1.0
-        Divides the sum: the number of trees where an ensemble takes the mean.
+        Divides the sum: the number of trees if an ensemble takes the mean.
     scale : float, default=1.0
         Multiplies the sum.
     offset : ndarray of float64 of shape (n_outputs,)
-        Added when the sum is done; empty stands for zeros.
+        Added to the final sum; empty stands for zeros.
     sum_dtype : {"float64", "float32"}
-        The type in which the original adds and computes its link.
+        The type in which the original computes the sum and its link.
     tree_weight : ndarray of float64 of shape (n_trees,)
-        Weights for the median; empty with a sum, where the leaf values carry them.
+        Weights for the median; empty with a sum, where the leaf values include them.
     link : str
-        From raw scores to predictions, see ``links.response``.
+        Link from raw scores to predictions, see ``links.response``.
     link_scale : float, default=1.0
         Factor on the raw scores inside the logistic function or softmax.
     decision : {"raw", "raw_or_zero", "probability"}
-        How the original chooses a class: by the largest raw score or probability; of
-        two classes with one output the second where the score is above 0, is at least
-        0, or has the larger probability (which tiny scores above 0 have not).
+        How the original chooses a class: by the largest raw score or probability; for
+        two classes with one output the second if the score is above 0, is at least 0,
+        or has the larger probability (which tiny scores above 0 do not have).
     allows_missing : bool or ndarray of bool of shape (n_features,)
         Whether the original accepts NaN when it predicts.
     allows_infinite : bool
         Whether it accepts infinite values.
     input_dtype : {"float32", "float64"}
-        What the original casts its data to. The cuts already account for it.
+        Type to which the original casts its data. The cuts already account for it.
     source : str
         The class, or the kind of file, that the ensemble was read from.
     details : mapping of str to (str or number)
-        What else the model says of itself (library, objective ...), for people.
+        Further properties of the model (library, objective ...), for display.
     notes : tuple of str
-        What is unusual about the model, a sentence each.
+        Anything unusual about the model, one sentence each.
 
     Examples
     --------
@@ -132,10 +132,10 @@ class TreeEnsemble(FlatTrees):
     details: Mapping[str, str | float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    where_from = ""  # Its questions are its own: of an AnyModel it has to be said.
+    where_from = ""  # Its splits are its own; an AnyModel names their origin.
 
     def __post_init__(self) -> None:
-        """Bring the arrays into their types and check that they form trees."""
+        """Convert the arrays to their types and check that they form trees."""
         if not np.size(self.offset):
             object.__setattr__(self, "offset", np.zeros(np.shape(self.base_score)))
         for name, dtype in ARRAYS.items():
@@ -144,7 +144,7 @@ class TreeEnsemble(FlatTrees):
         check_trees(self)
         _check_outputs(self)
 
-    # What it is
+    # Properties
 
     @property
     def n_outputs(self) -> int:
@@ -153,12 +153,12 @@ class TreeEnsemble(FlatTrees):
 
     @property
     def statistic(self) -> str:
-        """Which statistic of the target it predicts; empty for the mean or classes."""
+        """Statistic of the target that it predicts; empty for the mean or classes."""
         objective = str(self.details.get("objective", ""))
         return "" if self.classes is not None else statistic_of(objective)
 
     def with_feature_names(self, names: Sequence[str]) -> TreeEnsemble:
-        """The same ensemble under the column names of the user's data.
+        """Copy of the ensemble with the column names of the user's data.
 
         Examples
         --------
@@ -171,9 +171,9 @@ class TreeEnsemble(FlatTrees):
         return replace(self, features=self.features.renamed(names))
 
     def with_classes(self, classes: Sequence[Any]) -> TreeEnsemble:
-        """The same ensemble with the labels of the user's data.
+        """Copy of the ensemble with the class labels of the user's data.
 
-        Many model files know their classes only as 0, 1, ...
+        Many model files store classes only as 0, 1, ...
 
         Parameters
         ----------
@@ -202,9 +202,9 @@ class TreeEnsemble(FlatTrees):
         return replace(self, classes=np.array(classes))
 
     def as_in(self, X: Any) -> TreeEnsemble:
-        """The same ensemble, features and categories called as in a table.
+        """Copy of the ensemble with the feature names and categories of a table.
 
-        A model may know no names, names in which underscores stand for blanks
+        A model may store no names, names with underscores in place of blanks
         (LightGBM), or categories only by the hash of their text (CatBoost).
 
         Parameters
@@ -218,7 +218,7 @@ class TreeEnsemble(FlatTrees):
         return replace(self, features=self.features.as_in(X))
 
     def __repr__(self) -> str:
-        """What it is in one line."""
+        """Summary in one line."""
         classes = "" if self.classes is None else f" into {len(self.classes)} classes"
         return (
             f"<TreeEnsemble: {self.task}{classes}, trees: {self.n_trees}, "
@@ -226,24 +226,24 @@ class TreeEnsemble(FlatTrees):
             f"from {self.source}>"
         )
 
-    # What it predicts
+    # Predictions
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted values or class labels, as the original predicts them.
+        """Predicted values or class labels, equal to those of the original.
 
         As in all methods that take data, rows are read by :meth:`encode`.
 
         Parameters
         ----------
         X : array-like or pandas or polars frame of shape (n_rows, n_features)
-            Frames are read by column name where the model knows names. Or a table
-            that is read in blocks: the path of a Parquet file, a
-            function that gives pandas frames, a collection of Dask.
+            Frames are read by column name if the model has names. Or a table that is
+            read in blocks: the path of a Parquet file, a function that returns an
+            iterator of pandas frames, a collection of Dask.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         if is_read_in_blocks(X):
             kind = float if self.classes is None else np.asarray(self.classes).dtype
@@ -291,13 +291,13 @@ class TreeEnsemble(FlatTrees):
         return self._response(self.raw_scores(X))
 
     def _columns_of(self, table: RowBlocks) -> list[str] | None:
-        """The columns of a table that it reads; None for all."""
+        """Columns of a table that are read; None for all."""
         names = [str(name) for name in self.features.names]
         there = set(names) <= set(table.columns or ())
         return names if self.features.named and there else None
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Class probabilities, or values, for rows that :meth:`encode` made."""
+        """Class probabilities, or values, for rows from :meth:`encode`."""
         answers = self._response(self.raw_scores_encoded(encoded))
         return answers[:, 0] if self.classes is None else answers
 
@@ -321,7 +321,7 @@ class TreeEnsemble(FlatTrees):
         return raw[:, 0] if self.link == "logistic" else raw
 
     def raw_scores(self, X: Any) -> np.ndarray:
-        """What the trees say together, before the link.
+        """Raw scores: the aggregated values of the trees, before the link.
 
         Parameters
         ----------
@@ -333,20 +333,19 @@ class TreeEnsemble(FlatTrees):
         """
         if not is_sparse(X):
             return self.raw_scores_encoded(self.encode(X))
-        # The columns that are asked, of so many rows that a dense table of them is
-        # small.
+        # Columns that occur in splits, in blocks of rows that are small when dense.
         n_rows = max(1, BLOCK_LEAVES // max(1, self.asked.size))
         few = self.taken(self.asked)
         blocks = blocks_of(self.features, X, self.asked.tolist(), n_rows)
         return np.concatenate([few.raw_scores(block) for block in blocks])
 
     def raw_scores_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`raw_scores`, for rows that :meth:`encode` made."""
+        """As :meth:`raw_scores`, for rows from :meth:`encode`."""
         combine: Callable[[np.ndarray], np.ndarray] = self._sum
         n_rows = max(1, BLOCK_LEAVES // max(1, self.n_trees))
         if self.aggregation == "weighted_median":
             combine = self._weighted_median
-        # Fewer rows than a tree has nodes are scored sooner than ranks are prepared.
+        # With fewer rows than nodes per tree, preparing ranks does not pay.
         elif (
             "_ranked" in vars(self) or len(encoded) * self.n_trees >= self.n_nodes
         ) and self._ranked is not None:
@@ -358,11 +357,11 @@ class TreeEnsemble(FlatTrees):
         return raw
 
     def _response(self, raw: np.ndarray) -> np.ndarray:
-        # Exact: scores that were added in float32 are float32 numbers.
+        # Exact: scores that were summed in float32 are float32 numbers.
         return response(raw.astype(self.sum_dtype), self.link, self.link_scale)
 
     def _sum(self, encoded: np.ndarray, ranked: Ranked | None = None) -> np.ndarray:
-        # One tree after the other, as the libraries add: the same rounding.
+        # Tree by tree, as the libraries sum: the same rounding.
         base, value = self._summands
         raw = np.tile(base, (len(encoded), 1))
         if ranked is None:
@@ -375,7 +374,7 @@ class TreeEnsemble(FlatTrees):
 
     @cached_property
     def _summands(self) -> tuple[np.ndarray, np.ndarray]:
-        """Base score and values in the type in which they are added."""
+        """Base score and values in the type of the sum."""
         with np.errstate(over="ignore"):
             return (
                 self.base_score.astype(self.sum_dtype, copy=False),

@@ -1,4 +1,4 @@
-"""References: models of every kind as draws of what they predict."""
+"""Reference models: models of every kind as draws of their predictions."""
 
 from clearwood.references.bart import BartReference
 from clearwood.references.base import Reference

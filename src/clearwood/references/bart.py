@@ -1,4 +1,4 @@
-"""Bayesian additive regression trees, as stochtree samples them."""
+"""Bayesian additive regression trees (BART), sampled by stochtree."""
 
 from __future__ import annotations
 
@@ -19,41 +19,40 @@ from clearwood.references.tabular import (
 )
 
 GROW_FROM_ROOT = 10
-"""Fast sweeps that grow all trees anew, from which the chain starts (XBART)."""
+"""Sweeps of grow-from-root (XBART), from which the chain starts."""
 
 FOREST = ("alpha", "beta", "min_samples_leaf", "max_depth", "sigma2_leaf_init")
-"""Settings of the prior over trees; stochtree ignores those that it does not know."""
+"""Settings of the prior over trees; stochtree ignores unknown ones."""
 
 
 class BartReference(Reference):
-    """Posterior draws of BART; needs the extra ``bart``.
+    """Posterior draws of Bayesian additive regression trees; needs the extra ``bart``.
 
     The chain starts from 10 sweeps of grow-from-root. Two classes have a probit model,
-    more one each, against all others, whose probabilities are scaled to sum to one;
-    ordered classes have one model with a complementary log-log link.
+    more than two one each, against the rest, with probabilities normalized to sum to
+    one; ordered classes have one model with a complementary log-log link.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
-        Training rows, without empty cells in columns of numbers. Columns of text and
-        categories are split by one category at a time.
+        Training rows, without missing values in numeric columns. Columns of text and
+        categories are split on one category at a time.
     y : array-like of shape (n_samples,)
         Labels or values.
     n_draws : int, default=500
-        Draws that are kept.
+        Number of draws kept.
     task : {"regression", "classification", "ordinal"}, optional
-        "ordinal": classes that have an order, which numbers have, and pandas' ordered
-        categories. By default labels are text, truth, and whole numbers of at most 20
-        values.
+        "ordinal": ordered classes, that is numbers or pandas' ordered categories. By
+        default text, booleans, and integers of at most 20 distinct values are labels.
     n_trees : int, default=200
-        Trees of each draw.
+        Number of trees of each draw.
     thin : int, default=1
-        Keep every so many draws of the chain.
+        Keep every ``thin``-th draw of the chain.
     forest : dict, optional
-        The prior over trees, in stochtree's words: ``alpha``, ``beta``,
+        Settings of the prior over trees, as in stochtree: ``alpha``, ``beta``,
         ``min_samples_leaf``, ``max_depth`` and ``sigma2_leaf_init``.
     classes : sequence, optional
-        The order of ordinal classes, in place of the one that y states.
+        Order of ordinal classes, in place of that of y.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -97,7 +96,7 @@ class BartReference(Reference):
             "n_trees": n_trees,
             "thin": thin,
             "forest": forest,
-            # Labels alone, as folds hand them in, do not state an order.
+            # The labels of a fold alone do not define an order.
             "classes": order,
             "random_state": seed,
         }
@@ -167,7 +166,7 @@ class BartReference(Reference):
         elif len(said) == 1:
             draws = np.stack([1 - said[0].T, said[0].T], axis=2)
         else:
-            # Far out in the tail all may be zero.
+            # In the far tail all probabilities may be zero.
             draws = np.stack([p.T for p in said], axis=2) + np.finfo(np.float64).tiny
             draws /= draws.sum(axis=2, keepdims=True)
         return check_draws(draws, self, len(rows))
@@ -175,7 +174,7 @@ class BartReference(Reference):
     def _fit_again(self, X: Any, y: Any) -> BartReference:
         return type(self)(X, y, **self.settings)
 
-    # stochtree's trees live in C++, and travel as text.
+    # stochtree's trees are C++ objects, and are pickled as text.
 
     def __getstate__(self) -> dict[str, Any]:
         texts = [model.to_json() for model in self._models]
@@ -191,7 +190,7 @@ class BartReference(Reference):
 
 
 def _order_of(y: Any, target: np.ndarray, classes: Any) -> np.ndarray | None:
-    """Labels in the order that is stated; None of numbers, which have their own."""
+    """Labels in the given order; None for numbers, which are ordered."""
     dtype: Any = getattr(y, "dtype", None)
     if classes is None and getattr(dtype, "ordered", False):
         classes = dtype.categories

@@ -1,4 +1,4 @@
-"""What a reference has to be, and what all of them share."""
+"""Base classes of references, and their shared helpers."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from clearwood.references.tabular import (
 Task = Literal["regression", "classification", "counts"]
 
 BLOCK = 2**22
-"""Numbers that :meth:`Reference.mean_and_variance` holds of the draws at once."""
+"""Most numbers in a block of draws in :meth:`Reference.mean_and_variance`."""
 
 _SAYS = {"regression": "values", "counts": "rates"}
 
 
 class Reference:
-    """A model that is read through a smaller one: draws of what it predicts.
+    """Reference model for projection: draws of the predictions of a model.
 
-    Draw ``l`` is the same function in every call, and says of a row what it says
-    whatever other rows are asked about. Make one of most models with
+    Draw ``l`` is the same function in every call, and its prediction for a row does
+    not depend on other rows. Make one of most models with
     :func:`~clearwood.reference`; for any other, write a subclass that sets the
-    attributes and has ``draws``, and ``noise_variance`` and ``refit`` where it can.
+    attributes and has ``draws``, and ``noise_variance`` and ``refit`` if possible.
 
     Attributes
     ----------
     task : {"regression", "classification", "counts"}
-        What is drawn: means, class probabilities or rates.
+        Kind of the predictions: means, class probabilities or rates.
     classes : ndarray of shape (n_classes,) or None
         Labels in the order of the probabilities.
     n_draws : int
-        Number of draws; a reference with one is a teacher.
+        Number of draws; with a single one, projection is distillation.
     is_posterior : bool
-        Whether the draws are of a posterior distribution. Trees of a forest are not,
-        nor is a single model, and displays say so.
+        Whether the draws are from a posterior distribution. Trees of a forest are not,
+        nor is a single model, and displays note it.
     description : str
-        What is printed of it.
+        Printed description.
     features : FeatureSpace or None
-        The columns it reads, where it knows them.
+        The columns that it reads, if known.
     noise : float or ndarray of shape (n_draws,), default=0.0
-        In regression, the variance of the noise, where it is the same for all rows.
+        In regression, the noise variance, where it is the same for all rows.
     rows : array-like, frame or None
-        The rows it was made with, where known: what was handed in, not a copy.
+        The rows that it was made with, if known: the object passed, not a copy.
     learns_noise : bool, default=False
-        Whether fits to parts of the rows tell the noise: what these leave elsewhere.
+        Whether noise is estimated from held-out residuals of fits to parts of the rows.
     can_refit : bool
-        Whether it is known how to fit it to other rows; else :meth:`refit` raises.
+        Whether it can be fitted to other rows; else :meth:`refit` raises.
 
     Examples
     --------
@@ -92,14 +92,14 @@ class Reference:
 
     @property
     def can_refit(self) -> bool:
-        """Whether it is known how to fit it to other rows."""
+        """Whether it can be fitted to other rows."""
         own = type(self)
         return own.refit is not Reference.refit or (
             own._fit_again is not Reference._fit_again
         )
 
     def draws(self, X: Any) -> np.ndarray:
-        """What every draw says of every row.
+        """Prediction of every draw for every row.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Reference:
         raise NotImplementedError
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """Variance of the target around what each draw says; regression only.
+        """Variance of the target given each draw (noise); regression only.
 
         Parameters
         ----------
@@ -122,12 +122,12 @@ class Reference:
         Returns
         -------
         ndarray of shape (n_draws, n_samples)
-            Zero where there is none, or none is known. Not to be written to.
+            Zero where there is none, or it is unknown. Read-only.
         """
         return check_noise(self.noise, self.n_draws, count_rows(X))
 
     def mean_and_variance(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean and variance over the draws, a block of rows at a time.
+        """Mean and variance over the draws, computed in blocks of rows.
 
         Parameters
         ----------
@@ -138,10 +138,10 @@ class Reference:
         mean : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Mean of the draws; for classes, of their probabilities.
         variance : ndarray of the shape of ``mean``
-            Variance among the draws (over ``n_draws``, as they are all there is).
+            Variance among the draws (with divisor ``n_draws``).
         noise : ndarray of shape (n_samples,)
             Mean of the noise variance. In regression ``variance + noise`` is the
-            variance of what the reference predicts.
+            predictive variance of the reference.
         """
         n_outputs = 1 if self.classes is None else len(self.classes)
         means, variances, noises = [], [], []
@@ -153,7 +153,7 @@ class Reference:
         return np.concatenate(means), np.concatenate(variances), np.concatenate(noises)
 
     def predict(self, X: Any) -> np.ndarray:
-        """What all draws say together, so that a reference is a teacher, too.
+        """Mean prediction over the draws, so that a reference is also a fitted model.
 
         Parameters
         ----------
@@ -162,13 +162,13 @@ class Reference:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Their mean; of classes, the one that is most probable on average.
+            Mean of the draws; for classes, the one with the highest mean probability.
         """
         mean = self.mean_and_variance(X)[0]
         return mean if self.classes is None else self.classes[mean.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean of the draws' class probabilities, in the order of ``classes``.
+        """Mean class probabilities over the draws, in the order of ``classes``.
 
         Parameters
         ----------
@@ -186,10 +186,10 @@ class Reference:
         return self.mean_and_variance(X)[0]
 
     def refit(self, X: Any, y: Any) -> Reference:
-        """The same kind of reference, fitted to other rows: folds, bootstraps.
+        """Fit the same kind of reference to other rows (folds, bootstrap samples).
 
-        All these rows count alike. ``sample_weight`` in the fit of a proxy says how
-        much a row counts for the proxy, and for judging it.
+        All these rows have equal weight. ``sample_weight`` in the fit of a proxy
+        weights rows for the proxy and its evaluation only.
 
         Parameters
         ----------
@@ -199,14 +199,14 @@ class Reference:
         Returns
         -------
         Reference
-            On the rows it was fitted to before, the same one. Classes that these rows
-            lack keep their place, with probability 0; where all rows are of one class,
+            On its original rows, the same one. Classes that are absent from the rows
+            keep their position, with probability 0; where all rows are of one class,
             that has probability 1.
 
         Raises
         ------
         InputError
-            It is not known how to fit it.
+            The reference cannot be refitted.
         """
         if not self.can_refit:
             raise InputError(
@@ -220,18 +220,18 @@ class Reference:
         return found
 
     def refits(self, X: Any, y: np.ndarray, fold: np.ndarray) -> Iterator[Reference]:
-        """The same kind of reference, fitted without each part of the rows in turn.
+        """Fit the same kind of reference without each fold of the rows in turn.
 
-        Noise that is learned by such fits is learned by these, and not by fits within
-        each: that of one is what all others leave in the parts that they lack. So the
-        targets of a part are no errors in the noise under which they are judged.
+        With ``learns_noise``, the noise variance is estimated from these fits, without
+        nested ones: that of one fit from the held-out residuals of all others. So the
+        targets of a fold do not enter the noise under which they are evaluated.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
         fold : ndarray of int of shape (n_samples,)
-            The part that each row is in: 0, 1, ...
+            Fold of each row: 0, 1, ...
         """
         parts = [np.flatnonzero(fold == part) for part in range(fold.max() + 1)]
         again = _with_noise(self, 0.0) if self.learns_noise else self
@@ -247,11 +247,11 @@ class Reference:
         yield from fits
 
     def _fit_again(self, X: Any, y: Any) -> Reference:
-        """What :meth:`refit` calls; of labels, two or more classes of any number."""
+        """Fit to other rows, for :meth:`refit`; labels are of two or more classes."""
         raise NotImplementedError
 
     def __sklearn_clone__(self) -> Reference:
-        # What is asked is never fitted again, nor changed, by who asks it.
+        # Estimators that read a reference neither refit nor change it.
         return self
 
     def __repr__(self) -> str:
@@ -259,12 +259,12 @@ class Reference:
 
 
 def check_noise(values: Any, n_draws: int, n_rows: int) -> np.ndarray:
-    """Noise variances: a number, one per draw, or one per draw and row.
+    """Validate noise variances: a number, one per draw, or one per draw and row.
 
     Returns
     -------
     ndarray of shape (n_draws, n_rows)
-        Not to be written to.
+        Read-only.
     """
     noise = np.asarray(values, dtype=np.float64)
     if noise.shape == (n_draws,):
@@ -286,7 +286,7 @@ def check_noise(values: Any, n_draws: int, n_rows: int) -> np.ndarray:
 
 
 def _in_all(reference: Reference, X: Any, y: Any) -> Reference:
-    """A reference fitted again, that answers in the order of all its classes before."""
+    """Refit a reference, with probabilities in the order of its original classes."""
     classes: Any = reference.classes
     labels = check_target(y, count_rows(X), numeric=False)
     seen = np.isin(classes, labels)
@@ -299,16 +299,16 @@ def _in_all(reference: Reference, X: Any, y: Any) -> Reference:
 
 
 class _SomeClasses(Reference):
-    """A reference fitted to rows of some classes, which answers in the order of all.
+    """Reference fitted to rows of some classes, with probabilities of all classes.
 
     Parameters
     ----------
     whole : Reference
-        Of all classes, which was fitted again.
+        The original, with all classes.
     fitted : Reference or None
-        To the rows; None where they are of one class, of which there is no doubt.
+        The one fitted to the rows; None where these are of a single class.
     seen : ndarray of bool of shape (n_classes,)
-        Classes of ``whole`` that the rows hold.
+        Classes of ``whole`` that occur in the rows.
     """
 
     task = "classification"
@@ -323,7 +323,7 @@ class _SomeClasses(Reference):
         self.description = like.description
 
     def draws(self, X: Any) -> np.ndarray:
-        """Of classes that are not seen 0; see :meth:`Reference.draws`."""
+        """Draws with 0 for unseen classes; see :meth:`Reference.draws`."""
         draws = np.zeros((self.n_draws, count_rows(X), len(self.seen)))
         draws[..., self.seen] = 1.0 if self.fitted is None else self.fitted.draws(X)
         return draws
@@ -332,13 +332,13 @@ class _SomeClasses(Reference):
         return self.whole.refit(X, y)
 
 
-# For references that stand on a fitted model
+# References made of a fitted model
 
 
 class ModelReference(Reference):
-    """A reference made of a fitted estimator, its rows and some settings.
+    """Base class of references made of a fitted estimator, its rows and settings.
 
-    A subclass is made by ``(model, X, y, **settings)``, and calls :meth:`_keep`.
+    A subclass is constructed by ``(model, X, y, **settings)``, and calls :meth:`_keep`.
     """
 
     model: Any
@@ -351,7 +351,7 @@ class ModelReference(Reference):
 
     @property
     def can_refit(self) -> bool:
-        """Whether the model can be cloned, or the subclass has a way of its own."""
+        """Whether the model can be cloned, or the subclass overrides :meth:`refit`."""
         own = type(self).refit is not Reference.refit
         return own or hasattr(self.model, "get_params")
 
@@ -361,13 +361,13 @@ class ModelReference(Reference):
 
 
 def fitted_clone(model: Any, X: Any, y: Any) -> Any:
-    """A clone of an estimator, fitted; an error names the cells that it cannot read."""
+    """Fit a clone of an estimator; an error names the cells that it cannot read."""
     from sklearn.base import clone
 
     try:
         return clone(model).fit(X, y)
     except Exception as error:  # CatBoost's is no ValueError.
-        # Asked afterwards, as some models do read infinity, texts and dates.
+        # Checked afterwards, as some models do read infinity, texts and dates.
         features = features_of(X)
         if "infinity" in str(error):
             rows = as_numbers(X, features)
@@ -385,7 +385,7 @@ def fitted_clone(model: Any, X: Any, y: Any) -> Any:
 
 
 def fixed_seed(random_state: Any) -> int:
-    """A seed to be kept, so that a reference fitted again draws as before."""
+    """Integer seed to keep, so that a refitted reference draws the same numbers."""
     generator = as_generator(random_state)
     if isinstance(random_state, int | np.integer):
         return int(random_state)
@@ -393,10 +393,10 @@ def fixed_seed(random_state: Any) -> int:
 
 
 def centred_normals(generator: np.random.Generator, shape: tuple[int, int]) -> Any:
-    """Standard normal numbers, one draw per column, whose mean over draws is zero.
+    """Standard normal numbers, one draw per column, centred over the draws.
 
-    So the mean over draws is exact. Their covariance still is, on average, the
-    identity: ``sum over draws / n_draws``. A single draw is the mean.
+    So the mean over draws is exact. Their expected covariance is still the identity:
+    ``sum over draws / n_draws``. A single draw is the mean.
     """
     numbers = generator.standard_normal(shape)
     n_draws = shape[1]
@@ -407,22 +407,22 @@ def centred_normals(generator: np.random.Generator, shape: tuple[int, int]) -> A
 def out_of_fold_noise(
     fit: Callable[[Any, np.ndarray], Reference], X: Any, y: np.ndarray, seed: int
 ) -> float:
-    """Noise variance that makes a reference's predictive variance right on new rows.
+    """Noise variance that calibrates the predictive variance, by cross-validation.
 
     Parameters
     ----------
     fit : callable
-        Takes rows and targets, gives the reference fitted to them.
+        Takes rows and targets, returns the reference fitted to them.
     X, y
         Training rows, split into five folds.
     seed : int
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------
     float
-        The mean squared error out of fold, less the mean variance of the draws there,
-        which the reference predicts already; zero where these say more than that.
+        The out-of-fold mean squared error, less the mean variance of the draws there,
+        which the predictive variance includes already; zero if that is larger.
     """
     from sklearn.model_selection import KFold
 
@@ -435,13 +435,13 @@ def out_of_fold_noise(
 
 
 def _excess(fitted: Reference, X: Any, y: np.ndarray, test: np.ndarray) -> float:
-    """Squared error in some rows, less the variance of the draws there, added up."""
+    """Sum over held-out rows of squared error less the variance of the draws."""
     mean, variance, _ = fitted.mean_and_variance(take_rows(X, test))
     return float(np.sum((y[test] - mean) ** 2 - variance))
 
 
 def _with_noise(reference: Any, variance: float) -> Any:
-    """A reference that tells those fitted again how large the noise is."""
+    """Copy of a reference whose refits have a given noise variance."""
     told = copy(reference)
     told.settings = {**reference.settings, "noise_variance": variance}
     return told

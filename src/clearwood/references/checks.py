@@ -1,4 +1,4 @@
-"""What comes back from foreign code is looked at before it is believed."""
+"""Validation of the draws and predictions that foreign code returns."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from clearwood.references.base import Reference, check_noise
 from clearwood.references.tabular import as_fitted, columns_read_by, count_rows
 
 NEAR = 1e-6
-"""Relative difference that rounding may make: networks compute in float32."""
+"""Relative tolerance for rounding: networks compute in float32."""
 
 MOST_ROWS = 300
-"""On so many rows a model is compared with the class that it is of."""
+"""Most rows on which a model is compared with its scikit-learn class."""
 
 
 def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
-    """Draws as floats, if they can be what a reference of its task says.
+    """Validate draws for the task of a reference, and convert them to floats.
 
     Parameters
     ----------
     values : array-like
-        As foreign code gave them.
+        As returned by foreign code.
     reference : Reference
     n_rows : int
 
     Returns
     -------
     ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_classes)
-        Probabilities sum to one as well as floats do.
+        Probabilities sum to one up to rounding.
     """
     expected: tuple[int, ...] = (reference.n_draws, n_rows)
     if reference.classes is not None:
@@ -77,12 +77,12 @@ def _refused(reference: Reference, found: str, expected: tuple[int, ...]) -> Inp
 
 
 def check_laws(reference: Reference, X: Any) -> None:
-    """Ask about a few rows twice, the second time fewer and in another order.
+    """Check draws on a few rows, and again on fewer rows in another order.
 
     Raises
     ------
     InputError
-        A draw is not the same function in both calls, or has not the form it should.
+        A draw is not the same function in both calls, or is of the wrong form.
     """
     n_rows = min(count_rows(X), 6)
     some = np.arange(n_rows)
@@ -100,11 +100,11 @@ def check_laws(reference: Reference, X: Any) -> None:
     check_noise(reference.noise_variance(take_rows(X, some)), reference.n_draws, n_rows)
 
 
-# Models that are more than their class
+# Models that override their class
 
 
 def method_of_its_own(model: Any, X: Any) -> str | None:
-    """A method that does not predict what that of scikit-learn's class predicts.
+    """Find an overriding method that predicts differently from scikit-learn's own.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def method_of_its_own(model: Any, X: Any) -> str | None:
     Returns
     -------
     str or None
-        In words; None where all predict the same.
+        Description of the method; None if all predictions agree.
     """
     features = columns_read_by(model, X)
     if X is None:
@@ -138,7 +138,7 @@ def method_of_its_own(model: Any, X: Any) -> str | None:
 
 
 def _parts(model: Any, X: Any) -> Iterator[tuple[Any, Any]]:
-    """A model and what is in it, with the rows that each is handed."""
+    """A model and the models inside it, with the rows that each receives."""
     yield model, X
     for name in ("best_estimator_", "estimator"):
         if hasattr(model, name) and hasattr(getattr(model, name), "predict"):
@@ -154,7 +154,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def warn_of_labels(reference: Reference, X: Any) -> None:
-    """Say where a model does not decide for the class that is most probable."""
+    """Warn if a model predicts another class than the most probable one."""
     model = getattr(reference, "model", None)
     if reference.classes is None or model is None:
         return

@@ -1,4 +1,4 @@
-"""The door of this room: any model in, a reference out."""
+"""The factory function of reference models."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ OF_MODEL: dict[str, Any] = {
     "ExtraTreesClassifier": ForestReference,
     "ExtraTreesRegressor": ForestReference,
 }
-"""Classes of scikit-learn's that are more than their predictions."""
+"""Classes of scikit-learn that have more than one draw."""
 
 WRAPPERS = {"BaseSearchCV": "best_estimator_", "FrozenEstimator": "estimator"}
-"""Classes of scikit-learn's around a model, and where they hold it."""
+"""Classes of scikit-learn around a model, and the attribute that holds it."""
 
 ELSEWHERE: dict[tuple[str, str], Any] = {
     ("torch", "Module"): dropout_reference,
@@ -58,7 +58,7 @@ def reference(
     random_state: Any = None,
     **settings: Any,
 ) -> Reference:
-    """Make a reference of a model: draws of what it predicts, by one contract.
+    """Make a reference model (draws of predictions) from a model of any kind.
 
     Parameters
     ----------
@@ -66,30 +66,30 @@ def reference(
         - None: a :class:`~clearwood.references.BayesianBootstrapForest`;
         - "bart": :class:`~clearwood.references.BartReference`, of the extra ``bart``;
         - scikit-learn's GaussianProcessRegressor, BayesianRidge and ARDRegression, also
-          last in a pipeline: draws of functions from their posterior;
-        - its random forests and extra trees: their trees, which are no posterior;
+          last in a pipeline: functions drawn from their posterior;
+        - its random forests and extra trees: their trees, which are not a posterior;
         - a torch network with dropout:
           :func:`~clearwood.references.dropout_reference`;
         - ArviZ's InferenceData, or xarray's DataTree:
           :func:`~clearwood.references.arviz_reference`;
         - an array (n_draws, n_samples) or (n_draws, n_samples, n_classes): draws at the
           rows X, :class:`~clearwood.references.GivenDraws`;
-        - any other model that predicts, or the path of a model file: one draw;
+        - any other model with ``predict``, or the path of a model file: one draw;
         - a function (X, l): :class:`~clearwood.references.FunctionReference`;
         - a :class:`~clearwood.Reference`: itself.
 
         A scikit-learn estimator that is not fitted is cloned and fitted to X and y.
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows to be fitted to; of a fitted model its training rows; of a function some
-        rows. The first of them are asked about, to see that the contract is kept.
+        Rows to fit to; for a fitted model its training rows; for a function example
+        rows. The first of them are predicted to validate the draws.
     y : array-like of shape (n_samples,), optional
-        Their targets, which tell the size of the noise where the model does not.
+        Their targets, to estimate the noise variance where the model does not give it.
     n_draws : int, optional
-        Number of draws. Trees of a forest and predictions of a model are all used.
+        Number of draws. Not for forests and single models, whose draws are all used.
     task : {"regression", "classification", "ordinal", "counts"}, optional
-        For models that do not say it themselves.
+        For models that do not define it themselves.
     random_state : int, Generator, RandomState or None, default=None
-        Seed, where anything is drawn.
+        Seed, where draws are random.
     **settings
         Further parameters of that kind of reference: ``noise_variance``, ``classes``,
         ``n_trees``, ...
@@ -101,9 +101,9 @@ def reference(
     Raises
     ------
     InputError
-        Something is missing, a setting is unknown, or the model breaks the contract.
+        An argument is missing, a setting is unknown, or the draws are invalid.
     ModelError
-        The model is of a kind of which no reference can be made.
+        No reference can be made from a model of this kind.
 
     Examples
     --------
@@ -133,13 +133,13 @@ def reference(
     if kind in OF_MODEL.values() and sources[0] is not _last_step(sources[0]):
         settings["kind"], kind = kind, PipelineReference
     found = kind(*sources, **settings)
-    # Ordered classes are classes to everyone but BART, which has checked its task.
+    # Ordinal is classification to all but BART, which has checked its task.
     if task not in (None, found.task) and kind is not BartReference:
         raise InputError(f"{found} is for {found.task}, but task is {task!r}.")
     if X is not None:
         check_laws(found, X)
         warn_of_labels(found, X)
-        # One that was made before keeps the rows it was made with.
+        # An existing reference keeps the rows that it was made with.
         found.rows = X if found.rows is None else found.rows
     return found
 
@@ -149,7 +149,7 @@ def _itself(reference: Reference) -> Reference:
 
 
 def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What makes the reference, and of what."""
+    """The class or function that makes the reference, and its arguments."""
     if isinstance(model, Reference):
         return _itself, (model,)
     if model is None:
@@ -168,7 +168,7 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
             "n_trees, thin and forest set what BARTModel is told."
         )
     given = model
-    # Another one may be fitted to other rows, with the settings that were found.
+    # Refits use the model inside a search, with the settings that it selected.
     for wrapper, inside in WRAPPERS.items():
         if _is_a(model, wrapper):
             model = getattr(model, inside)
@@ -203,7 +203,7 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_word(text: str) -> bool:
-    """Whether it is no path: no folder, no suffix, and no such file."""
+    """Whether a text is not a path: no folder, no suffix, and no such file."""
     path = Path(text)
     return path.name == text and not path.suffix and not path.exists()
 
@@ -216,7 +216,7 @@ def _is_a(model: Any, name: str) -> bool:
 
 
 def _is_unfitted(model: Any) -> bool:
-    # To scikit-learn a Gaussian process is always fitted: it knows its prior.
+    # scikit-learn treats a Gaussian process as fitted even if it has only a prior.
     last = _last_step(model)
     only_prior = _is_a(last, "GaussianProcessRegressor") and not hasattr(last, "alpha_")
     return only_prior or needs_fit(model)
@@ -229,7 +229,7 @@ def _last_step(model: Any) -> Any:
 def _known_to(
     kind: Any, settings: dict[str, Any], common: dict[str, Any]
 ) -> dict[str, Any]:
-    """The settings, if this kind of reference has them; of the common ones, its own."""
+    """Validate settings for a kind of reference; add the common ones that it has."""
     parameters = inspect.signature(kind).parameters.values()
     own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)

@@ -1,4 +1,4 @@
-"""Trees as draws: the Bayesian bootstrap, and forests that were fitted before."""
+"""References of trees: Bayesian bootstrap forests, and fitted forests."""
 
 from __future__ import annotations
 
@@ -31,38 +31,39 @@ from clearwood.references.tabular import (
 )
 
 TREES_FOR_NOISE = 25
-"""Most trees that are grown in each fold to see how large the noise is."""
+"""Most trees grown per fold to estimate the noise variance."""
 
 
 class BayesianBootstrapForest(Reference):
-    """Trees grown on Bayesian bootstraps of the rows.
+    """Forest of trees grown on Bayesian bootstrap samples of the rows.
 
-    If all that is known of where rows come from are the rows, its posterior gives them
+    If nothing but the rows is known of their distribution, its posterior gives them
     weights from a flat Dirichlet distribution (Rubin, 1981); the tree that CART grows
     on weighted rows is then a draw from the posterior of the tree that it would grow on
-    all rows there are (Taddy et al., 2015). Nothing else is drawn: trees see all
-    columns at every split.
+    the whole population (Taddy et al., 2015). Nothing else is random: trees consider
+    all columns at every split.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
-        Training rows. Columns of text and categories are split by one category at a
-        time; cells may be empty.
+        Training rows. Columns of text and categories are split on one category at a
+        time; missing values are allowed.
     y : array-like of shape (n_samples,)
         Labels or values.
     n_draws : int, default=200
         Number of trees.
     task : {"regression", "classification"}, optional
-        By default labels are text, truth, and whole numbers of at most 20 values.
+        By default text, booleans, and integers of at most 20 distinct values are
+        labels.
     min_samples_leaf : int, default=5
-        Fewest rows in a leaf.
+        Minimum number of rows in a leaf.
     noise_variance : float, optional
-        By default what is left of the squared error out of fold when the variance of
-        the trees there is taken off; there every row counts once.
+        By default the out-of-fold mean squared error less the variance of the trees
+        there, with equal weight of all rows.
     sample_weight : array-like of shape (n_samples,), optional
         How many rows each row stands for, as parameters of the Dirichlet distribution;
-        rows of weight 0 are left out. The noise out of fold ignores these counts, and a
-        forest that is fitted again to other rows has none.
+        rows of weight 0 are left out. The out-of-fold noise ignores these weights, and
+        a forest refitted to other rows has none.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -119,7 +120,7 @@ class BayesianBootstrapForest(Reference):
             self.features,
             largest=FLOAT32,
         )
-        # scikit-learn grows trees in float32, and sees no gain below an absolute limit.
+        # scikit-learn grows trees in float32, and ignores gains below a fixed limit.
         self._columns = _centre_and_unit(rows)
         rows, values = _scaled(rows, self._columns), target
         if task == "regression":
@@ -142,8 +143,8 @@ class BayesianBootstrapForest(Reference):
         counts: np.ndarray,
         generator: np.random.Generator,
     ) -> Any:
-        # Gamma weights are Dirichlet's times a number that trees ignore; of counts of
-        # one they are exponential, and the Dirichlet distribution is flat.
+        # Gamma weights are Dirichlet weights times a factor that trees ignore; counts
+        # of one give exponential weights, the flat Dirichlet distribution.
         weight = generator.standard_gamma(counts)
         tree = self._make(
             min_samples_leaf=self.settings["min_samples_leaf"],
@@ -152,7 +153,7 @@ class BayesianBootstrapForest(Reference):
         return tree.fit(rows, target, sample_weight=weight)
 
     def draws(self, X: Any) -> np.ndarray:
-        """What every tree says; see :meth:`Reference.draws`."""
+        """Predictions of every tree; see :meth:`Reference.draws`."""
         rows = check_cells(
             as_numbers(X, self.features),
             "A Bayesian bootstrap forest",
@@ -167,9 +168,9 @@ class BayesianBootstrapForest(Reference):
 
 
 def _centre_and_unit(values: np.ndarray) -> Any:
-    """Per column the mean, and a power of two beyond all distances from it."""
+    """Per column the mean, and a power of two above the largest distance from it."""
     known = np.where(np.isnan(values), 0.0, 1.0)
-    # Shares first: a sum of large numbers may overflow.
+    # Divided before they are added: a sum of large numbers may overflow.
     share = known / np.maximum(known.sum(axis=0), 1.0)
     centre = (np.where(known > 0, values, 0.0) * share).sum(axis=0)
     apart = np.where(known > 0, np.abs(values / 2 - centre / 2), 0.0).max(axis=0)
@@ -179,7 +180,7 @@ def _centre_and_unit(values: np.ndarray) -> Any:
 def _scaled(values: np.ndarray, by: Any) -> np.ndarray:
     centre, power = by
     scaled = np.ldexp(values / 2 - centre / 2, 1 - power)
-    # Beyond all that was learned from is beyond all cuts.
+    # Values outside the training range lie beyond all thresholds.
     return np.clip(scaled, -2.0, 2.0)
 
 
@@ -189,9 +190,8 @@ def _unscaled(values: np.ndarray, by: Any) -> np.ndarray:
 
 
 def _counts(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """How many rows each stands for."""
     counts = check_weight(sample_weight, n_rows)
-    # Far below one row, all gamma weights of a tree would be zero in floats.
+    # With a total far below one, all gamma weights of a tree would underflow to zero.
     if counts.sum() < 1:
         raise InputError(
             f"sample_weight sums to {counts.sum():g}, less than one row; give how many "
@@ -201,21 +201,21 @@ def _counts(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 class ForestReference(ModelReference):
-    """The trees of a fitted forest of scikit-learn's, one draw each.
+    """Trees of a fitted scikit-learn forest, one draw each.
 
-    They are not draws from a posterior: how far they lie apart is set by how the forest
-    makes them differ.
+    They are not draws from a posterior: their variance depends on how the forest
+    randomizes them.
 
     Parameters
     ----------
     model : fitted forest
         Random forest or extra trees.
     X, y : optional
-        In regression, the rows that it was fitted to, for the size of the noise: what
-        is left of the squared error out of bag when the variance of the trees there is
-        taken off. Without them the noise is not known, and zero.
+        In regression, its training rows, to estimate the noise variance: the
+        out-of-bag mean squared error less the variance of the trees there. Without
+        them the noise is unknown, and zero.
     noise_variance : float, optional
-        The noise variance in place of this.
+        The noise variance in place of this estimate.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class ForestReference(ModelReference):
         return max(float(np.mean(errors - np.nanvar(draws, axis=0))), 0.0)
 
     def draws(self, X: Any) -> np.ndarray:
-        """What every tree says; see :meth:`Reference.draws`."""
+        """Predictions of every tree; see :meth:`Reference.draws`."""
         rows = check_cells(
             self.features.encode(X),
             type(self.model).__name__,
@@ -286,6 +286,6 @@ class ForestReference(ModelReference):
 
 def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:
     ask = "predict_proba" if is_classifier(trees[0]) else "predict"
-    # What one tree can read, all can: the cells are checked once, in their precision.
+    # All trees read the same cells, which are checked once, in float32.
     cells, asked = rows.astype(np.float32), range(len(trees))
     return np.stack([getattr(trees[i], ask)(cells, check_input=i == 0) for i in asked])

@@ -1,4 +1,4 @@
-"""Any function of rows and the number of a draw; networks with dropout."""
+"""References of functions of rows and a draw's number; networks with dropout."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from clearwood.references.tabular import (
 
 
 class FunctionReference(Reference):
-    """Draws that are computed by a function of the user's.
+    """Reference whose draws are computed by a user-defined function.
 
     Parameters
     ----------
     function : callable
-        ``function(X, l)`` is what draw ``l``, from 0 on, says of the rows: means or
+        ``function(X, l)`` returns the predictions of draw ``l``, from 0 on: means or
         rates (n_samples,), or probabilities (n_samples, n_classes).
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows like those it takes; the function gets all others in their form.
+        Example rows; the function gets all others in their form.
     n_draws : int
         Number of draws.
     task : {"regression", "counts"}, default="regression"
-        What is drawn, where there are no classes.
+        Kind of the predictions, if there are no classes.
     classes : sequence, optional
         Labels in the order of the probabilities.
     noise_variance : float, array or callable, default=0.0
         In regression: a number; one per draw; or ``noise_variance(X, l)``, which
         gives one per row.
     is_posterior : bool, default=True
-        Whether the draws are of a posterior; members of an ensemble are not.
+        Whether the draws are from a posterior; members of an ensemble are not.
     description : str, default="function"
-        What is printed of it.
+        Printed description.
 
     Examples
     --------
@@ -74,13 +74,13 @@ class FunctionReference(Reference):
         self.features = columns_read_by(None, X)
 
     def draws(self, X: Any) -> np.ndarray:
-        """What the function says for every draw; see :meth:`Reference.draws`."""
+        """Values of the function for every draw; see :meth:`Reference.draws`."""
         rows = as_fitted(X, self.features)
         values = [self.function(rows, draw) for draw in range(self.n_draws)]
         return check_draws(values, self, count_rows(X))
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """As given; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
         if not callable(self.noise):
             return super().noise_variance(X)
         rows = as_fitted(X, self.features)
@@ -96,21 +96,22 @@ def dropout_reference(
     random_state: Any = None,
     **settings: Any,
 ) -> FunctionReference:
-    """A torch network with dropout as draws: one set of masks per draw.
+    """Make a reference of a torch network with dropout: one set of masks per draw.
 
     Parameters
     ----------
     network : torch.nn.Module
-        Takes a float tensor (n_samples, n_features) and gives values, or the logits
-        of ``classes``; one for two classes will do. It is copied.
+        Takes a float tensor (n_samples, n_features) and returns values, or the logits
+        of ``classes``; one suffices for two classes. It is copied.
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows like those it takes.
+        Example rows.
     n_draws : int, default=100
         Number of draws.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the masks.
     **settings
-        Of :class:`FunctionReference`: ``classes``, ``noise_variance``, ``task``.
+        Parameters of :class:`FunctionReference`: ``classes``, ``noise_variance``,
+        ``task``.
 
     Returns
     -------
@@ -132,10 +133,10 @@ def dropout_reference(
 
 
 class MaskedNetwork:
-    """A torch network whose dropout masks depend on the draw alone.
+    """Torch network whose dropout masks depend on the draw alone.
 
-    Rows share them, and so do all calls. Every entry of a hidden vector has its own
-    mask, every channel where the layer is for channels.
+    All rows and calls share them. Every entry of a hidden vector has its own mask, or
+    every channel in layers of channel dropout.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ class MaskedNetwork:
             )
 
     def __call__(self, X: Any, draw: int) -> np.ndarray:
-        """What the network says under the masks of one draw."""
+        """Predictions under the masks of one draw."""
         import torch
 
         like = next(self.network.parameters())

@@ -1,4 +1,4 @@
-"""Gaussian processes and Bayesian linear models: draws of whole functions."""
+"""References of Gaussian processes and Bayesian linear models: draws of functions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from clearwood.exceptions import InputError
 from clearwood.references.base import ModelReference, centred_normals, fixed_seed
 
 LANDMARKS = 200
-"""Points beside the training rows at which functions are drawn."""
+"""Points, besides the training rows, at which functions are drawn."""
 
 SMALLEST_SHARE = 1e-10
-"""Of the largest prior variance in any direction: below this, none is drawn."""
+"""Eigenvalues of the prior covariance below this share of the largest are dropped."""
 
 ROWS_AT_ONCE = 64
-"""Rows between which the kernel is computed to get its diagonal."""
+"""Rows per block of the kernel matrix that is computed for its diagonal."""
 
 
 class _DrawnOnce(ModelReference):
-    """A posterior of functions, of which some are drawn when the reference is made."""
+    """Posterior over functions, sampled once when the reference is made."""
 
     task = "regression"
     features: FeatureSpace
@@ -49,14 +49,14 @@ class _DrawnOnce(ModelReference):
 
 
 class GaussianProcessReference(_DrawnOnce):
-    """Functions drawn from the posterior of scikit-learn's Gaussian process.
+    """Functions drawn from the posterior of a scikit-learn Gaussian process.
 
-    Functions are drawn together at landmarks, which are the training rows and points
-    that fill their box; between these, each goes where the process expects it to,
-    given its values there. So the mean of the draws is the exact mean, and their
-    covariance is exact among landmarks. What a function may still vary by at other
-    rows counts as noise, so that the variance of what is predicted is exact, too: far
-    from all landmarks little of it is left to the draws.
+    Functions are drawn jointly at landmarks, which are the training rows and points
+    that fill their bounding box; elsewhere, each is its conditional mean given its
+    values there. So the mean of the draws is the exact posterior mean, and their
+    covariance is exact among landmarks. The conditional variance at other rows counts
+    as noise, so that the predictive variance is exact, too: far from all landmarks
+    most of it is noise.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ class GaussianProcessReference(_DrawnOnce):
     """
 
     def _draw(self, generator: np.random.Generator) -> None:
-        """Coefficients of every draw in the kernel at the landmarks.
+        """Kernel coefficients of every draw at the landmarks.
 
-        Matheron's rule: a draw from the prior, moved by what its noisy values at the
-        training rows miss, is one from the posterior.
+        Matheron's rule: a prior draw, corrected by the residuals of its noisy values
+        at the training rows, is a posterior draw.
         """
         model, train = self.model, self.model.X_train_
         if np.ndim(model.alpha_) > 1:
@@ -98,8 +98,8 @@ class GaussianProcessReference(_DrawnOnce):
         # With the second argument given, kernels leave out white noise.
         prior = model.kernel_(self.landmarks, self.landmarks)
         values, vectors = linalg.eigh(prior)
-        # K_ZZ^(-1/2), without directions in which functions hardly differ: these would
-        # multiply rounding errors, and their variance joins the noise.
+        # K_ZZ^(-1/2), without directions of negligible variance: these would amplify
+        # rounding errors, and their variance is added to the noise.
         kept = values > SMALLEST_SHARE * values[-1]
         self._root = vectors[:, kept] / np.sqrt(values[kept])
         coefficients = self._root @ centred_normals(
@@ -119,7 +119,7 @@ class GaussianProcessReference(_DrawnOnce):
         return (shift + scale * (kernel @ self._coefficients)).T
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """Noise, and what functions may vary by given their values at landmarks."""
+        """Noise variance plus conditional variance given the values at landmarks."""
         rows, kernel = self.features.encode(X), self.model.kernel_
         white = self._white_noise(rows)
         drawn = np.sum((kernel(rows, self.landmarks) @ self._root) ** 2, axis=1)
@@ -129,7 +129,7 @@ class GaussianProcessReference(_DrawnOnce):
         return np.broadcast_to(total, (self.n_draws, len(rows)))
 
     def _white_noise(self, rows: np.ndarray) -> np.ndarray:
-        """What the kernel says of a row and itself beyond a row and one equal to it."""
+        """Kernel of each row with itself, less its kernel with an equal row."""
         kernel = self.model.kernel_
         smooth = [
             np.diag(kernel(block, block.copy()))
@@ -139,7 +139,7 @@ class GaussianProcessReference(_DrawnOnce):
 
 
 def _fill_box(rows: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Points spread evenly over the box around rows."""
+    """Evenly spread points in the bounding box of rows."""
     points = qmc.Halton(rows.shape[1], rng=generator).random(LANDMARKS)
     low, high = rows.min(axis=0), rows.max(axis=0)
     return low + points * (high - low)
@@ -151,7 +151,7 @@ class LinearReference(_DrawnOnce):
     Parameters
     ----------
     model : BayesianRidge or ARDRegression
-        Fitted. As in its own ``predict``, the intercept and the precisions are taken
+        Fitted. As in its own ``predict``, the intercept and the precisions are treated
         as known.
     X, y : ignored
     n_draws : int, default=500
@@ -185,5 +185,5 @@ class LinearReference(_DrawnOnce):
         """Values of every linear function; see :meth:`Reference.draws`."""
         rows, model = self.features.encode(X), self.model
         mean = rows @ model.coef_ + model.intercept_
-        # Planes turn about the mean of the training rows.
+        # Slopes vary about the mean of the training rows.
         return (mean[:, None] + (rows - model.X_offset_) @ self._deviations).T

@@ -1,4 +1,4 @@
-"""Draws that were made elsewhere, at rows that are known."""
+"""References of precomputed draws at given rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from clearwood.references.tabular import columns_read_by, count_rows, task_with
 
 
 class GivenDraws(Reference):
-    """Draws at given rows, as samplers leave them; it answers for these rows only.
+    """Reference of precomputed draws at given rows, with predictions for these only.
 
-    A row is known by what is in its cells, in whatever order rows are asked about.
+    Rows are identified by the values of their cells, in any order.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class GivenDraws(Reference):
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in the order of ``values``.
     n_draws : int, optional
-        Keep only so many, evenly spaced.
+        Number of draws to keep, evenly spaced.
     task : {"regression", "counts"}, default="regression"
-        What is drawn, where there are no classes.
+        Kind of the predictions, if there are no classes.
     classes : sequence, optional
         Labels in the order of the probabilities.
     noise_variance : float or array, default=0.0
         In regression: a number, (n_draws,) or (n_draws, n_samples). Zero for draws of
-        the target itself, which hold the noise already.
+        the target itself, which include the noise already.
     is_posterior : bool, default=True
-        Whether the draws are of a posterior.
+        Whether the draws are from a posterior.
 
     Examples
     --------
@@ -120,14 +120,14 @@ class GivenDraws(Reference):
         return self._values[:, self._look_up(X)]
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """As given; see :meth:`Reference.noise_variance`."""
+        """Noise variance as passed; see :meth:`Reference.noise_variance`."""
         return self.noise[:, self._look_up(X)]
 
 
 def arviz_reference(
     data: Any, X: Any, *, variable: str | None = None, **settings: Any
 ) -> GivenDraws:
-    """Draws of ArviZ, and so of PyMC, Stan or NumPyro, at the rows of the model.
+    """Make a reference of ArviZ draws (PyMC, Stan, NumPyro) at the rows of the model.
 
     Parameters
     ----------
@@ -136,12 +136,12 @@ def arviz_reference(
         The rows of the variable, in its order.
     variable : str, optional
         Its name, in the posterior predictive, the predictions or the posterior, of
-        dimensions (chain, draw, row) or (chain, draw, row, class). May be left out
-        where the posterior predictive has one only. Best is the mean, as a
-        deterministic variable, with ``noise_variance`` from the draws of its scale:
-        draws of the target hold the noise, and cannot be told from it.
+        dimensions (chain, draw, row) or (chain, draw, row, class). May be omitted if
+        the posterior predictive has one only. Best is the mean, as a deterministic
+        variable, with ``noise_variance`` from the draws of its scale: draws of the
+        target include the noise, which cannot be separated.
     **settings
-        Of :class:`GivenDraws`.
+        Parameters of :class:`GivenDraws`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Any fitted model as a reference with one draw: a teacher; and pipelines."""
+"""References of single fitted models, with one draw, and of pipelines."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from clearwood.references.tabular import (
 
 
 class PredictorReference(ModelReference):
-    """What one fitted model predicts, as the only draw.
+    """Reference of one fitted model, with its predictions as the only draw.
 
     Parameters
     ----------
     model : fitted model
-        With ``predict``, and ``predict_proba`` and ``classes_`` if it tells classes
-        apart.
+        With ``predict``; a classifier also with ``predict_proba`` and ``classes_``.
     X, y : optional
-        In regression, its training rows, for the size of the noise: the mean squared
-        error out of fold, of clones. Without them, or where the model cannot be cloned,
-        the noise is not known, and zero.
+        In regression, its training rows, to estimate the noise variance: the
+        out-of-fold mean squared error of clones. Without them, or where the model
+        cannot be cloned, the noise is unknown, and zero.
     task : {"regression", "classification", "counts"}, optional
-        By default as the model says; "counts" if it predicts rates.
+        By default that of the model; "counts" if it predicts rates.
     noise_variance : float, optional
-        The noise variance in place of this.
+        The noise variance in place of this estimate.
 
     Examples
     --------
@@ -78,13 +77,13 @@ class PredictorReference(ModelReference):
         self.noise = noise_variance or 0.0
 
     def draws(self, X: Any) -> np.ndarray:
-        """What the model predicts; see :meth:`Reference.draws`."""
+        """Predictions of the model; see :meth:`Reference.draws`."""
         ask = self.model.predict if self.classes is None else self.model.predict_proba
         return check_draws([ask(as_fitted(X, self.features))], self, count_rows(X))
 
 
 class PipelineReference(ModelReference):
-    """The reference of a pipeline's last step, behind the steps before it.
+    """Reference of the last step of a pipeline, after the preceding steps.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ class PipelineReference(ModelReference):
     kind : type
         Kind of reference of the last step.
     **settings
-        Of that kind.
+        Parameters of that kind.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class PipelineReference(ModelReference):
         self._keep(model, X)
         rows = None if X is None else self._before(X)
         self.last = last = kind(model[-1], rows, y, **settings)
-        # With the seed that the last step's reference was given.
+        # Including the seed of the last step's reference.
         self.settings = {"kind": kind, **last.settings}
         self.task, self.classes = last.task, last.classes
         self.n_draws, self.is_posterior = last.n_draws, last.is_posterior
@@ -117,9 +116,9 @@ class PipelineReference(ModelReference):
         return rows.toarray() if issparse(rows) else rows
 
     def draws(self, X: Any) -> np.ndarray:
-        """What the last step's reference says; see :meth:`Reference.draws`."""
+        """Draws of the last step's reference; see :meth:`Reference.draws`."""
         return self.last.draws(self._before(X))
 
     def noise_variance(self, X: Any) -> np.ndarray:
-        """What the last step's reference says; see :meth:`Reference.noise_variance`."""
+        """Noise of the last step's reference; see :meth:`Reference.noise_variance`."""
         return self.last.noise_variance(self._before(X))

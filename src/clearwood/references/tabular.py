@@ -1,4 +1,4 @@
-"""Rows as each kind of reference takes them."""
+"""Tables in the form that each kind of reference reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearwood.columns.validation import FEW_CLASSES, check_target
 from clearwood.exceptions import InputError
 
 FLOAT32 = float(np.finfo(np.float32).max)
-"""The largest number that trees of scikit-learn read."""
+"""Largest number that scikit-learn's trees read."""
 
 
 def count_rows(X: Any) -> int:
@@ -22,7 +22,7 @@ def count_rows(X: Any) -> int:
 
 
 def row_blocks(X: Any, size: int) -> Iterator[Any]:
-    """So many rows of a table at a time; the table itself where these are all."""
+    """Blocks of ``size`` rows of a table; the table itself if one suffices."""
     n_rows, size = count_rows(X), max(size, 1)
     if n_rows <= size:
         yield X
@@ -35,7 +35,7 @@ def row_blocks(X: Any, size: int) -> Iterator[Any]:
 
 
 def columns_read_by(model: Any, X: Any = None) -> FeatureSpace | None:
-    """The columns a fitted model reads: as it says, or else as in its rows."""
+    """Columns that a fitted model reads: those that it names, else those of X."""
     own = getattr(model, "features", None)
     if isinstance(own, FeatureSpace):
         return own
@@ -50,13 +50,14 @@ def columns_read_by(model: Any, X: Any = None) -> FeatureSpace | None:
 
 
 def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
-    """A table as a model was fitted to it: by name where it knows names, else numbers.
+    """Convert a table to the form that a model was fitted to.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_rows, n_features)
     features : FeatureSpace or None
-        What the model reads; None to leave the table as it is.
+        Columns of the model, selected by name if it has names; None to leave the table
+        as it is.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
         return nw.from_native(X, eager_only=True).select(names).to_native()
     table = np.asarray(X)
     if table.dtype.kind == "U" and not hasattr(X, "dtype"):
-        # Of text and numbers in a list, all would have become text.
+        # In a list of text and numbers, all would have become text.
         table = np.asarray(X, dtype=object)
     if table.ndim != 2 or table.shape[1] != features.n_features:
         raise InputError(
@@ -89,7 +90,7 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
 
 
 def as_numbers(X: Any, features: FeatureSpace) -> np.ndarray:
-    """A table as numbers: categories become columns of 0 and 1.
+    """Convert a table to numbers, with one-hot encoded categories.
 
     Examples
     --------
@@ -115,26 +116,26 @@ def check_cells(
     largest: float,
     may_be_empty: bool = True,
 ) -> np.ndarray:
-    """The rows, if a kind of model can read all that their cells hold.
+    """Check that a kind of model can read all cells, and return the rows.
 
     Parameters
     ----------
     rows : ndarray of float of shape (n_rows, n_columns)
     kind : str
-        What is to read them, for messages.
+        Kind of model, for messages.
     features : FeatureSpace
-        What the columns are: one each, or of categories one per category.
+        Features of the columns: one column each, or one per category.
     largest : float
         Largest number that it reads.
     may_be_empty : bool, default=True
-        Whether it reads empty cells.
+        Whether it reads missing values.
 
     Raises
     ------
     InputError
-        The first row that it cannot read, and a remedy.
+        Names the first row that it cannot read, and a remedy.
     """
-    # Of empty cells no comparison is true.
+    # Comparisons with missing values are false.
     bad = np.abs(rows) > largest
     found = "infinity or a number near it; correct this row or leave it out."
     if not may_be_empty:
@@ -154,7 +155,7 @@ def check_cells(
 
 
 def _names_of_columns(n_columns: int, features: FeatureSpace) -> list[str]:
-    """The column of the table from which each column of numbers is."""
+    """Per numeric column the name of the table's column that it encodes."""
     if n_columns == features.n_features:
         return list(features.names)
     sizes = [1 if labels is None else len(labels) for labels in features.categories]
@@ -165,17 +166,17 @@ def _names_of_columns(n_columns: int, features: FeatureSpace) -> list[str]:
 
 
 def check_rows_of(kind: str, X: Any, y: Any, task: str | None) -> tuple[str, Any]:
-    """The task, and a target that suits it, of rows that a reference is fitted to.
+    """Task and validated target of the rows that a reference is fitted to.
 
     Parameters
     ----------
     kind : str
-        What is fitted, for messages.
+        Kind of reference, for messages.
     X, y
         Training rows and targets.
     task : str or None
-        As asked for. If None it is what numbers are for: whole ones of few values,
-        truth and text are labels.
+        If None, integers of few distinct values, booleans and text are labels, and
+        other numbers a regression target.
 
     Returns
     -------
@@ -196,14 +197,14 @@ def check_rows_of(kind: str, X: Any, y: Any, task: str | None) -> tuple[str, Any
 
 
 def _are_values(y: Any) -> bool:
-    """Whether a target is numbers, not labels."""
+    """Whether a target is for regression."""
     values = np.asarray(y)
     many = values.dtype.kind in "iu" and len(np.unique(values)) > FEW_CLASSES
     return many or values.dtype.kind == "f"
 
 
 def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
-    """The task of what says means, rates or probabilities of classes; the classes."""
+    """Task and validated classes of a reference."""
     choices = ("regression", "counts") if classes is None else ("classification",)
     choose_task(task, choices, "this reference")
     if classes is None:
@@ -218,6 +219,6 @@ def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
 
 
 def choose_task(task: str | None, choices: tuple[str, ...], kind: str) -> None:
-    """Refuse a task that a kind of reference does not have."""
+    """Raise an error if a kind of reference does not have a task."""
     if task is not None and task not in choices:
         raise InputError(f"task of {kind} must be one of {choices}, found {task!r}.")

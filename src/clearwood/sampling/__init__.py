@@ -1,7 +1,7 @@
-"""Markov chains: what a sampler has to be, how chains run, and what to think of them.
+"""Markov chain Monte Carlo: sampler protocol, parallel chains and diagnostics.
 
 A sampler is a small object with ``init``, ``step`` and ``record``. ``run_chains`` runs
-several chains of it, with checkpoints from which a run goes on to the same bits.
+several chains of it, with checkpoints from which a run continues bit for bit.
 """
 
 from clearwood.sampling.chains import Chains, run_chains

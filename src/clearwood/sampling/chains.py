@@ -1,4 +1,4 @@
-"""Several chains of one sampler, side by side; stop, save, and go on."""
+"""Parallel chains of one sampler, with checkpoints and exact continuation."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from clearwood.sampling.contract import Sampler
 from clearwood.sampling.diagnostics import Diagnosis, diagnose
 
 ROUNDS = 50
-"""Parts of a run; all chains wait for each other between them."""
+"""Parts of a run, between which all chains are synchronized."""
 
 GOOD_RHAT = 1.01
-"""Chains whose R-hat is above this do not agree."""
+"""Largest R-hat of chains that agree."""
 
 GOOD_ESS = 100
-"""Independent draws that every chain should be worth."""
+"""Effective sample size that every chain should reach."""
 
 CHECKPOINT_SECONDS = 30.0
-"""A checkpoint is written after the round that ends so long after the last one."""
+"""Least time between two checkpoints, which are written at the end of a round."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """The draws of several chains.
+    """Draws of several Markov chains.
 
     Attributes
     ----------
     draws : dict of str to ndarray of shape (n_chains, n_draws, ...)
-        What the sampler records.
+        Quantities that the sampler records.
     info : dict of str to ndarray of shape (n_chains, n_draws)
-        What the steps report, averaged over the steps of each draw.
+        Statistics of the steps, averaged over the steps of each draw.
     states : list
         The last state of each chain.
     """
@@ -65,13 +65,13 @@ class Chains:
 
     @property
     def n_draws(self) -> int:
-        """Number of draws of every chain."""
+        """Number of draws per chain."""
         return next(iter(self.draws.values())).shape[1]
 
     def diagnose(self) -> dict[str, Diagnosis]:
-        """Mean, error, R-hat and effective sample size of every number recorded.
+        """Mean, standard error, R-hat and effective sample size per recorded number.
 
-        Entries of arrays are named ``name[i, j]``. Integers are labels, and left out.
+        Entries of arrays are named ``name[i, j]``. Integers are labels, and omitted.
         """
         found = {}
         for name, values in self.draws.items():
@@ -84,7 +84,7 @@ class Chains:
 
 
 class Now(NamedTuple):
-    """Where a chain stands: enough to go on."""
+    """Current position of a chain, from which it can continue."""
 
     state: Any
     generator: Mapping[str, Any]
@@ -92,7 +92,7 @@ class Now(NamedTuple):
 
 
 class _Chain:
-    """A chain under way. A *turn* is one step of warm-up, or one draw."""
+    """A running chain. A *turn* is one step of warm-up, or one draw."""
 
     def __init__(self, generator: np.random.Generator, state: Any) -> None:
         self.generator = generator
@@ -103,7 +103,7 @@ class _Chain:
     def advance(
         self, sampler: Sampler, plan: Plan, target: int, stop: threading.Event
     ) -> None:
-        """Take turns up to a number of them, or until told to stop."""
+        """Take turns until ``target`` are done, or until ``stop`` is set."""
         while self.now.done < target and not stop.is_set():
             state, done = self.now.state, self.now.done
             warm = done >= plan.n_warmup
@@ -115,12 +115,12 @@ class _Chain:
                 self.draws.append(dict(sampler.record(state)))
                 means = [float(np.mean(values)) for values in zip(*reports)]
                 self.info.append(dict(zip(info._fields, means)))
-            # Last and at once: an interrupt leaves the turn before, or this one.
+            # Assigned last and at once, so that an interrupt leaves whole turns.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)
 
 
 class Plan(NamedTuple):
-    """What a run shares with the one that it goes on from."""
+    """Settings that a run must share with the checkpoint that it continues."""
 
     fingerprint: str
     n_chains: int
@@ -143,42 +143,41 @@ def run_chains(
     """Run several chains of a sampler.
 
     The draws of chain ``i`` depend on ``random_state`` and ``i`` alone: more draws or
-    chains, other ``n_jobs``, or a stop in between change none of them.
+    chains, other ``n_jobs``, or an interruption change none of them.
 
     Parameters
     ----------
     sampler : Sampler
     n_draws : int, default=1000
-        Draws that each chain keeps.
+        Number of draws kept per chain.
     n_warmup : int, default=500
-        Steps before the first draw, not kept.
+        Warm-up steps before the first draw, which are discarded.
     n_chains : int, default=4
     thin : int, default=1
         Steps per draw.
     random_state : int, Generator, RandomState or None
     n_jobs : int, optional
-        Chains at a time, in threads (-1: one per core). It helps samplers that spend
-        their time in compiled code.
+        Number of chains run in parallel, in threads (-1: one per core). It helps
+        samplers that spend their time in compiled code.
     checkpoint : str or Path, optional
-        A file that is written every half minute, at the end and at Ctrl-C. If it is
-        there already the run goes on from it, with the generators in it; a damaged one
-        is refused.
+        File that is written every half minute, at the end and at Ctrl-C. If it exists,
+        the run continues from it, with its generators; a damaged one is refused.
     progress : bool, default=False
-        Whether to show on stderr how far the run has come.
+        Whether to show progress on stderr.
 
     Returns
     -------
     Chains
-        After Ctrl-C, with the draws that all chains have made.
+        After Ctrl-C, with the draws that all chains have completed.
 
     Warns
     -----
     PoorMixingWarning
-        Chains disagree (R-hat above 1.01) or are worth fewer than 100 draws each.
+        R-hat is above 1.01, or the effective sample size below 100 per chain.
     InterruptedFitWarning
         The run was stopped by Ctrl-C.
     CheckpointWarning
-        The checkpoint could not be written. The run goes on and tries again at the
+        The checkpoint could not be written. The run continues and tries again at the
         next save; all draws are returned.
     """
     least = {"n_draws": 1, "n_warmup": 0, "n_chains": 1, "thin": 1}
@@ -227,13 +226,13 @@ def _rounds(
     path: Path | None,
     visible: bool,
 ) -> Iterator[None]:
-    """Take all chains forward, part by part."""
+    """Advance all chains, part by part."""
     from joblib import effective_n_jobs
 
     end = plan.n_warmup + n_draws
     targets = sorted({end * (i + 1) // ROUNDS for i in range(ROUNDS)})
     stop, saved = threading.Event(), time.monotonic()
-    # Not joblib: after Ctrl-C it leaves its threads at work on the chains.
+    # Not joblib, whose threads keep working on the chains after Ctrl-C.
     with ThreadPoolExecutor(min(effective_n_jobs(n_jobs), plan.n_chains)) as pool:
         for target in show_progress(targets, len(targets), "sampling", visible):
             work = [
@@ -253,14 +252,14 @@ def _rounds(
 
 
 def _collect(running: list[_Chain], n_draws: int) -> Chains:
-    """Draws as arrays, cut to what all chains have."""
+    """Draws as arrays, truncated to the number that all chains have."""
     draws = _stack([chain.draws[:n_draws] for chain in running])
     info = _stack([chain.info[:n_draws] for chain in running])
     return Chains(draws, info, [chain.now.state for chain in running])
 
 
 def _stack(rows: list[list[dict[str, Any]]]) -> dict[str, np.ndarray]:
-    """From chains of dicts to a dict of arrays (n_chains, n_draws, ...)."""
+    """Dict of arrays (n_chains, n_draws, ...) from lists of dicts, one per chain."""
     names = rows[0][0] if rows[0] else {}
     return {k: np.array([[row[k] for row in chain] for chain in rows]) for k in names}
 
@@ -285,9 +284,9 @@ def _warn_if_poor(chains: Chains) -> None:
 
 
 def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
-    """Write where all chains stand; draws beyond that are made again.
+    """Write the current position of all chains; draws beyond it are made again.
 
-    A full disk is no reason to lose what is in memory.
+    Failure is only a warning, so that a full disk does not lose draws in memory.
     """
     chains = []
     for chain in running:
@@ -370,7 +369,7 @@ def _equal(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def _read_state(content: dict[str, Any], like: Any) -> Any:
-    """A state of the same kind as another one."""
+    """State with the types and dimensions of another one."""
     state = type(like)(**content)
     for name, value, other in zip(state._fields, state, like):
         found, expected = np.asarray(value), np.asarray(other)

@@ -1,4 +1,4 @@
-"""Chains in a file from which they go on to the same bits."""
+"""Checkpoint files, from which chains continue bit for bit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from clearwood.exceptions import ModelFormatError
 
 SCHEMA = "clearwood.chains/2"
 OLDER = b'{"schema": "clearwood.chains/1",'
-"""How files began that have no checksum."""
+"""Start of files of the older format, which has no checksum."""
 
 WHOLE = re.compile(
     rb'\{"schema": "%s", "sha256": "([0-9a-f]{64})",\n"content": (.*)\}\n'
     % re.escape(SCHEMA.encode()),
     re.DOTALL,
 )
-"""A file: JSON, and as fixed as a checksum of the very bytes needs it."""
+"""A complete file: JSON in a fixed layout, as the checksum covers its bytes."""
 
 
 def write_checkpoint(path: Path, content: dict[str, Any]) -> None:
-    """Write JSON values and arrays; a reader sees the old file or this one."""
+    """Write JSON values and arrays; readers see either the old or the new file."""
     text = json.dumps(content, default=_pack)
     digest = hashlib.sha256(text.encode()).hexdigest()
     head = f'{{"schema": "{SCHEMA}", "sha256": "{digest}",\n"content": '
@@ -37,13 +37,13 @@ def write_checkpoint(path: Path, content: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """Read what :func:`write_checkpoint` wrote.
+    """Read a file written by :func:`write_checkpoint`.
 
     Raises
     ------
     ModelFormatError
-        The file is no checkpoint, or any of its bytes is not as it was written:
-        chains that go on from other draws would say nothing of it.
+        The file is no checkpoint, or any of its bytes has changed: chains continued
+        from damaged draws would show no sign of it.
     """
     data = read_bytes(path)
     parts = WHOLE.fullmatch(data)
@@ -85,11 +85,11 @@ def _pack(value: Any) -> Any:
 
 
 def _unpack(value: dict[str, Any]) -> Any:
-    """An array where the dict holds one; sizes must agree before it is made."""
+    """Decode a dict that holds an array; sizes are checked before it is created."""
     if value.keys() != {"dtype", "shape", "data"}:
         return value
     try:
-        # numpy reads far more than names of types, and fails in many ways.
+        # numpy accepts far more than names of types, and fails in many ways.
         if not re.fullmatch("[<>|][biuf][0-9]{1,2}", value["dtype"]):
             raise ValueError(f"dtype {value['dtype']!r}")
         dtype = np.dtype(value["dtype"])
@@ -102,7 +102,7 @@ def _unpack(value: dict[str, Any]) -> Any:
     size = dtype.itemsize
     for n in shape:
         size *= n
-    # Without the second, empty arrays could claim any number of rows.
+    # Without the second condition, empty arrays could declare any number of rows.
     if size != len(data) or max(shape, default=0) > len(data):
         raise ValueError(f"an array should have {size} bytes, found {len(data)}")
     return np.frombuffer(data, dtype=dtype).reshape(shape).copy()

@@ -1,4 +1,4 @@
-"""What a sampler has to be."""
+"""Protocol of samplers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 
 class Sampler(Protocol):
-    """A Markov chain as three functions without memory of their own.
+    """Protocol of a Markov chain sampler: three functions without internal state.
 
-    A state is a named tuple of arrays and numbers, and all there is to know of a chain;
-    what a step reports is a named tuple of numbers. Every random number comes from the
-    generator that is passed in. So a chain can be stopped after any step and go on
-    later, elsewhere, to the same bits.
+    A state is a named tuple of arrays and numbers that describes a chain completely;
+    the statistics of a step are a named tuple of numbers. Every random number comes
+    from the generator that is passed in. So a chain can be stopped after any step and
+    continued later, elsewhere, bit for bit.
 
-    A sampler may keep what it has computed before, as long as that changes no result.
+    A sampler may cache intermediate results, as long as that changes no draw.
 
     Examples
     --------
-    A random walk on the whole numbers, drawn towards zero:
+    A random walk on the integers with a drift towards zero:
 
     >>> from typing import NamedTuple
     >>> class State(NamedTuple):
@@ -46,29 +46,29 @@ class Sampler(Protocol):
     """
 
     fingerprint: str
-    """Names the problem, data and settings; a checkpoint of another one is refused."""
+    """Identifies problem, data and settings; a checkpoint of another one is refused."""
 
     def init(self, rng: np.random.Generator) -> Any:
-        """A state to start from."""
+        """Draw an initial state."""
 
     def step(self, rng: np.random.Generator, state: Any) -> tuple[Any, Any]:
-        """One step: the next state, and what there is to say of the step."""
+        """Make one step: the next state, and statistics of the step."""
 
     def record(self, state: Any) -> Mapping[str, Any]:
-        """What to keep of a state: arrays and numbers of the same shapes every time.
+        """Quantities to keep of a state: arrays and numbers, always of the same shapes.
 
-        Floating-point records are judged by R-hat and effective sample size; integers
-        (labels, say) are only kept.
+        Floating-point records are diagnosed by R-hat and effective sample size;
+        integers (such as labels) are only kept.
         """
 
 
 def fingerprint_of(*parts: Any) -> str:
-    """A short text that differs when any array or setting does.
+    """Hash of arrays and settings, as a short text.
 
     Parameters
     ----------
     *parts : ndarray or any
-        What is no array counts by its ``repr``.
+        Anything but an array is hashed by its ``repr``.
 
     Examples
     --------

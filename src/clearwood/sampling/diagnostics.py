@@ -1,4 +1,4 @@
-"""Do chains agree, and what are they worth? After Vehtari et al. (2021)."""
+"""Convergence diagnostics and effective sample size, after Vehtari et al. (2021)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 
 class Diagnosis(NamedTuple):
-    """What the draws of one quantity say.
+    """Summary and convergence diagnostics of the draws of one quantity.
 
     Attributes
     ----------
     mean, sd : float
-        Over all chains.
+        Mean and standard deviation over all chains.
     mcse : float
-        Standard error of the mean, from the effective sample size.
+        Monte Carlo standard error of the mean, from the effective sample size.
     rhat : float
-        Split, rank-normalised; 1 for chains that agree.
+        Rank-normalised split R-hat; 1 for chains that agree.
     ess : float
-        How many independent draws these are worth (bulk).
+        Bulk effective sample size: the equivalent number of independent draws.
     """
 
     mean: float
@@ -30,7 +30,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(draws: np.ndarray) -> Diagnosis:
-    """Judge the draws of one quantity, of shape (n_chains, n_draws)."""
+    """Summarize the draws of one quantity, of shape (n_chains, n_draws)."""
     ess = bulk_ess(draws)
     plain = _ess(_split(draws))
     sd = float(draws.std(ddof=1)) if draws.size > 1 else np.nan
@@ -39,7 +39,7 @@ def diagnose(draws: np.ndarray) -> Diagnosis:
 
 
 def split_rhat(draws: np.ndarray) -> float:
-    """Rank-normalised split R-hat: the larger one of location and of spread.
+    """Rank-normalised split R-hat: the larger of those for location and scale.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def split_rhat(draws: np.ndarray) -> float:
 
 
 def bulk_ess(draws: np.ndarray) -> float:
-    """Effective sample size for the centre of the distribution.
+    """Effective sample size for the centre of the distribution (bulk ESS).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def bulk_ess(draws: np.ndarray) -> float:
 
 
 def _split(draws: np.ndarray) -> np.ndarray:
-    """Both halves of each chain as chains of their own; an odd one out is dropped."""
+    """Halves of each chain as separate chains, without the middle draw if odd."""
     half = draws.shape[1] // 2
     return np.concatenate([draws[:, :half], draws[:, draws.shape[1] - half :]])
 
@@ -116,7 +116,7 @@ def _rhat(chains: np.ndarray) -> float:
 
 
 def _ess(chains: np.ndarray) -> float:
-    """Total draws over their autocorrelation time, by Geyer's monotone sequence."""
+    """Draws divided by their autocorrelation time, by Geyer's monotone sequence."""
     m, n = chains.shape
     if n < 2:
         return float("nan")
@@ -129,7 +129,7 @@ def _ess(chains: np.ndarray) -> float:
         variance += chains.mean(axis=1).var(ddof=1)
     rho = 1.0 - (within - covariance.mean(axis=0)) / variance
     rho[0] = 1.0
-    # Sums of neighbours are positive and fall, up to noise; behind that is only noise.
+    # Sums of adjacent pairs are positive and decrease; the rest is noise.
     pairs = rho[: n - n % 2].reshape(-1, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)
     k = int(negative[0]) if len(negative) else len(pairs)

@@ -1,4 +1,4 @@
-"""Draws for ArviZ, its plots and its other diagnostics."""
+"""Export of draws to ArviZ, for its plots and its other diagnostics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def to_arviz(chains: Chains) -> Any:
-    """Hand the draws over to ArviZ.
+    """Convert draws to ArviZ.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""Draws of the set of signal features, with all forests summed out.
+"""Markov chain on the set of signal features, with all forests summed out.
 
-Given the set, the sum over forests is a determinant; edges too weak to matter are left
-out, and it falls into factors, one for each component of features that the others tie
-together. A move changes few of them. They are summed anew, in logs and without a
-subtraction, so that no rounding piles up and weights of any size will do.
+Given the set, the sum over forests is a determinant. Without edges of negligible weight
+it factorizes over the connected components of the features, of which a move changes
+few. These are recomputed, in logs and without subtraction, so that rounding errors do
+not accumulate and weights of any size are allowed.
 
-A step is a sweep: Gibbs moves of every feature from one group to the other, and then of
-features together: clusters that strong edges tie, branches of the best forest of either
-group. So correlated noise, which no single feature can leave, moves at once.
+A step is a sweep: Gibbs moves of every feature from one group to the other, then of
+blocks of features: clusters connected by strong edges, and branches of the best forest
+of either group. So correlated noise, which no single feature can leave, moves at once.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3)
-"""Weights below which edges may be left out. The first is taken that leaves components
-of the size below; where not all gains are kept only the last one."""
+"""Weights below which edges may be left out. The first is used that leaves components
+below the size; where only some gains are kept, the last one."""
 
 MOST_TIED = 64
-"""Features that a component should have at most, and a cluster has."""
+"""Largest size of a component that is aimed at, and of a cluster."""
 
 MOST_TOGETHER = 128
-"""Features of a component above which a step would take too long."""
+"""Size of a component beyond which a step would take too long."""
 
 
 class SignalState(NamedTuple):
@@ -60,7 +60,7 @@ class SignalState(NamedTuple):
     ----------
     signal : ndarray of bool of shape (d,)
     log_joint : float
-        Log posterior of the set, up to a constant: that of ``ExactPosterior``.
+        Log posterior of the set, up to a constant, as in ``ExactPosterior``.
     """
 
     signal: np.ndarray
@@ -68,7 +68,7 @@ class SignalState(NamedTuple):
 
 
 class SignalInfo(NamedTuple):
-    """What a sweep did: features that changed sides."""
+    """Number of features that changed groups in a sweep."""
 
     changed: int
 
@@ -81,25 +81,25 @@ class SignalSampler:
     scores : Scores
     penalty : Penalty
     edges : tuple of Edges, optional
-        What ``strong_edges`` has found with a bound of log 1e-6 or less (log 1e-3 or
-        less for more than 2,000 features), where it is there already.
+        Result of ``strong_edges`` with a bound of log 1e-6 or less (log 1e-3 or less
+        for more than 2,000 features), if already computed.
     forest_starts : bool, default=True
-        Whether half of the chains start from the groups that suit the trees of the
+        Whether half of the chains start from the best groups for the trees of the
         maximum spanning forest. All others start from a random share of the features.
 
     Raises
     ------
     InputError
-        Strong edges tie more than 128 features together.
+        Strong edges connect more than 128 features.
 
     Attributes
     ----------
     edges : tuple of Edges
-        Those that are left.
+        The edges kept.
     dropped : float
         Largest total weight of the edges of one feature that are left out, in either
-        group. They could add at most twice this to its log odds, were all the others in
-        that group; most are not, so what they do is far less.
+        group. They could add at most twice this to its log odds, if all the other
+        features were in that group; most are not, so that the effect is far smaller.
 
     Examples
     --------
@@ -144,17 +144,17 @@ class SignalSampler:
             self._own, *self._graph, *self._blocks, forest_starts
         )
 
-    # The contract
+    # The Sampler protocol
 
     def init(self, rng: np.random.Generator) -> SignalState:
-        """Groups of the spanning forest, or at random; see ``forest_starts``."""
+        """Groups of the spanning forest, or random ones; see ``forest_starts``."""
         share = rng.random()
         if self.forest_starts and rng.random() < 0.5:
             return self.state_of(self._forest)
         return self.state_of(rng.random(len(self._forest)) < share)
 
     def state_of(self, signal: np.ndarray) -> SignalState:
-        """The state that a set is."""
+        """State of a given set of signal features."""
         never = np.empty(0)
         log_joint, _ = self._sweep(active_nodes(signal), never)
         return SignalState(signal, log_joint)
@@ -162,7 +162,7 @@ class SignalSampler:
     def step(
         self, rng: np.random.Generator, state: SignalState
     ) -> tuple[SignalState, SignalInfo]:
-        """One sweep over all features and all clusters."""
+        """Sweep over all features and all clusters."""
         active, d = active_nodes(state.signal), len(state.signal)
         draws = rng.random(len(self._blocks[0]) - 1)
         log_joint, _ = self._sweep(active, draws)
@@ -172,30 +172,30 @@ class SignalSampler:
         )
 
     def record(self, state: SignalState) -> dict[str, Any]:
-        """Log posterior, number of signal features, and the features."""
+        """Log posterior, number of signal features, and their indicators."""
         return {
             "log_joint": state.log_joint,
             "n_signal": float(state.signal.sum()),
             "signal": state.signal,
         }
 
-    # Reading draws
+    # Averages over draws
 
     def average(self, sets: np.ndarray) -> Averages:
-        """Probabilities of features and edges, better than their shares in the draws.
+        """Rao-Blackwellized probabilities of features and edges.
 
-        Every set gives the probability of each feature given all others, and of each
-        edge given the groups (Rao-Blackwell).
+        For every set, the probability of each feature given all others, and of each
+        edge given the groups, is averaged, which is more precise than counting draws.
 
         Parameters
         ----------
         sets : ndarray of bool of shape (..., d)
-            ``draws["signal"]`` of some chains.
+            ``draws["signal"]`` of one or more chains.
         """
         from scipy.sparse import csr_array
 
         d = sets.shape[-1]
-        # Where features without an edge are says nothing of any other.
+        # The group of a feature without edges carries no information on any other.
         degree = np.diff(self._graph[0])
         tied = np.flatnonzero(degree[:d] + degree[d:])
         some, count = np.unique(
@@ -223,11 +223,11 @@ class SignalSampler:
         )
 
     def _forest_start(self, trees: list[Any], clusters: list[list[int]]) -> np.ndarray:
-        """Every cluster in the group where its best forest has the larger weight."""
+        """Put each cluster into the group where its best forest weighs more."""
         own = self._own.reshape(2, -1)
         start = own[SIGNAL] > own[NOISE]
         inside = np.zeros(len(start), dtype=bool)
-        for cluster in clusters:  # those within others come before them
+        for cluster in clusters:  # nested ones come before those around them
             inside[cluster] = True
             gain = [
                 own[group, cluster].sum()
@@ -240,14 +240,14 @@ class SignalSampler:
 
 
 class Averages(NamedTuple):
-    """What draws of sets say; as in ``ExactPosterior``."""
+    """Averages over draws of sets; fields as in ``ExactPosterior``."""
 
     signal_probability: np.ndarray
     edge_probability: csr_array
 
 
 def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
-    """Without the weakest edges: so many that components are small."""
+    """Drop the weakest edges, so many that components are small."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -275,7 +275,7 @@ def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
 
 
 def _clusters(trees: list[Any]) -> list[list[int]]:
-    """Features that edges of falling weight, in either group, tie together."""
+    """Agglomerative clusters by edges of decreasing weight, in either group."""
     row, column, weight = (
         np.concatenate([getattr(tree, name) for tree in trees])
         for name in ("row", "col", "data")
@@ -294,7 +294,7 @@ def _clusters(trees: list[Any]) -> list[list[int]]:
 
 
 def _branches(forest: Any) -> Iterator[list[int]]:
-    """What every edge of a forest cuts off, the smaller side, and its two ends."""
+    """The smaller side that removing each edge cuts off, and the edge's two ends."""
     order, parent = (values.tolist() for values in rooted(forest))
     below, root = [[j] for j in range(len(parent))], list(range(len(parent)))
     for v in order:
@@ -311,7 +311,7 @@ def _branches(forest: Any) -> Iterator[list[int]]:
 
 
 def _blocks(trees: list[Any], clusters: list[list[int]]) -> list[list[int]]:
-    """All that moves at once: features, clusters, and parts of the best forests."""
+    """Blocks that move at once: features, clusters, branches of the best forests."""
     parts = clusters + [block for tree in trees for block in _branches(tree)]
     distinct = {tuple(sorted(block)) for block in parts}
     several = sorted(block for block in distinct if len(block) > 1)
@@ -319,6 +319,6 @@ def _blocks(trees: list[Any], clusters: list[list[int]]) -> list[list[int]]:
 
 
 def _concatenated(blocks: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Where each block begins, and all blocks."""
+    """Start of each block, and all blocks concatenated."""
     first = np.cumsum([0] + [len(block) for block in blocks])
     return first, np.array([j for block in blocks for j in block], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The scikit-learn face: from a table to graphs, and from graphs to predictions."""
+"""The scikit-learn estimator: from tables to graphs, and from these to predictions."""
 
 from __future__ import annotations
 
@@ -40,98 +40,100 @@ from clearwood.sbfc.samplers import (
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
 N_CHAINS, WARMUP = 4, 100
-"""Markov chains, and draws at the beginning of each that are not kept."""
+"""Number of Markov chains, and of warm-up draws that each discards."""
 
 NEARLY = np.finfo(float).tiny, 1 - np.finfo(float).epsneg
-"""The floating-point numbers beside 0 and 1."""
+"""The floating-point numbers next to 0 and 1."""
 
 MOST_WEIGHT = 1e12
-"""Of all rows: log gammas of larger numbers are not known to within some hundredths."""
+"""Bound on the total weight: beyond it log gammas have errors of some hundredths."""
 
 MOST_PAIRS = 2**27
-"""Counts at a time of a feature's levels, with those of all features and the class."""
+"""Counts at a time: levels of one feature by those of all features and the class."""
 
 
 class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
-    """Which features tell the class, and how they depend on each other.
+    """Bayesian classifier that selects features and finds their dependences.
 
-    Features are split into signal, which depends on the class, and noise, which does
-    not; in each of the two groups they form a forest of trees. The posterior
-    probability of such graphs chooses features, finds interactions and classifies, all
-    at once (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond,
-    Markov chains draw the groups, with all forests summed out.
+    Features are divided into signal, which depends on the class, and noise, which does
+    not; within each group they form a forest of trees. The posterior probability of
+    such graphs selects features, finds interactions and classifies at the same time
+    (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond, Markov
+    chains draw the groups, with all forests summed out.
 
-    Numbers are binned inside (`MDLPDiscretizer`), but those of at most five values have
-    a level for each; texts and declared categories are levels as they are. A missing
-    value is a level of its own where any was missing in the fit. Features that come out
+    Numeric features are discretized (`MDLPDiscretizer`), except that those with at most
+    five distinct values have a level for each; texts and categories are levels as they
+    are. Missing values are a level of their own if any occurred in the fit. Features
+    with a single level are excluded, and never signal.
     with a single level are set aside, and never signal.
 
     Parameters
     ----------
     sampler : {"auto", "exact", "collapsed", "original"}, default="auto"
         ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
-        ``target="undirected"``), ``"collapsed"`` draws groups of features, and
-        ``"original"`` draws graphs by the moves of the thesis. ``"auto"`` is exact
-        where that can be; else collapsed; else, for undirected trees, and where strong
-        edges tie too many features together to sum over their forests, original.
+        ``target="undirected"``), ``"collapsed"`` samples groups of features, and
+        ``"original"`` samples graphs by the moves of the thesis. ``"auto"`` is exact
+        where possible; else collapsed; else original: for undirected trees, and where
+        strong edges connect too many features to sum over their forests.
     prior : {"balanced", "thesis"}, default="balanced"
         In the thesis an edge between signal features costs less than one between noise
-        features, by the number of classes. That lifts clusters of correlated noise
-        into the signal, nearly surely where there are many features. ``"balanced"``
-        takes the higher price in both groups, and keeps them out.
+        features, by the number of classes. That moves clusters of correlated noise into
+        the signal, almost surely where there are many features. ``"balanced"`` uses the
+        higher cost in both groups, which keeps them out.
     alpha : float, default=5.0
-        Pseudo-counts that every feature has in all, before any row is seen.
+        Total pseudo-count of each feature in the Dirichlet prior.
     lambda_x, lambda_y : float, default=4.0, 1.0
-        What an edge, and a signal feature, costs a priori: in units of the log of the
-        number of columns, the last one over the number of classes.
+        Prior cost of an edge and of a signal feature, in units of the log of the number
+        of columns; the latter divided by the number of classes.
     target : {"rooted", "undirected"}, default="rooted"
-        Whether a tree of s features counts s times, once for every root, as in the
-        thesis; or once.
+        Whether a tree of s features counts s times, once per root, as in the thesis, or
+        once.
     smoothing : {"thesis", "dirichlet"}, default="thesis"
-        Probabilities in predictions. ``"thesis"``: counts, and one row more that is
-        spread as the feature is in all rows; ``"dirichlet"``: posterior means under
+        Estimates of conditional probabilities. ``"thesis"``: counts plus one row
+        distributed as the feature is overall; ``"dirichlet"``: posterior means under
         the prior of the scores.
     n_graphs : int, default=500
-        Graphs that are drawn for predictions.
+        Number of graphs drawn for predictions.
     n_draws : int, default=500
-        Draws of each of four chains, after a warm-up of 100; none in exact mode.
+        Draws of each of four chains, after a warm-up of 100; unused in exact mode.
     checkpoint : str or Path, default=None
-        File from which chains go on, if it is there; see `clearwood.sampling`.
+        File from which chains resume, if it exists; see `clearwood.sampling`.
     n_jobs : int, default=None
-        Chains at a time. The result does not depend on it.
+        Number of chains run in parallel. The result does not depend on it.
     verbose : bool, default=False
-        Show on stderr how far the chains have come.
+        Show the progress of the chains on stderr.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the chains and of the graphs.
+        Seed of the chains and of the graphs drawn.
 
     Attributes
     ----------
     signal_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a feature is signal. 0 where it has a single level;
-        else, but for shares of graphs drawn (``"original"``), between 0 and 1.
+        Posterior probability that a feature is signal. 0 for a single level; else
+        strictly between 0 and 1, except with ``"original"``, where it is a share of
+        graphs drawn.
     edge_probability_ : csr_array of shape (n_features, n_features)
         Posterior probability of an edge between two features; symmetric.
     log_evidence_ : float or None
         Log of the sum over all graphs of prior times likelihood, without the constants
-        of the prior and of the classes. None where that sum is not known: there are
-        chains.
+        of the prior and of the classes. None where it is unknown because chains were
+        used.
     graphs_ : list of FeatureForest
         Graphs drawn from the posterior.
     best_graph_ : FeatureForest
-        The most probable graph; of those in sight, where there are chains.
+        The most probable graph; with chains, of those examined.
     best_log_posterior_ : float
-        Its log probability, up to the constants that ``log_evidence_`` lacks.
+        Its log posterior, up to the constants that ``log_evidence_`` lacks.
     sampler_ : {"exact", "collapsed", "original"}
-        Where the posterior is from.
+        The sampler used.
     dropped_ : float
-        Edges too weak to matter are left out where there are chains: this is the
-        largest total weight of those of one feature. They could change its log odds by
-        at most twice this. 0 in exact mode.
+        With chains, edges of negligible weight are left out: the largest total weight
+        of those of one feature. They could change its log odds by at most twice this. 0
+        in exact mode.
     chains_ : Chains or None
-        The draws; ``sampling.to_arviz`` takes them. None in exact mode, and for a
-        classifier that was read from a file.
+        The draws, input of ``sampling.to_arviz``. None in exact mode, and for a
+        classifier loaded from a file.
     levels_ : LevelCoder
-        Which cell is of which level, and what levels are called.
+        Encoder of cells as levels, with the labels of levels.
     classes_ : ndarray
         Class labels.
 
@@ -208,29 +210,29 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> SelectiveBayesianForestClassifier:
-        """Find the posterior of the graphs, and draw some.
+        """Compute the posterior over graphs, and draw graphs from it.
 
-        Ctrl-C ends the chains early: what they have drawn by then is used.
+        Ctrl-C ends the chains early; the draws made so far are used.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Columns of texts, and those declared to be of categories (of numbers, too),
-            are categories; cells may be empty. Or a table that is read in blocks: the
-            path of Parquet files, a function that gives pandas frames,
-            a collection of Dask. Of more than 200,000 rows as many are drawn at random
-            to cut numbers; all are counted.
+            Text columns, and those declared categorical (also of numbers), are
+            categories; cells may be missing. Or a table read in blocks: the path of
+            Parquet files, a function that returns pandas frames, or a Dask collection.
+            Of more than 200,000 rows, a random sample of that size determines the bins;
+            all are counted.
         y : array-like of shape (n_samples,) or str
-            Class labels; of a table that is read in blocks, a column.
+            Class labels; for a table read in blocks, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each one stands for.
+            Weights of the rows, as numbers of repetitions.
 
         Returns
         -------
         self
         """
         table = self._read(X, y, sample_weight)
-        # Columns that do not vary say nothing, but count in the prior.
+        # Constant columns carry no information, but count in the prior.
         varies = np.flatnonzero(table.levels > 1)
         varied = table._replace(
             codes=table.codes[:, varies], levels=table.levels[varies]
@@ -264,7 +266,6 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
-        """Levels of all columns, and classes."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -275,7 +276,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
         weight = check_weight(sample.weight, X.shape[0])
-        # A row that does not count is as good as none.
+        # Rows of weight 0 are excluded.
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             X, y, weight = take_rows(X, counted), y[counted], weight[counted]
@@ -310,7 +311,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return _not_too_heavy(table)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
-        """What was found of the features that vary, for all columns."""
+        """Set the fitted attributes, with results for constant columns, too."""
         from scipy.sparse import coo_array
 
         d = len(self.levels_.n_levels)
@@ -318,7 +319,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         edges = found.edge_probability.tocoo()
         signal, edge = found.signal_probability, edges.data
         if found.sampler != "original":
-            # No graph is impossible; only sums of their probabilities round to 0 or 1.
+            # No graph is impossible; only sums of probabilities round to 0 or 1.
             signal, edge = signal.clip(*NEARLY), edge.clip(*NEARLY)
         self.signal_probability_[varies] = signal
         ends = varies[edges.row], varies[edges.col]
@@ -333,12 +334,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     # Reading
 
     def feature_ranking(self) -> list[tuple[str, float]]:
-        """All features with their signal probability, the most probable first.
+        """Rank all features by signal probability, the most probable first.
 
         Returns
         -------
         list of (str, float)
-            Features that are equally probable stay in the order of the columns.
+            Ties stay in the order of the columns.
         """
         check_is_fitted(self)
         order = np.argsort(-self.signal_probability_, kind="stable")
@@ -346,15 +347,15 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return [(names[j], float(p[j])) for j in order]
 
     def diagnose(self) -> dict[str, Diagnosis]:
-        """Whether the chains agree, and what they are worth.
+        """Convergence diagnostics of the chains.
 
         Returns
         -------
         dict of str to Diagnosis
-            R-hat, effective sample size and standard error of the log posterior, of
-            the number of signal features, and, by their names, of the features that
-            are signal in some draws only. Where there are no chains, in exact mode and
-            after `clearwood.load`, there is nothing to say.
+            R-hat, effective sample size and standard error of the log posterior, of the
+            number of signal features, and, by name, of the features that are signal in
+            some draws but not all. Empty where there are no chains: in exact mode and
+            after `clearwood.load`.
         """
         check_is_fitted(self)
         if self.chains_ is None:
@@ -373,56 +374,57 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     @warned_once()
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every class: the average over the graphs drawn.
+        """Class probabilities, averaged over the graphs drawn.
 
-        Cells of no level of the fit, missing ones among them, say nothing: their
-        feature is summed out, exactly.
+        Levels that did not occur in the fit, missing values among them, are summed out
+        exactly.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._averaged(X).probability
 
     @warned_once()
     @says_of_tables(shares=True)
     def predict_proba_error(self, X: Any) -> np.ndarray:
-        """Standard errors of `predict_proba`, as it averages over finitely many graphs.
+        """Monte Carlo standard errors of `predict_proba`.
 
-        More graphs, ``n_graphs``, make them smaller. Means of batches of graphs, which
-        may come from a chain, tell them; so with one graph they are NaN.
+        They are due to the finite number of graphs, and decrease with ``n_graphs``.
+        They are estimated from the means of batches of graphs, so that draws of a chain
+        are allowed; with one graph they are NaN.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._averaged(X).error
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
@@ -435,7 +437,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _not_too_heavy(table: CodedTable) -> CodedTable:
-    """A table whose scores are exact."""
+    """Check that total weights are small enough for exact scores."""
     total = 0.0 if table.weight is None else table.weight.sum()
     if total > MOST_WEIGHT:
         raise InputError(
@@ -446,7 +448,7 @@ def _not_too_heavy(table: CodedTable) -> CodedTable:
 
 
 def _widened(graph: FeatureForest, varies: np.ndarray, d: int) -> FeatureForest:
-    """A graph of some columns as one of all."""
+    """Extend a graph of the varying columns to all columns."""
     signal, parent = np.zeros(d, dtype=bool), np.full(d, -1)
     signal[varies] = graph.signal
     child = graph.parent >= 0

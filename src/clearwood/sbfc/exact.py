@@ -1,4 +1,4 @@
-"""The exact posterior of few features: a sum over all sets of signal features.
+"""The exact posterior for few features: a sum over all sets of signal features.
 
 Given the set, the sum over all forests is a determinant (matrix-tree theorem).
 """
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_FEATURES = {"rooted": 16, "undirected": 5}
-"""Beyond, the sets (or forests) are too many."""
+"""Largest number of features: beyond, there are too many sets (or forests)."""
 
 LEAST = 1e-20
-"""Sets less probable than this, beside the best one, are left out."""
+"""Sets less probable than this, relative to the best one, are left out."""
 
 
 class ExactPosterior(NamedTuple):
-    """What the data say of the graph.
+    """Posterior over graphs, from a sum over all of them.
 
     Attributes
     ----------
     log_evidence : float
-        Without that of the classes, and without the prior's constant.
+        Log evidence, without that of the classes and the prior's constant.
     signal_probability : ndarray of shape (d,)
     edge_probability : csr_array of shape (d, d)
-        Of an edge in either group; both ways.
+        Posterior probability of an edge in either group; symmetric.
     edge_in_signal : csr_array of shape (d, d)
-        Of an edge between two signal features.
+        Posterior probability of an edge between two signal features.
     sets : ndarray of bool of shape (n_sets, d)
-        Signal features, the most probable set first.
+        Signal features of each set, the most probable set first.
     set_probability : ndarray of shape (n_sets,)
     """
 
@@ -53,16 +53,16 @@ class ExactPosterior(NamedTuple):
 def exact_posterior(
     scores: Scores, penalty: Penalty, target: str = "rooted"
 ) -> ExactPosterior:
-    """Sum over all graphs.
+    """Compute the posterior by summing over all graphs.
 
     Parameters
     ----------
     scores : Scores
-        Of at most 16 features.
+        Scores of at most 16 features.
     penalty : Penalty
     target : {"rooted", "undirected"}
         Whether a tree of s nodes counts s times, as in the thesis, or once; the latter
-        for at most 5 features, as it has no determinant.
+        for at most 5 features, as no determinant exists for it.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def exact_posterior(
     numbers = np.arange(everything + 1)
     inside = (numbers[:, None] >> np.arange(d) & 1).astype(bool)
     log_joint = np.where(inside, alone[SIGNAL], alone[NOISE]).sum(axis=1)
-    # The complement of a set has the other bits: the list in reverse.
+    # The complement of a set has the inverted bits: the list in reverse.
     log_joint += log_sums(log_weight[NOISE])[::-1] + log_sums(log_weight[SIGNAL])
 
     order = np.argsort(-log_joint, kind="stable")
@@ -113,11 +113,11 @@ def _both_ways(lower: np.ndarray) -> np.ndarray:
     return lower + lower.T
 
 
-# Trees that count once: no determinant, so forest by forest
+# Trees that count once: no determinant, so a sum over forests
 
 
 def _forests(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """All forests on d nodes, as masks of the edges below the diagonal; these edges."""
+    """All forests on d nodes, as masks of edges below the diagonal; these edges."""
     pairs = list(zip(*np.tril_indices(d, -1)))
     found = []
     for size in range(d):
@@ -134,7 +134,7 @@ def _forests(d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _log_weights(log_weight: np.ndarray, number: int) -> np.ndarray:
-    """Of every forest, minus infinity where an edge leaves the set."""
+    """Log weight of every forest, minus infinity where an edge leaves the set."""
     forests, pairs = _forests(len(log_weight))
     inside = (number >> pairs & 1).all(axis=1)
     values = np.where(inside, log_weight[pairs[:, 0], pairs[:, 1]], -np.inf)
@@ -165,4 +165,4 @@ SUMS = {
     "rooted": (log_sums_of_sets, edges_of_sets),
     "undirected": (_log_sums_once, _edges_once),
 }
-"""How to sum over the forests of every set, and to average their edges."""
+"""By target: the log sums over forests of every set, and the average of their edges."""

@@ -1,7 +1,8 @@
-"""Feature graphs: the record, the best one of a signal group, and random ones.
+"""Feature graphs: the class, the best graph of a signal group, and random graphs.
 
-Given the groups, rooted forests come with the product of their edges' weights, so that
-they are drawn exactly, by elimination, and the best is a maximum spanning forest.
+Given the groups, rooted forests have a probability proportional to the product of their
+edge weights, so that they are drawn exactly, by elimination, and the best is a maximum
+spanning forest.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ if TYPE_CHECKING:
     from clearwood.sbfc.scores import Edges, Penalty, Scores
 
 NEGLIGIBLE = 1e-4
-"""Edges that so small a part of the random forests have are left out."""
+"""Edges that occur in less than this share of the random forests are left out."""
 
 WEAKEST_OF_MANY = -16.0
-"""Where the bound would keep edges by the hundred million."""
+"""The same, where that bound would keep hundreds of millions of edges."""
 
 MOST_NAMED = 20
-"""Features without an edge that are named in each group."""
+"""Number of features without an edge that are listed in each group."""
 
 ROWS_AT_A_TIME = 256
-"""Rows of the table of gains that are looked at together."""
+"""Rows of the matrix of gains that are processed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureForest:
-    """Features in two groups, each a forest of trees.
+    """Feature graph: two groups of features, each a forest of trees.
 
     Attributes
     ----------
     signal : ndarray of bool of shape (d,)
-        Whether the class is a parent of a feature.
+        Whether the class is a parent of each feature.
     parent : ndarray of int32 of shape (d,)
-        The feature that is the other parent, of the same group; -1 for roots.
+        The other parent of each feature, in the same group; -1 for roots.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class FeatureForest:
         if len(split):
             return f"feature {split[0]} and its parent are in different groups"
         above = parent.copy()
-        for _ in range(d.bit_length()):  # twice as far up every time
+        for _ in range(d.bit_length()):  # pointer doubling
             above = np.where(above < 0, -1, above[above])
         return "features are their own ancestors" if (above >= 0).any() else ""
 
@@ -91,13 +92,13 @@ class FeatureForest:
 
     @property
     def edges(self) -> np.ndarray:
-        """Child and parent of every edge: an array of shape (n_edges, 2)."""
+        """Child and parent of every edge, an array of shape (n_edges, 2)."""
         child = np.flatnonzero(self.parent >= 0)
         return np.column_stack([child, self.parent[child]])
 
     @property
     def tree_sizes(self) -> np.ndarray:
-        """Number of features in every tree, in the order of the roots."""
+        """Number of features in each tree, in the order of the roots."""
         root, above = np.arange(len(self.parent)), self.parent
         while (above >= 0).any():
             root = np.where(above >= 0, above, root)
@@ -105,12 +106,12 @@ class FeatureForest:
         return np.bincount(root, minlength=len(root))[self.parent < 0]
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """The trees as indented text, the first features without an edge on one line.
+        """Text of the trees, indented; the first features without an edge on one line.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Of the features; by default x0, x1, ...
+            Feature names; by default x0, x1, ...
         """
         called = [f"x{j}" for j in range(len(self.parent))] if names is None else names
         children: dict[int, list[int]] = {}
@@ -134,7 +135,7 @@ class FeatureForest:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold.
+        """Dict of plain types, for JSON.
 
         Examples
         --------
@@ -151,9 +152,9 @@ class FeatureForest:
 def log_posterior(
     graph: FeatureForest, scores: Scores, penalty: Penalty, target: str = "rooted"
 ) -> float:
-    """Log prior and log likelihood of a graph (2.3.1), without their constants.
+    """Log posterior of a graph (2.3.1), up to constants.
 
-    These are P(y) and what makes the prior sum to 1. With ``target="undirected"`` a
+    These are P(y) and the normalization of the prior. With ``target="undirected"`` a
     tree of s features has 1 / s of its weight at each of its roots.
 
     Examples
@@ -181,11 +182,12 @@ def log_posterior(
 
 
 def weakest_edge(n_features: int) -> float:
-    """A log weight below which edges may be left out.
+    """Log weight below which edges may be left out.
 
-    An edge is in a random forest at most as often as twice its weight, so fewer than
-    one graph of 10,000 has any that was left out. This holds for up to 2,000 features;
-    with more of them each such edge is in fewer than one graph of four million.
+    The share of random forests with an edge is at most twice its weight, so that fewer
+    than one graph in 10,000 has any that was left out. This holds for up to 2,000
+    features; with more of them each such edge is in fewer than one graph in four
+    million.
 
     Examples
     --------
@@ -197,13 +199,13 @@ def weakest_edge(n_features: int) -> float:
 
 
 def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
-    """The most likely graph with given groups; trees start at their first features.
+    """The most probable graph with given groups; the first features are the roots.
 
     Parameters
     ----------
     signal : ndarray of bool of shape (d,)
     edges : tuple of Edges
-        Of the noise and of the signal, at least all those of positive log weight, from
+        Noise and signal edges, at least all those of positive log weight, from
         ``scores.strong_edges``.
 
     Examples
@@ -225,22 +227,22 @@ def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
 
 
 def heaviest_forest(log_weight: csr_array, inside: np.ndarray) -> Any:
-    """Edges worth having of the maximum spanning forest on some features (COO)."""
+    """Maximum spanning forest on some features, of positive log weights (COO)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     every = log_weight.tocoo()
     good = (every.data > 0.0) & inside[every.row] & inside[every.col]
-    # SciPy 1.15 knows trees of 32-bit indices only.
+    # Trees of SciPy 1.15 take 32-bit indices only.
     ends = np.array([every.row[good], every.col[good]], dtype=np.int32)
     costs = coo_array((-every.data[good], tuple(ends)), shape=every.shape)
     return -minimum_spanning_tree(costs.tocsr()).tocoo()
 
 
 def rooted(forest: Any) -> tuple[np.ndarray, np.ndarray]:
-    """An order in which parents come before their children, and the parents.
+    """Order in which parents precede their children, and the parents.
 
-    Every tree starts at its first feature.
+    Every tree is rooted at its first feature.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -248,7 +250,7 @@ def rooted(forest: Any) -> tuple[np.ndarray, np.ndarray]:
     d = forest.shape[0]
     _, tree = connected_components(forest, directed=False)
     first = np.unique(tree, return_index=True)[1]
-    # The ground, node d, is tied to all of these.
+    # Node d is an artificial root, connected to all of these.
     row = np.concatenate([forest.row, np.full(len(first), d)])
     ends = row, np.concatenate([forest.col, first])
     whole = coo_array((np.ones(len(row)), ends), shape=(d + 1, d + 1)).tocsr()
@@ -259,7 +261,7 @@ def rooted(forest: Any) -> tuple[np.ndarray, np.ndarray]:
 def both_layers(
     edges: tuple[Edges, Edges],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One graph of 2 d nodes: feature j is node j in the noise, j + d in the signal.
+    """Graph of 2 d nodes: feature j is node j in the noise and j + d in the signal.
 
     Returns
     -------
@@ -277,22 +279,22 @@ def both_layers(
 
 
 def active_nodes(signal: np.ndarray) -> np.ndarray:
-    """The nodes of both layers that are there."""
+    """Nodes of ``both_layers`` that exist in a graph with this signal group."""
     return np.concatenate([~signal, signal])
 
 
 def draw_graphs(
     signals: Iterable[np.ndarray], edges: tuple[Edges, Edges], random_state: Any = None
 ) -> list[FeatureForest]:
-    """A random graph for each of some signal groups, of the rooted target.
+    """Draw a random graph for each of several signal groups, for the rooted target.
 
-    The time grows with the cube of the number of features that edges tie together.
+    The time is cubic in the number of features that edges connect.
 
     Parameters
     ----------
     signals : iterable of ndarray of bool of shape (d,)
     edges : tuple of Edges
-        Of the noise and of the signal; a forest has none but these.
+        Noise and signal edges; forests are made of these only.
     random_state : int, Generator, RandomState or None
 
     Examples

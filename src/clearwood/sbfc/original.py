@@ -1,7 +1,7 @@
-"""Chains of graphs by the moves of the thesis (2.3.2).
+"""Markov chain on graphs with the moves of the thesis (2.3.2).
 
-They change graphs one by one, where sums over all forests are not wanted: for other
-targets, and to see what the thesis has seen.
+Graphs change one by one, for targets without a sum over all forests, and to reproduce
+the thesis.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from clearwood.sbfc.graphs import FeatureForest, weakest_edge
 from clearwood.sbfc.scores import Edges, Penalty, Scores, strong_edges
 
 TREES_SWITCHED = 10
-"""Trees that each iteration proposes to switch: the thesis' k."""
+"""Number of trees proposed for a switch in each iteration: the thesis' k."""
 
 
 class GraphState(NamedTuple):
-    """A graph.
+    """A graph and its log posterior.
 
     Attributes
     ----------
     signal : ndarray of bool of shape (d,)
     parent : ndarray of int32 of shape (d,)
     log_posterior : float
-        Log prior and log likelihood, without their constants.
+        Log posterior up to constants.
     """
 
     signal: np.ndarray
@@ -36,12 +36,12 @@ class GraphState(NamedTuple):
 
 
 class MovesInfo(NamedTuple):
-    """What the iterations of a step did.
+    """Acceptance rates of the iterations of a step.
 
     Attributes
     ----------
     switched : float
-        Share of the trees proposed that went to the other group.
+        Share of the proposed trees that switched groups.
     reassigned : float
         Share of the iterations that gave a subtree another parent or group.
     """
@@ -53,9 +53,9 @@ class MovesInfo(NamedTuple):
 class OriginalSampler:
     """A Markov chain on graphs, for ``clearwood.sampling.run_chains``.
 
-    An iteration proposes the other group for ten trees (Switch Trees), then gives the
-    subtree of a random feature a new parent or none, by its exact conditional (Reassign
-    Subtree), in a tree whose root was drawn anew (Pivot Trees).
+    An iteration proposes the other group for ten trees (Switch Trees), then draws a new
+    parent or none for the subtree of a random feature from its exact conditional
+    (Reassign Subtree), in a tree whose root was drawn anew (Pivot Trees).
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ class OriginalSampler:
     target : {"rooted", "undirected"}, default="rooted"
         Whether a tree of s features counts s times, as in the thesis, or once.
     edges : tuple of Edges, optional
-        What ``strong_edges`` has found with the bound of ``weakest_edge`` or less,
-        where it is there already.
+        Result of ``strong_edges`` with the bound of ``weakest_edge`` or less, if
+        already computed.
     thin : int, default=50
-        Iterations of a step, as far apart as the graphs that the thesis keeps.
+        Iterations per step: the thinning interval of the thesis.
 
     Examples
     --------
@@ -102,23 +102,23 @@ class OriginalSampler:
         self.fingerprint = fingerprint_of(self.alone, *flat, target, thin)
 
     def init(self, rng: np.random.Generator) -> GraphState:
-        """No edges, and any share of the features in the signal: far apart."""
+        """Overdispersed start: no edges, any share of the features in the signal."""
         signal = rng.random(self.alone.shape[1]) < rng.random()
         return self.state_of(FeatureForest(signal, np.full(len(signal), -1)))
 
     def state_of(self, graph: FeatureForest) -> GraphState:
-        """The state that a graph is."""
+        """State of a given graph."""
         return self._moved(graph.signal, graph.parent, 0, np.random.default_rng(0))[0]
 
     def step(
         self, rng: np.random.Generator, state: GraphState
     ) -> tuple[GraphState, MovesInfo]:
-        """Some iterations."""
+        """Run ``thin`` iterations."""
         return self._moved(state.signal, state.parent, self.thin, rng)
 
     def record(self, state: GraphState) -> dict[str, Any]:
         """The graph, its log posterior and its number of signal features."""
-        # A checkpoint may hold what is no forest; here that shows before a step.
+        # A checkpoint may hold an invalid forest, which is refused here, before a step.
         FeatureForest(state.signal, state.parent)
         return {
             "log_posterior": state.log_posterior,
@@ -143,7 +143,7 @@ class OriginalSampler:
 
 
 def _sorted_rows(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A sparse table as starts of rows, columns in order, and values."""
+    """Row pointers, sorted column indices and values of a sparse matrix."""
     if not table.has_sorted_indices:
         table = table.sorted_indices()
     return table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data

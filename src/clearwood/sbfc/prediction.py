@@ -1,4 +1,4 @@
-"""Classes predicted by the average over graphs (2.3.4)."""
+"""Class probabilities averaged over graphs (2.3.4)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.scores import CodedTable
 
 BATCHES = 20
-"""Batches of graphs; what their means differ by is the error of the average."""
+"""Number of batches of graphs; the variance of their means gives the standard error."""
 
 
 class Averaged(NamedTuple):
-    """Class probabilities of rows.
+    """Class probabilities of rows, with Monte Carlo errors.
 
     Attributes
     ----------
     probability : ndarray of shape (n, n_classes)
     error : ndarray of shape (n, n_classes)
-        Monte Carlo standard error: how far the average over all graphs may be away.
-        Batches of graphs that follow one another tell it, so that they may come from a
-        chain. NaN with one graph.
+        Monte Carlo standard error relative to the average over all graphs, estimated
+        from batches of consecutive graphs, so that draws of a chain are allowed. NaN
+        with one graph.
     """
 
     probability: np.ndarray
@@ -34,31 +34,31 @@ class Averaged(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GraphAverage:
-    """What is needed of graphs and of the rows in training to predict classes.
+    """Conditional probability tables that predict classes, averaged over graphs.
 
     Attributes
     ----------
     log_class : ndarray of shape (n_classes,)
-        Log probability of every class.
+        Log probability of each class.
     feature : ndarray of int of shape (n_used,)
-        Features that are signal in any graph; all below count by these.
+        Features that are signal in any graph; all indices below refer to these.
     levels : ndarray of int of shape (n_used,)
-        Numbers of levels.
+        Number of levels of each.
     known : ndarray of bool of shape (levels.sum(),)
-        Levels that rows in training have, feature after feature.
+        Levels that occur in training rows, feature after feature.
     child, parent : ndarray of int of shape (n_conditionals,)
         Features of the distinct conditional distributions; parent -1 for none.
     start : ndarray of int of shape (n_conditionals + 1,)
-        Where the cells of each begin: level of the child by level of the parent.
+        Start of the cells of each: level of the child by level of the parent.
     log_table : ndarray of shape (n_cells, n_classes)
         Log probability of the child's level, given the parent's and the class.
     graph_start : ndarray of int of shape (n_graphs + 1,)
-        Where the conditionals of each distinct graph begin.
+        Start of the conditionals of each distinct graph.
     entry, above : ndarray of int
-        Conditionals of the graphs, children before their parents, and at which place of
-        its graph that of the parent stands (-1: none).
+        Conditionals of the graphs, children before their parents, and the position in
+        its graph of the parent's (-1: none).
     draws : ndarray of int of shape (n_draws,)
-        The distinct graphs in the order in which they were drawn.
+        Indices of the distinct graphs, in the order in which they were drawn.
     """
 
     log_class: np.ndarray
@@ -75,11 +75,11 @@ class GraphAverage:
     draws: np.ndarray
 
     def predict(self, codes: np.ndarray) -> Averaged:
-        """Average the class probabilities under each graph, each draw counting once.
+        """Average the class probabilities of the graphs, each draw counting once.
 
-        Levels that no row in training has, and negative codes, say that the value is
-        not known: it is summed out exactly, over the tree that the feature is in. (That
-        a value was missing may be a level of its own, if it was in training.)
+        Levels that occur in no training row, and negative codes, are unknown values:
+        they are summed out exactly, over the tree of the feature. (Missing values are a
+        level of their own if any occurred in training.)
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ def average_graphs(
     smoothing: str = "thesis",
     alpha: float = 5.0,
 ) -> GraphAverage:
-    """Put together what graphs, drawn from their posterior, predict.
+    """Build the averaged predictor of graphs drawn from their posterior.
 
     Only the signal matters. Equal graphs, and equal conditional distributions in
     different graphs, are kept once.
@@ -115,12 +115,12 @@ def average_graphs(
     Parameters
     ----------
     graphs : sequence of FeatureForest
-        As drawn, not weighted: a graph that is twice as likely comes twice as often.
+        As drawn, unweighted: one that is twice as probable occurs twice as often.
     table : CodedTable
-        The rows in training.
+        The training rows.
     smoothing : {"thesis", "dirichlet"}, default="thesis"
-        Counts with the overall shares of the child's levels added as one row for each
-        level of the parent, or posterior means under the prior of the scores.
+        Counts plus one row per level of the parent, distributed as the child's levels
+        are overall, or posterior means under the prior of the scores.
     alpha : float, default=5.0
         Pseudo-count of that prior.
 
@@ -149,11 +149,11 @@ def average_graphs(
 def arrange(
     graphs: Sequence[FeatureForest], levels: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Those parts of a ``GraphAverage`` that graphs and numbers of levels tell."""
+    """Fields of ``GraphAverage`` that depend on graphs and numbers of levels only."""
     distinct: dict[bytes, int] = {}
     draws, different = [], []
     for graph in graphs:
-        # The parents of noise say nothing here.
+        # Parents within the noise are irrelevant here.
         key = np.where(graph.signal, graph.parent, -2).tobytes()
         if key not in distinct:
             distinct[key] = len(distinct)
@@ -170,7 +170,7 @@ def arrange(
             entry.append(conditionals.setdefault(pair, len(conditionals)))
             above.append(place[pair[1]])
         graph_start.append(len(entry))
-    position = np.full(len(levels) + 1, -1)  # the last one: of no parent
+    position = np.full(len(levels) + 1, -1)  # the last entry is for no parent
     position[feature] = np.arange(len(feature))
     ends = np.array(list(conditionals), dtype=np.int64).reshape(-1, 2)
     width = np.append(levels, 1)[ends[:, 1]]
@@ -201,7 +201,7 @@ def _log_class(table: CodedTable, smoothing: str, alpha: float) -> np.ndarray:
     count = np.bincount(table.y, table.weight, table.n_classes).astype(float)
     if smoothing == "dirichlet":
         count += alpha / table.n_classes
-    with np.errstate(divide="ignore"):  # a class of no row
+    with np.errstate(divide="ignore"):  # a class without rows
         return np.log(count / count.sum())
 
 
@@ -217,18 +217,17 @@ def _log_conditional(
     size = v * width * table.n_classes
     count = np.bincount(cell * table.n_classes + y, table.weight, size)
     count = count.reshape(v, width, table.n_classes)
-    if smoothing == "thesis":  # one row more, spread as the child is overall
+    if smoothing == "thesis":  # one row more, distributed as the child is overall
         share = _counts(table, child)
         more = (share / share.sum())[:, None, None]
     else:
         more = np.full((v, 1, 1), alpha / (v * width * table.n_classes))
-    with np.errstate(divide="ignore"):  # a level of no row
+    with np.errstate(divide="ignore"):  # a level without rows
         found = np.log((count + more) / (count.sum(axis=0) + more.sum()))
     return found.reshape(v * width, table.n_classes)
 
 
 def _counts(table: CodedTable, feature: Any) -> np.ndarray:
-    """Weight of the rows with each level."""
     return np.bincount(
         table.codes[:, feature], table.weight, int(table.levels[feature])
     )

@@ -1,4 +1,4 @@
-"""Three ways to the posterior of graphs: sum over all, draw groups, draw graphs."""
+"""Posterior over graphs by an exact sum, by sampled groups or by sampled graphs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_COMPARED = 1000
-"""Sets of signal features for which the best graph is looked for, where chains have
-drawn the sets."""
+"""Number of sets of signal features, drawn by chains, that are searched for the best
+graph."""
 
 
 class GraphPosterior(NamedTuple):
-    """What the data say of the graph.
+    """Posterior over graphs, by any sampler.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class GraphPosterior(NamedTuple):
     edge_probability : csr_array of shape (d, d)
     log_evidence : float or None
     graphs : list of FeatureForest
-        Draws.
+        Draws from the posterior.
     best : FeatureForest
     best_log_posterior : float
     chains : Chains or None
@@ -65,18 +65,18 @@ class GraphPosterior(NamedTuple):
 
 
 Run = Callable[[Sampler], Chains]
-"""How chains are run, once there is a sampler."""
+"""Type of the function that runs chains of a given sampler."""
 
 
 class GraphProblem(NamedTuple):
-    """What every way starts from.
+    """Scores, prior and edges: the input of every sampler.
 
     Attributes
     ----------
     scores : Scores
     penalty : Penalty
     edges : tuple of Edges
-        Of the noise and of the signal, all that matter.
+        Noise and signal edges of non-negligible weight.
     target : {"rooted", "undirected"}
     """
 
@@ -87,7 +87,7 @@ class GraphProblem(NamedTuple):
 
     @classmethod
     def of(cls, scores: Scores, penalty: Penalty, target: str) -> GraphProblem:
-        """With the edges that are worth a look."""
+        """Problem with the edges of non-negligible weight."""
         bound = weakest_edge(scores.table.n_features)
         return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
 
@@ -99,10 +99,10 @@ def find_posterior(
     run: Run,
     rng: np.random.Generator,
 ) -> GraphPosterior:
-    """The posterior of graphs, one way or another.
+    """Compute the posterior over graphs.
 
-    ``"auto"`` is exact where there are few features; else collapsed, unless strong
-    edges tie too many features together, or trees count once; else original.
+    ``"auto"`` is exact for few features; else collapsed, unless strong edges connect
+    too many features, or trees count once; else original.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def find_posterior(
     n_graphs : int
         Number of graphs to draw.
     run : callable
-        From a sampler to its chains.
+        Runs a sampler and returns its chains.
     rng : Generator
-        For the graphs.
+        Generator for the graphs.
     """
     scores, penalty, edges, target = problem
     is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES[target]
@@ -128,7 +128,7 @@ def find_posterior(
     if sampler == "collapsed" or (is_auto and target == "rooted"):
         try:
             groups = SignalSampler(scores, penalty, edges=edges)
-        except InputError:  # too many features tied together
+        except InputError:  # strong edges connect too many features
             if not is_auto:
                 raise
         else:
@@ -140,7 +140,6 @@ def find_posterior(
 def _by_sum(
     problem: GraphProblem, n_graphs: int, rng: np.random.Generator
 ) -> GraphPosterior:
-    """All graphs."""
     every = exact_posterior(problem.scores, problem.penalty, problem.target)
     number = rng.choice(len(every.sets), size=n_graphs, p=every.set_probability)
     log_share = every.log_evidence + np.log(every.set_probability)
@@ -163,7 +162,7 @@ def _by_groups(
     chains: Chains,
     rng: np.random.Generator,
 ) -> GraphPosterior:
-    """Chains of groups, with all forests summed out."""
+    """Collapsed sampler: chains of groups, with all forests summed out."""
     average = sampler.average(chains.draws["signal"])
     sets, log_joint = (_flat(chains.draws[name]) for name in ("signal", "log_joint"))
     _, first = np.unique(sets, axis=0, return_index=True)
@@ -181,13 +180,13 @@ def _by_groups(
 
 
 def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPosterior:
-    """Chains of graphs, as in the thesis."""
+    """Original sampler: chains of graphs, as in the thesis."""
     from scipy.sparse import coo_array
 
     signals, parents = (_flat(chains.draws[name]) for name in ("signal", "parent"))
     d = signals.shape[1]
     ups = []
-    # One chain after the other: all edges of all graphs are many.
+    # One chain at a time: the edges of all graphs may not fit into memory.
     for drawn in chains.draws["parent"]:
         row, child = np.nonzero(drawn >= 0)
         share = np.full(len(child), 1 / len(signals))
@@ -211,7 +210,7 @@ def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPost
 
 
 def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
-    """The same where no feature varies: there is one graph."""
+    """Posterior where no feature varies: there is a single graph."""
     from scipy.sparse import csr_array
 
     graph = FeatureForest(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int32))
@@ -231,10 +230,9 @@ def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
 def _draw(
     problem: GraphProblem, sets: np.ndarray, rng: np.random.Generator
 ) -> list[FeatureForest]:
-    """A random graph for each of some sets of signal features."""
     if problem.target == "rooted":
         return draw_graphs(sets, problem.edges, rng)
-    # Of the rooted forests that are s times the same tree, one in s is kept.
+    # Each tree comes as s rooted ones: one in s is kept.
     found: dict[int, FeatureForest] = {}
     while len(found) < len(sets):
         left = [i for i in range(len(sets)) if i not in found]
@@ -247,10 +245,10 @@ def _draw(
 def _best(
     problem: GraphProblem, sets: np.ndarray, log_share: np.ndarray
 ) -> tuple[FeatureForest, float]:
-    """The most probable graph of some sets, which come the most probable first.
+    """The most probable graph of some sets, ordered by decreasing probability.
 
-    No graph is more probable than all graphs of its set together, so that the search
-    ends with the first set that is less so than the best graph until then.
+    The probability of a set bounds that of its graphs, so that the search ends with the
+    first set that is less probable than the best graph found.
     """
     penalty = np.array(problem.penalty.node)[:, None]
     alone = problem.scores.alone - penalty
@@ -270,10 +268,10 @@ def _best(
 
 
 def _flat(draws: np.ndarray) -> np.ndarray:
-    """The draws of all chains, one chain after the other."""
+    """Draws of all chains, concatenated."""
     return draws.reshape(-1, *draws.shape[2:])
 
 
 def _spread(n_draws: int, n_wanted: int) -> np.ndarray:
-    """Positions of draws, evenly apart; all, some more than once, if they are few."""
+    """Evenly spaced indices of draws, with repetition if there are too few."""
     return np.arange(n_wanted) * n_draws // n_wanted

@@ -1,4 +1,4 @@
-"""What files hold of a fitted forest classifier: all but the draws of its chains."""
+"""File format of a fitted forest classifier, without the draws of its chains."""
 
 from __future__ import annotations
 

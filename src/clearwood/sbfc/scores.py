@@ -1,9 +1,9 @@
-"""What the data say of every feature and of every edge: Dirichlet scores (2.3.1).
+"""Dirichlet scores of features and edges (2.3.1).
 
-Scores are symmetric in the two ends of an edge (likelihood equivalence). So with the
-log evidence ``F`` of a table of counts, each cell with ``alpha`` over the number of
-cells, a feature alone scores ``F(j)`` in the noise and ``F(j, Y) - F(Y)`` in the
-signal, and an edge gains ``F(j, p) - F(j) - F(p)``, in the signal all given ``Y``.
+Scores are symmetric in the two ends of an edge (likelihood equivalence). With the log
+evidence ``F`` of a contingency table under a Dirichlet prior of ``alpha`` over the
+number of cells, a feature alone scores ``F(j)`` in the noise and ``F(j, Y) - F(Y)`` in
+the signal, and an edge gains ``F(j, p) - F(j) - F(p)``, in the signal all given ``Y``.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
 NOISE, SIGNAL = 0, 1
 
 MOST_KEPT = 2000
-"""Features up to which the gains of all edges are kept (64 MB)."""
+"""Number of features up to which the gains of all edges are stored (64 MB)."""
 
 BLOCK_CELLS = 2**24
-"""Numbers at a time, of rows coded and of counts."""
+"""Block size of coded rows and of counts."""
 
 EXACT_FLOAT32 = 2**24
-"""Whole numbers up to here are exact in half the room."""
+"""Integers up to here are exact in float32."""
 
 
 class CodedTable(NamedTuple):
-    """The rows to learn from.
+    """Training rows coded as levels.
 
     Attributes
     ----------
     codes : ndarray of unsigned int of shape (n, d)
-        Levels 0, 1, ... of every feature.
+        Levels 0, 1, ... of each feature.
     levels : ndarray of int of shape (d,)
-        Number of levels of every feature.
+        Number of levels of each feature.
     y : ndarray of int of shape (n,)
-        Positions of the classes.
+        Indices of the classes.
     n_classes : int
     weight : ndarray of shape (n,) or None
-        Fractional counts of the rows.
+        Weights of the rows.
     n_columns : int
-        The ``d`` of the prior: columns given, those that are no features included.
+        The ``d`` of the prior: number of columns given, including those excluded.
     """
 
     codes: np.ndarray
@@ -74,9 +74,9 @@ class CodedTable(NamedTuple):
     def of_table(
         cls, table: RowBlocks, levels: LevelCoder, classes: np.ndarray
     ) -> CodedTable:
-        """All rows of a table larger than memory: equal ones once, with their weight.
+        """Distinct rows of a table larger than memory, with their total weights.
 
-        Scores are of counts, to which it is all the same.
+        Scores depend on counts only, so that they are the same.
         """
         n_levels = levels.n_levels
         kind = np.min_scalar_type(max(int(n_levels.max()), len(classes)))
@@ -88,7 +88,7 @@ class CodedTable(NamedTuple):
 def _coded(
     levels: LevelCoder, classes: np.ndarray, kind: Any, rows: RowsOfTable
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Levels and class of the rows that count, and what they count."""
+    """Levels, classes and weights of the rows of positive weight."""
     weight = rows.checked_weight()
     y = check_target(rows.y, rows.n_rows, numeric=False)
     label = np.searchsorted(classes, y)
@@ -97,14 +97,14 @@ def _coded(
 
 
 class Penalty(NamedTuple):
-    """The prior of a graph: what its parts cost, as negative logs.
+    """Prior over graphs: costs of edges and nodes, as negative logs.
 
     Attributes
     ----------
     edge : tuple of float
-        Of an edge in the noise and in the signal.
+        Cost of an edge in the noise and in the signal.
     node : tuple of float
-        Of a feature in the noise (nothing) and in the signal.
+        Cost of a feature in the noise (zero) and in the signal.
     """
 
     edge: tuple[float, float]
@@ -119,9 +119,9 @@ class Penalty(NamedTuple):
         n_columns: int,
         n_classes: int,
     ) -> Penalty:
-        """The ``"thesis"`` prior, or the ``"balanced"`` one.
+        """Costs of the ``"thesis"`` or the ``"balanced"`` prior.
 
-        The first lets edges of the signal cost less, by the number of classes.
+        In the former, edges of the signal cost less, by the number of classes.
 
         Examples
         --------
@@ -139,16 +139,16 @@ class Penalty(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Log evidence of features and edges; no prior in it.
+    """Log evidence of features and edges, without the prior.
 
     Attributes
     ----------
     table : CodedTable
     alpha : float
     alone : ndarray of shape (2, d)
-        Of every feature without an edge, in the noise and in the signal.
+        Of each feature without an edge, in the noise and in the signal.
     kept : ndarray of shape (2, d, d) or None
-        What edges add to that, where there are few features.
+        Gain of each edge, stored for few features only.
 
     Examples
     --------
@@ -164,19 +164,19 @@ class Scores:
     kept: np.ndarray | None
 
     def gains(self, group: int, rows: np.ndarray | None = None) -> np.ndarray:
-        """What an edge adds to the log evidence of its two ends.
+        """Gain in log evidence from an edge, compared with its two ends alone.
 
         Parameters
         ----------
         group : {0, 1}
             Noise or signal.
         rows : ndarray of int, optional
-            Features; all by default.
+            First ends of the edges; all features by default.
 
         Returns
         -------
         ndarray of shape (len(rows), d)
-            From each of these to all features; minus infinity to itself.
+            Gains of edges to all features; minus infinity on the diagonal.
         """
         if self.kept is not None:
             return self.kept[group] if rows is None else self.kept[group][rows]
@@ -185,15 +185,15 @@ class Scores:
 
 
 class Edges(NamedTuple):
-    """Edges of one group, weaker ones left out.
+    """Edges of one group above a bound on the weight.
 
     Attributes
     ----------
     log_weight : csr_array of shape (d, d)
-        ``gain - penalty.edge[group]`` both ways. What is not stored is left out; an
-        edge of weight 1 is stored, as 0.
+        ``gain - penalty.edge[group]``, symmetric. Edges that are not stored are left
+        out; an edge of weight 1 is stored, as 0.
     dropped : ndarray of shape (d,)
-        Total weight of the edges that every feature has lost.
+        Total weight of the edges left out, per feature.
     """
 
     log_weight: csr_array
@@ -201,7 +201,7 @@ class Edges(NamedTuple):
 
 
 def score(table: CodedTable, alpha: float = 5.0) -> Scores:
-    """Work out the scores of a table; those of edges at once where they are few."""
+    """Compute the scores of a table, and for few features the gains of all edges."""
     codes, levels, y, n_classes, weight, _ = table
     rows = np.ones(len(y)) if weight is None else weight
     class_count = np.bincount(y, rows, n_classes)
@@ -223,7 +223,7 @@ def score(table: CodedTable, alpha: float = 5.0) -> Scores:
 
 
 def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges, Edges]:
-    """The edges of the noise and of the signal whose log weight is above a bound."""
+    """Noise and signal edges with a log weight above a bound."""
     from scipy.sparse import coo_array
 
     d = scores.table.n_features
@@ -232,11 +232,11 @@ def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges,
     for part, rest, gains in _upper_blocks(scores):
         for group in (NOISE, SIGNAL):
             log_weight = gains[group] - penalty.edge[group]
-            # A block on the diagonal has both ways.
+            # A block on the diagonal contains both directions.
             inside = log_weight[:, : part.stop - part.start]
             inside[np.tri(len(inside), dtype=bool)] = -np.inf
             i, j = np.nonzero(log_weight > bound)
-            # There may be millions of edges; numbers of features are small.
+            # There may be millions of edges; feature indices are small.
             ends = (i + part.start).astype(np.int32), (j + rest.start).astype(np.int32)
             kept[group].append((log_weight[i, j], *ends))
             log_weight[i, j] = -np.inf
@@ -254,13 +254,13 @@ def strong_edges(scores: Scores, penalty: Penalty, bound: float) -> tuple[Edges,
 
 
 def _evidence(count: np.ndarray, alpha: float) -> float:
-    """Log evidence of counts, ``alpha`` spread over their cells."""
+    """Log evidence of counts, with ``alpha`` divided equally among their cells."""
     model = CategoricalDirichlet.symmetric(count.size, alpha / count.size)
     return float(model.log_marginal(count))
 
 
 def _upper_blocks(scores: Scores) -> Iterator[tuple[slice, slice, np.ndarray]]:
-    """Gains (2, ., .) of some features with all from the first of these on."""
+    """Gains (2, ., .) of blocks of features with all from the first of the block on."""
     levels = scores.table.levels
     d, width = len(levels), int(levels.sum()) * scores.table.n_classes
     most = max(BLOCK_CELLS // max(width, 1), 1)
@@ -276,7 +276,7 @@ def _upper_blocks(scores: Scores) -> Iterator[tuple[slice, slice, np.ndarray]]:
 
 
 def _gains(scores: Scores, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Gains (2, ., .) of the edges between some features and others."""
+    """Gains (2, ., .) of the edges between two sets of features."""
     table, alpha = scores.table, scores.alpha
     counts = _pair_counts(table, first, second)
     n_rows = float(len(table.y) if table.weight is None else table.weight.sum())
@@ -297,7 +297,7 @@ def _gains(scores: Scores, first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def _pair_counts(
     table: CodedTable, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """Weight of every class with every pair of levels, by products of one-hot codes."""
+    """Weights of class by pair of levels, by products of one-hot codes."""
     n_rows = len(table.y) if table.weight is None else table.weight.sum()
     exact = _are_whole(table.weight) and n_rows < EXACT_FLOAT32
     dtype = np.dtype(np.float32 if exact else np.float64)
@@ -319,7 +319,7 @@ def _pair_counts(
 def _one_hot(
     table: CodedTable, rows: np.ndarray, features: np.ndarray, dtype: np.dtype
 ) -> np.ndarray:
-    """A row per level of every feature: 1 where a row of the table has it."""
+    """Transposed one-hot matrix: a row per level of each feature, a column per row."""
     levels = table.levels[features]
     place = np.cumsum(levels) - levels
     codes = table.codes[np.ix_(rows, features)].T

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import ROWS, Compiled, compile_circuit
 from clearwood.circuits.learning.clusters import ALPHA, Starts, cluster_rows, starts
@@ -196,8 +197,7 @@ def _above(node: Sum | Product, children: tuple[Branch, ...]) -> Branch:
     freedom = sum(child.degrees_of_freedom for child in children)
     if isinstance(node, Product):
         return Branch(node, parts.sum(axis=0), freedom, children)
-    with np.errstate(divide="ignore"):
-        parts += np.log(node.weights)[:, None]
+    parts += log_of(node.weights)[:, None]
     density = np.logaddexp.reduce(parts)
     return Branch(node, density, freedom + len(children) - 1, children)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold, walk
 from clearwood.distributions import (
     ChowLiuTree,
@@ -159,8 +160,7 @@ class Bounds:
                 self._complete(i, best, table, allowed, above)
             above.append(self._mixed(log_weights, best[below], table[below]))
         self._complete(-1, best, table, allowed, above)
-        with np.errstate(divide="ignore"):
-            return best[-1], np.log(table[-1])
+        return best[-1], log_of(table[-1])
 
     def _independent(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Maxima of the single columns of all factors, and every value's share."""
@@ -191,8 +191,7 @@ class Bounds:
             table[i] *= above[m][1]
         for tree in self.factors[i].trees:
             slots = [self.slots[variable] for variable in tree.variables]
-            with np.errstate(divide="ignore"):
-                logs = [np.log(allowed[:, own].astype(float)) for own in slots]
+            logs = [log_of(allowed[:, own].astype(float)) for own in slots]
             value, log_tables = tree.upward(logs, np.maximum.reduce)
             best[i] += value
             for own, worth in zip(slots, tree.downward(log_tables, np.maximum.reduce)):
@@ -241,8 +240,7 @@ class Bounds:
     def _sum(self, node: Sum, below: Sequence[Factor]) -> Factor:
         first = len(self.factors)
         self.factors += below
-        with np.errstate(divide="ignore"):
-            logs = np.log(node.weights)
+        logs = log_of(node.weights)
         self.mixtures.append((logs, list(range(first, len(self.factors)))))
         own = (len(self.mixtures) - 1,)
         return Factor(np.ones(self.choice.n_slots), 0.0, (), own)

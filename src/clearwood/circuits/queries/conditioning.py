@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearwood._numeric import product
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold, with_children
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import Categorical, Leaf
@@ -98,8 +99,7 @@ def _product(children: Sequence[Node]) -> Node | None:
 
 def sum_left(node: Sum, below: Sequence[Rest]) -> Rest:
     """The kinds that are possible, in their new shares; kinds of kinds become kinds."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(node.weights) + [log for log, _ in below]
+    logs = log_of(node.weights) + [log for log, _ in below]
     total = float(np.logaddexp.reduce(logs))
     if total == -np.inf or below[0][1] is None:
         return total, below[0][1]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from clearwood._numeric.logspace import log_or_nothing
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.nodes import Node, Product, Sum, fold
 from clearwood.distributions import Gaussian, Histogram, Leaf, MultivariateGaussian
 from clearwood.distributions.of_columns import Point
@@ -126,8 +126,7 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def leaf(node: Any) -> tuple[np.ndarray, ...]:
         precision, pull = np.zeros((n, d, d)), np.zeros((n, d))
         if isinstance(node, Histogram):
-            with np.errstate(divide="ignore"):
-                heights = np.log(node.density(points[:, node.variable]))
+            heights = log_of(node.density(points[:, node.variable]))
             return heights, precision, pull
         own = points[:, node.variables]
         at = np.array([place[variable] for variable in node.variables])
@@ -141,8 +140,7 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     def sum_(node: Sum, below: Sequence[tuple[np.ndarray, ...]]) -> tuple[Any, ...]:
         logs, precisions, pulls = (np.array(parts) for parts in zip(*below))
-        with np.errstate(divide="ignore"):
-            logs = logs + np.log(node.weights)[:, None]
+        logs = logs + log_of(node.weights)[:, None]
         height = np.logaddexp.reduce(logs, axis=0)
         share = np.exp(logs - np.where(np.isneginf(height), 0.0, height))
         return (
@@ -181,7 +179,7 @@ def likeliest_kinds(root: Node, n: int) -> list[Point]:
         return found
 
     def sum_(node: Sum, below: Sequence[list[Point]]) -> list[Point]:
-        kinds = zip(node.weights, below)
-        return best([(log_or_nothing(w) + a, x) for w, own in kinds for a, x in own])
+        kinds = zip(log_of(node.weights).tolist(), below)
+        return best([(log_w + a, x) for log_w, own in kinds for a, x in own])
 
     return fold(root, lambda leaf: best(leaf.modes()), product, sum_)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
 from clearwood._numeric import bisect, product
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.queries.passes import (
     ColumnLeaves,
     RowsInside,
@@ -47,8 +48,7 @@ class LevelShares:
         """Log probability of a level for each entry; of one entry, of many levels."""
         level = np.asarray(values).astype(np.intp)
         every = np.arange(len(level)) if len(self.rows) > 1 else 0
-        with np.errstate(divide="ignore"):
-            return np.log(self.probabilities[every, level])
+        return log_of(self.probabilities[every, level])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from clearwood._numeric.logspace import log_of
 from clearwood.circuits.compiled import ROWS, Compiled
 from clearwood.circuits.leaf_arrays import OneByOne
 from clearwood.circuits.queries.conditioning import known
@@ -182,8 +183,7 @@ def _leaf_logs(
     """
     entry = values[:, column.variable]
     missing = np.isnan(entry)
-    with np.errstate(divide="ignore"):
-        tables = np.log(np.column_stack([column.levels, np.ones(len(column.levels))]))
+    tables = log_of(np.column_stack([column.levels, np.ones(len(column.levels))]))
     is_level = ~missing & (len(tables) > 0)
     level = np.where(is_level, entry, -1).astype(np.intp)
     gap = np.where(missing, 0.0, entry) - column.mean[:, None]

@@ -1,5 +1,5 @@
-"""CatBoost: models in memory and JSON files.
+"""Readers of CatBoost's models in memory and JSON files.
 
-Read ``model`` first: everything comes down to one document. ``features`` lists the
-questions that its splits refer to by number, ``trees`` reads symmetric and other trees.
+Read ``model`` first: all of them become one document. ``features`` lists the splits
+that trees refer to by number, ``trees`` reads symmetric and other trees.
 """

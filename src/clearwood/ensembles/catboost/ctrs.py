@@ -1,8 +1,8 @@
-"""Statistics of the target that CatBoost puts in place of categories (CTRs).
+"""Target statistics by which CatBoost replaces categories (CTRs).
 
 A statistic of one column is a number per category, from a table in the model, so a
-border on it parts the categories into two sets. A statistic of several columns together
-is no question about any one of them, and is not read.
+border on it splits the categories into two sets. A statistic of several columns
+together does not split any one of them, and is not supported.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from clearwood.codec.documents import Place, refuse_repeated, shown
 from clearwood.ensembles.nodes import MOST_CLASSES
 
 MULTIPLIER = 0x4906BA494954CB65
-"""What CatBoost multiplies the hashes of categories with, twice."""
+"""Factor by which CatBoost multiplies the hashes of categories, twice."""
 INVERSE = pow(MULTIPLIER, -2, 2**64)
 EMPTY = 2**64 - 1
-"""Stands in tables for a place that is not taken."""
+"""Marks a free place of a table."""
 MOST_CATEGORIES = 2**19
-"""Of one table: far more than anybody reads about."""
+"""Most categories of one table, far above those of real models."""
 COUNTS = ("Borders", "Buckets")
 FREQUENCIES = ("Counter", "FeatureFreq")
 MEANS = ("BinarizedTargetMeanValue", "FloatTargetMeanValue")
 
 
 class Statistic(NamedTuple):
-    """A number per category of one column, as CatBoost computes it, in float32.
+    """Target statistic per category of one column, in float32 as in CatBoost.
 
     Parameters
     ----------
     feature : int
         Number of the column among the categorical ones.
     hashes : ndarray of int64
-        The categories in the table, as signed 32-bit numbers.
+        Categories in the table, as signed 32-bit numbers.
     values : ndarray of float32
-        Their numbers.
+        Their statistics.
     otherwise : float
-        The number of all other categories.
+        The statistic of all other categories.
     target : int
-        What splits repeat of it.
+        Index of the target's border, which splits repeat.
     """
 
     feature: int
@@ -50,7 +50,7 @@ class Statistic(NamedTuple):
     target: int
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
-        """The numbers of some categories."""
+        """Statistics of some categories."""
         order = np.argsort(self.hashes)
         at = np.searchsorted(self.hashes, hashes, sorter=order)
         place = np.append(order, -1)[at]
@@ -60,7 +60,7 @@ class Statistic(NamedTuple):
 
 
 def columns_of(ctr: Place) -> tuple[list[int], bool]:
-    """The categorical columns of a statistic, and whether it asks one of them only."""
+    """Categorical columns of a statistic, and whether it uses one of them alone."""
     elements = ctr["elements"].items()
     columns = [
         element["cat_feature_index"].integer(0)
@@ -79,9 +79,9 @@ def refuse_shared_tables(params: Place, ctrs: list[Place]) -> None:
     Parameters
     ----------
     params : Place
-        Of the fit, as the file repeats them.
+        Training parameters in the file.
     ctrs : list of Place
-        The statistics that the model asks.
+        Statistics that the model uses.
     """
     chosen = params.get("cat_feature_params")
     if chosen is None:
@@ -105,7 +105,7 @@ def refuse_shared_tables(params: Place, ctrs: list[Place]) -> None:
 
 
 def read_statistic(ctr: Place, tables: Place) -> Statistic:
-    """A statistic of one column.
+    """Read a statistic of one column.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def read_statistic(ctr: Place, tables: Place) -> Statistic:
 def _shares(
     ctr: Place, kind: str, target: int, counts: np.ndarray, table: Place
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Per category what is counted and of how many; of how many where none is known."""
+    """Counts and totals per category, and the total of unknown categories."""
     n = counts.shape[1]
     if kind in FREQUENCIES and n == 1:
         denominator = float(table["counter_denominator"].integer(0, 2**31 - 1))
@@ -160,7 +160,7 @@ def _shares(
 
 
 def _table(table: Place) -> tuple[np.ndarray, np.ndarray]:
-    """The categories of a table, and the numbers of each."""
+    """Categories of a table, and the numbers of each."""
     stride = table["hash_stride"].integer(2, MOST_CLASSES + 1)
     entries = table["hash_map"]
     size, most = entries.size(), MOST_CATEGORIES * stride
@@ -178,7 +178,7 @@ def _table(table: Place) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hash(name: Place) -> int:
-    """The hash of a category from its name in a table, which is a multiple of it."""
+    """Hash of a category from its name in a table, which is a multiple of it."""
     text = name.text()
     if len(text) <= 20 and text.isascii() and text.isdigit():
         number = (int(text) * INVERSE + 2**63) % 2**64 - 2**63

@@ -1,9 +1,9 @@
-"""What the splits of a CatBoost model can ask: borders of columns, and categories.
+"""Candidate splits of a CatBoost model: borders of columns, and categories.
 
-Splits refer to one list of questions by number: first all borders of all numeric
+Trees refer to one list of candidates by number: first all borders of all numeric
 columns, then all categories of all categorical columns, then all borders of statistics
-of such columns, as ``features_info`` holds them. The borders that the splits repeat are
-for people; CatBoost does not read them.
+of such columns, as ``features_info`` stores them. The borders that the trees repeat are
+informative only; CatBoost does not read them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from clearwood.ensembles.nodes import check_set_entries
 from clearwood.exceptions import UnsupportedModelError
 
 MOST_BORDERS = 65_535
-"""Of one column: the most that CatBoost itself takes."""
+"""Most borders of one column, which is CatBoost's own limit."""
 CTR_REMEDY = (
     "Fit it with max_ctr_complexity=1, which keeps to statistics of one column, or "
     "hand over its function predict_proba (for numbers predict) in place of the model, "
@@ -42,60 +42,60 @@ REFUSED_COLUMNS = {
 
 @dataclass(frozen=True)
 class ColumnQuestions:
-    """The questions about one column, or about one statistic of it, in order.
+    """Candidate splits on one column, or on one statistic of it, in order.
 
     Attributes
     ----------
     column : int
         The column.
     repeats : dict of str to (str or int)
-        What each split on it says besides the border or category.
+        Entries of each split on it besides the border or category.
     repeated : ndarray of float64
         The borders, or the hashes of the categories, that splits repeat.
     cuts : ndarray of float64 or None
-        Values above it answer yes; None for questions on categories.
+        Larger values go right; None for splits on categories.
     missing_left : bool
-        Whether a missing value answers no.
+        Whether missing values go left.
     goes_left : callable or None
-        From the place of a question here to whether each category answers no.
+        Maps the position of a split here to whether each category goes left.
     unseen_left : ndarray of bool or None
-        Whether a category that the model does not know answers no.
+        Whether unknown categories go left.
     """
 
     column: int
     repeats: dict[str, Any]
     repeated: np.ndarray
     cuts: np.ndarray | None = None
-    # CatBoost takes no missing category; the side does not matter.
+    # CatBoost accepts no missing category; the side does not matter.
     missing_left: bool = True
     goes_left: Callable[[int], np.ndarray] | None = None
     unseen_left: np.ndarray | None = None
 
 
 class Questions:
-    """All questions, by number, and what came up while the splits were read.
+    """All candidate splits, by number, and a count of deviations in the trees.
 
-    Every array has a last entry that stands for no question: a leaf.
+    Every array has a last entry for leaves, which have no split.
 
     Parameters
     ----------
     parts : list of ColumnQuestions
-        In the order in which splits count.
+        In the order in which splits are numbered.
     n_categories : dict of int to int
         Number of categories per categorical column.
 
     Attributes
     ----------
     column : ndarray of int32
-        Column that the question is about, -1 at leaves.
+        Column of the split, -1 at leaves.
     cut : ndarray of float64
-        Values above it answer yes; NaN for questions on categories.
+        Larger values go right; NaN for splits on categories.
     missing_left, unseen_left : ndarray of bool
-        Whether a missing value, or a category never seen, answers no.
+        Whether missing values, or unseen categories, go left.
     categorical : ndarray of bool
-        Whether the question is on categories.
+        Whether the split is on categories.
     other_borders : int
-        Splits that repeat another border than their number stands for.
+        Number of splits that repeat a border other than that of their number.
     """
 
     def __init__(
@@ -117,11 +117,11 @@ class Questions:
         self.other_borders = 0
 
     def _spread(self, values: list[Any], at_leaves: Any) -> np.ndarray:
-        """One value per part as one per question."""
+        """Repeat the value of each part for all of its splits."""
         return np.append(np.array(values)[self._part], at_leaves)
 
     def number(self, split: Place) -> int:
-        """The question that a split asks."""
+        """Number of a split, validated against what the tree repeats of it."""
         n = self.column.size - 1
         if not n:
             split.fail("a split", "none, as no column has borders or categories")
@@ -140,7 +140,7 @@ class Questions:
         return number
 
     def category_sets(self, numbers: list[int]) -> list[np.ndarray]:
-        """Per question on categories, which of its column answer no."""
+        """Per categorical split, which categories of its column go left."""
         sizes = [self._n_categories[int(self.column[number])] for number in numbers]
         check_set_entries(sum(sizes), "the model")
         asked = [self._at(number) for number in numbers]
@@ -160,14 +160,14 @@ def _is_same_float32(found: Any, border: float) -> bool:
 def read_features(
     info: Place, tables: Place | None = None
 ) -> tuple[FeatureSpace, Questions]:
-    """Columns and questions of a model.
+    """Columns and candidate splits of a model.
 
     Parameters
     ----------
     info : Place
         ``features_info`` of the file.
     tables : Place, optional
-        ``ctr_data`` of the file, where splits ask statistics of the target.
+        ``ctr_data`` of the file, if splits use statistics of the target.
 
     Returns
     -------
@@ -229,13 +229,13 @@ def _border_questions(entry: Place, column: int) -> ColumnQuestions:
 def _category_questions(
     feature: int, column: int, hashes: np.ndarray, n: int
 ) -> ColumnQuestions:
-    """The first of ``n`` categories, one question each."""
+    """Splits on the first of ``n`` categories, one each."""
     return ColumnQuestions(
         column,
         {"split_type": "OneHotFeature", "cat_feature_index": feature},
         hashes,
         goes_left=lambda place: np.arange(n) != place,
-        # A category that the model does not know is none that a split asks about.
+        # An unknown category is not that of any split.
         unseen_left=np.ones(hashes.size, dtype=bool),
     )
 
@@ -243,7 +243,7 @@ def _category_questions(
 def _statistic_questions(
     one: Statistic, column: int, values: np.ndarray, borders: np.ndarray
 ) -> ColumnQuestions:
-    """Categories whose statistic is above a border answer yes."""
+    """Splits on a statistic: categories above a border go right."""
     return ColumnQuestions(
         column,
         {"split_type": "OnlineCtr", "ctr_target_border_idx": one.target},
@@ -265,13 +265,13 @@ def _statistic(
 
 
 def _entries(info: Place, key: str) -> list[Place]:
-    """An array that is left out, or null, where it has no entries."""
+    """Entries of an array, none if it is absent or null."""
     place = info.get(key)
     return [] if place is None or place.value is None else place.items()
 
 
 def _name(entry: Place) -> str:
-    """Empty where the model was fitted on columns without names."""
+    """Name of a column; empty if the model was fitted without names."""
     for key in ("feature_name", "feature_id"):
         if key in entry:
             return entry[key].text()
@@ -281,7 +281,7 @@ def _name(entry: Place) -> str:
 def _feature_space(
     info: Place, names: list[str], labels: list[tuple[Any, ...] | None]
 ) -> FeatureSpace:
-    # CatBoost calls columns without names "0", "1", ... or not at all.
+    # CatBoost names columns without names "0", "1", ... or not at all.
     named = not all(name in ("", str(c)) for c, name in enumerate(names))
     known = [name or str(c) for c, name in enumerate(names)]
     if not named:
@@ -316,7 +316,7 @@ def _refuse_other_columns(info: Place, categorical: list[Place]) -> None:
 
 
 def _borders(entry: Place) -> np.ndarray:
-    """Float32 borders, ascending: CatBoost counts how many a value exceeds."""
+    """Float32 borders, ascending, as CatBoost counts those that a value exceeds."""
     place = entry.get("borders")
     if place is None or place.value is None:
         return np.zeros(0)
@@ -338,12 +338,12 @@ def _missing_is_large(entry: Place) -> bool:
     if treatment not in ("AsIs", "AsFalse", "AsTrue"):
         expected = "AsIs, AsFalse or AsTrue"
         entry["nan_value_treatment"].fail(shown(treatment), expected)
-    # Where training saw none, CatBoost compares NaN itself: never above a border.
+    # With none in training, CatBoost compares NaN itself: never above a border.
     return treatment == "AsTrue" and entry["has_nans"].flag(from_number=True)
 
 
 def _hashes(entry: Place) -> np.ndarray:
-    """Hashes of the categories that splits ask about, as signed 32-bit numbers."""
+    """Hashes of the categories in splits, as signed 32-bit numbers."""
     place = entry.get("values")
     if place is None or place.value is None:
         return np.zeros(0, dtype=np.int64)
@@ -355,7 +355,7 @@ def _hashes(entry: Place) -> np.ndarray:
 
 
 def _texts_of_hashes(info: Place) -> dict[int, str]:
-    """The categories' texts, which a file holds that was saved with its data."""
+    """Texts of the categories by hash, stored if the file was saved with its data."""
     texts: dict[int, str] = {}
     for entry in _entries(info, "cat_features_hash"):
         known = entry["hash"].integer(0, 2**32 - 1)

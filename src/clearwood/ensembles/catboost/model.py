@@ -1,6 +1,6 @@
 """Reader of CatBoost's models, in memory and as JSON files.
 
-CatBoost casts numbers to float32, asks whether they exceed a border, asks whether a
+CatBoost casts numbers to float32, tests whether they exceed a border or whether a
 category has a certain hash, and adds the leaves in float64, tree after tree, to 0. The
 sum is multiplied by a scale, and a bias is added.
 """
@@ -89,7 +89,7 @@ def read(model: Any) -> TreeEnsemble:
     Parameters
     ----------
     model : CatBoost, CatBoostClassifier or CatBoostRegressor
-        Or an instance of a subclass. It is asked for its own JSON document.
+        Or an instance of a subclass. Its own JSON document is read.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def read(model: Any) -> TreeEnsemble:
 
 
 def _refuse_other_columns(model: Any, kind: str) -> None:
-    """Columns with which a model cannot be saved as JSON."""
+    """Refuse columns with which a model cannot be saved as JSON."""
     columns = {
         "texts": model.get_text_feature_indices(),
         "embeddings": model.get_embedding_feature_indices(),
@@ -144,9 +144,9 @@ def read_document(
     top : Place
         The whole document.
     source : str, optional
-        What it was read from; by default a file, with CatBoost's version and the loss.
+        Source of the model; by default a file, with CatBoost's version and the loss.
     size : int, optional
-        Bytes of the file, to which the memory is bound that its trees take.
+        Size of the file in bytes, which bounds the memory of its trees.
 
     Returns
     -------
@@ -258,18 +258,18 @@ def _scale_and_bias(top: Place, width: int) -> tuple[float, np.ndarray]:
     return scale.number(), np.full(width, bias.number())
 
 
-# The loss, and what it means
+# Loss and link
 
 
 def _loss(info: Place) -> Place:
     if "params" in info:
         return _embedded(info["params"])["loss_function"]
-    # A weighted sum of models keeps no more of them than their loss.
+    # A weighted sum of models stores only their loss.
     return _embedded(info["loss_function"])
 
 
 def _embedded(place: Place) -> Place:
-    """A document that some versions write as text within the document."""
+    """Nested document, which some versions write as text."""
     return place.parsed() if isinstance(place.value, str) else place
 
 
@@ -322,7 +322,7 @@ def _refuse_threshold(info: Place) -> None:
 
 
 def _classes(info: Place) -> np.ndarray:
-    """Class labels in the order of the outputs, of the type that CatBoost predicts."""
+    """Class labels in the order of the outputs, with the type of the predictions."""
     if "class_params" not in info:
         info.fail("no 'class_params'", "one in a classifier saved by CatBoost 1.0 on")
     params = _embedded(info["class_params"])
@@ -350,7 +350,7 @@ def _classes(info: Place) -> np.ndarray:
     return np.array(labels, dtype=dtype)
 
 
-# Where it comes from
+# Source
 
 
 def _version(info: Place) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Trees of CatBoost models: symmetric ones, and nested ones of any shape.
 
-A question is answered yes above a border or by its category, and yes goes right.
+Values above the border of a split, or equal to its category, go right.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from clearwood.ensembles.catboost.features import Questions
 from clearwood.ensembles.nodes import MOST_NODES
 
 MOST_SYMMETRIC_DEPTH = 16
-"""The deepest that CatBoost grows."""
+"""Largest depth of CatBoost's symmetric trees."""
 NODE_MEMORY, VALUE_MEMORY = 100, 9
-"""Bytes that a node takes while a model is read, and each of its values."""
+"""Bytes per node while a model is read, and per value of a node."""
 
 
 class Forest:
-    """The nodes of all trees, one tree after the other.
+    """Nodes of all trees, one tree after the other.
 
-    They grow in flat arrays: a model of many tiny trees must not become an object per
-    tree.
+    They are kept in flat arrays, as a model of many tiny trees must not become an
+    object per tree.
 
     Parameters
     ----------
     width : int
         Values per leaf.
     questions : Questions
-        What the splits can ask.
+        Candidate splits, by number.
     size : int, optional
-        Bytes of the file. A symmetric tree may be written in two characters per leaf:
-        then it is refused, before it takes fifty times its file in memory. CatBoost
-        writes two indented lines per leaf.
+        Size of the file in bytes. A symmetric tree may be written in two characters
+        per leaf: then it is refused, before it takes fifty times its file in memory.
+        CatBoost writes two indented lines per leaf.
     """
 
     def __init__(
@@ -50,19 +50,19 @@ class Forest:
             node_memory = NODE_MEMORY + VALUE_MEMORY * width
             self.most_nodes = min(MOST_NODES, memory_bound(size) // node_memory)
         self.roots = array("i")
-        # Number of the question, -1 at leaves.
+        # Number of the split, -1 at leaves.
         self.asked = array("i")
         self.left = array("i")
         self.right = array("i")
         self.value = array("d")
 
     def add_symmetric(self, tree: Place) -> None:
-        """Read a tree that asks the same question in all nodes of a level.
+        """Read a tree with the same split in all nodes of a level.
 
         Parameters
         ----------
         tree : Place
-            With ``splits``, one per level, and ``leaf_values``: the answer to split
+            With ``splits``, one per level, and ``leaf_values``: the side at split
             ``i`` is bit ``i`` of a leaf's number.
         """
         splits = tree.get("splits")
@@ -104,7 +104,7 @@ class Forest:
         start = len(self.asked)
         self.roots.append(start)
         no_value = [0.0] * self.width
-        # Nodes still to be read, and where the parent waits for their number.
+        # Nodes still to be read, and where the parent stores their number.
         waiting: list[tuple[Any, int, array[int]]] = [(tree.value, -1, self.left)]
         while waiting:
             content, parent, side = waiting.pop()
@@ -132,10 +132,10 @@ class Forest:
         return leaf["value"].numbers(length=self.width).tolist()
 
     def fields(self) -> dict[str, Any]:
-        """The node arrays that ``TreeEnsemble`` takes as keywords."""
+        """Node arrays, the keyword arguments of ``TreeEnsemble``."""
         asked = np.frombuffer(self.asked, dtype=np.int32)
         questions = self.questions
-        # Every question on categories is a category set of its own.
+        # Every categorical split has a category set of its own.
         category_set = np.full(questions.column.size, -1, dtype=np.int32)
         categorical = np.unique(asked[questions.categorical[asked]])
         category_set[categorical] = np.arange(categorical.size)
@@ -158,7 +158,7 @@ class Forest:
 
 @lru_cache(maxsize=8)
 def _template(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per node its level and left child; the numbers of the leaves from left to right.
+    """Per node its level and left child; leaf numbers from left to right.
 
     Nodes stand level by level, so the children of node ``i`` are ``2i + 1, 2i + 2``.
     """

@@ -1,6 +1,6 @@
-"""LightGBM: models in memory and text files.
+"""Readers of LightGBM's models in memory and text files.
 
-Read ``model`` first: everything comes down to one text. ``text`` cuts it into sections,
-``trees`` reads the section of one tree, ``columns`` finds out what the columns are, and
-``objectives`` says what raw scores mean.
+Read ``model`` first: all of them become one text. ``text`` splits it into sections,
+``trees`` reads the section of one tree, ``columns`` infers the columns, and
+``objectives`` has the links of raw scores.
 """

@@ -1,7 +1,7 @@
-"""The columns of a LightGBM model: names, categories, and zeros that are missing.
+"""Columns of a LightGBM model: names, categories, and zeros as missing values.
 
-What a column is follows from all of the model together: from the header its name, from
-the trees how they ask about it, from the end of the text the labels of its categories.
+They follow from the whole model: names from the header, types from the splits of the
+trees, labels of categories from the end of the text.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from clearwood.ensembles.nodes import (
 from clearwood.exceptions import UnsupportedModelError
 
 MOST_CATEGORIES = 2**19
-"""So many categories that splits name take about 50 MB."""
-# A text in JSON: what is left without them has brackets only around arrays.
+"""Most categories in splits; they take about 50 MB."""
+# Strings in JSON: the rest has brackets only around arrays.
 TEXT_IN_JSON = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 class Columns:
-    """What is known of the columns while tree after tree is read.
+    """Properties of the columns, collected while trees are read.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Columns:
         zero_is_missing: np.ndarray,
         needs_zero: np.ndarray,
     ) -> None:
-        """Remember the numeric nodes of a tree.
+        """Record the numeric nodes of a tree.
 
         ``needs_zero``: nodes that send 0 and missing values to different sides.
         """
@@ -78,7 +78,7 @@ class Columns:
     def note_categorical(
         self, section: Section, feature: np.ndarray, sets: dict[int, np.ndarray]
     ) -> None:
-        """Remember which codes the categorical nodes of a tree mention."""
+        """Record the codes in the categorical nodes of a tree."""
         for node, words in sets.items():
             d = int(feature[node])
             if not words.any():
@@ -90,7 +90,7 @@ class Columns:
             self.bits[d] = known
 
     def finish(self, trees: list[TreeNodes], rest: Section) -> FeatureSpace:
-        """The features, when all trees are read; their category sets are filled in."""
+        """Feature space after all trees are read; fills in their category sets."""
         self._check_uses()
         categories: list[tuple[Hashable, ...] | None] = [None] * self.n_features
         lookup: list[Lookup] = ["exact"] * self.n_features
@@ -129,8 +129,8 @@ class Columns:
         refuse_damaged(self._where(d), found, expected)
 
     def _codes(self) -> dict[int, np.ndarray]:
-        """Per categorical column the codes that any set mentions, in order."""
-        # Counted before they are listed: a bit in the file is a number here.
+        """Per categorical column the codes that occur in its sets, ascending."""
+        # Counted before they are listed, as every bit of the file becomes a number.
         n = sum(
             int.from_bytes(w.tobytes(), "big").bit_count() for w in self.bits.values()
         )
@@ -147,7 +147,7 @@ class Columns:
     def _labels(
         self, rest: Section, codes: dict[int, np.ndarray]
     ) -> dict[int, tuple[Hashable, ...]]:
-        """Per categorical column its labels; none where the model knows only codes."""
+        """Labels per categorical column; none where the model stores only codes."""
         if "pandas_categorical" not in rest:
             return {}
         line, text = rest.lines["pandas_categorical"]
@@ -184,7 +184,7 @@ class Columns:
         return labels
 
     def _categorical_columns(self, rest: Section) -> list[int]:
-        """As the parameters list them or, in old files, as the header shows it."""
+        """Categorical columns, from the parameters or, in old files, the header."""
         listed = (
             rest.text("categorical_feature") if "categorical_feature" in rest else ""
         )
@@ -207,7 +207,7 @@ class Columns:
 def _names(header: Section) -> tuple[str, ...]:
     text = header.text("feature_names")
     n = header.integer("max_feature_idx", 0, MOST_UNNAMED_FEATURES - 1) + 1
-    # Count before the names are cut apart.
+    # Counted before the names are split.
     if text.count(" ") + 1 < n:
         header.fail("feature_names", f"fewer than {n} names", f"{n} names")
     names = tuple(name for name in text.split(" ", 4 * n) if name)
@@ -234,7 +234,7 @@ def _labels(column: Place) -> tuple[Hashable, ...]:
 
 
 def _codes_of(words: np.ndarray) -> np.ndarray:
-    """Numbers of the bits that are 1 in 32-bit words, lowest first."""
+    """Positions of the bits that are 1 in 32-bit words, lowest first."""
     # Most words of a large set are 0.
     used = np.flatnonzero(words)
     bits = np.unpackbits(words[used].view(np.uint8), bitorder="little")

@@ -1,13 +1,13 @@
 """Reader of LightGBM's boosters, scikit-learn estimators and text files.
 
-A model in memory is asked for its text (``model_to_string``), which is read like a
-file: there is one way in. What LightGBM does with a row:
+A model in memory is converted to text (``model_to_string``), which is read like a file.
+LightGBM's scoring of a row:
 
-- Every number of at most ``ZERO`` in absolute value is 0 before any tree sees it.
-- A numeric node asks ``x <= threshold`` in float64. What counts as missing is the
-  node's own affair: nothing (NaN is 0), zero and NaN, or NaN.
-- A categorical node asks whether the whole part of the number is in its set; NaN,
-  negative and unknown codes go right, whatever the node says of missing values.
+- Every number of at most ``ZERO`` in absolute value is set to 0 before all trees.
+- A numeric node tests ``x <= threshold`` in float64. Each node defines its missing
+  values: nothing (NaN is 0), zero and NaN, or NaN.
+- A categorical node tests whether the integer part of the number is in its set; NaN,
+  negative and unknown codes go right, whatever the node's side for missing values.
 - Raw scores start at 0; trees are added in their order; a random forest takes the mean.
 """
 
@@ -140,7 +140,7 @@ def _read_memory(
 def read_text(
     data: bytes, name: str, classes: np.ndarray | None = None
 ) -> TreeEnsemble:
-    """Read a text as ``save_model`` and ``model_to_string`` write it.
+    """Read a text written by ``save_model`` or ``model_to_string``.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def read_text(
     name : str
         The file's name, for messages.
     classes : ndarray, optional
-        The labels that a classifier knows; its text does not.
+        Labels of a classifier, which its text does not store.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the raw scores of a LightGBM objective mean."""
+"""Links and tasks of LightGBM's objectives."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def meaning_of(
     n_outputs: int,
     classes: np.ndarray | None,
 ) -> dict[str, Any]:
-    """Task, classes, link and what goes with it, as ``TreeEnsemble`` takes them.
+    """Task, classes, link and related keyword arguments of ``TreeEnsemble``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def meaning_of(
     n_outputs : int
         Raw scores per row.
     classes : ndarray or None
-        The labels that a classifier knows.
+        Labels of a classifier.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """LightGBM's text format as sections of ``key=value`` lines.
 
-A file is a header, one section per tree, the line ``end of trees``, and then what is
-not needed for prediction, but for two things: which features are categorical, and the
-labels of pandas categories. Sections come one at a time, so that a file never lies in
-memory twice; only the keys that matter are kept. Every error names file and line.
+A file is a header, one section per tree, the line ``end of trees``, and a final part
+that is not needed for prediction, except for the list of categorical features and the
+labels of pandas categories. Sections are read one at a time, so that a file is never
+twice in memory; only the keys that matter are kept. Every error names file and line.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ TREE_KEYS = (
 PARAMETERS = ("alpha", "boosting", "categorical_feature")
 
 PIECE = 2**16
-"""Characters of a line that are turned into numbers at a time: bounds memory."""
+"""Characters of a line that are converted at a time, to bound memory."""
 LONGEST_NUMBER = 1100
 """More digits than any float64 has."""
 NUMBER_CHARACTERS = re.compile(r"(?:[0-9eE+\-. ]++|inf)*+", re.ASCII)
 
 
 class Section:
-    """The lines of the header, of one tree, or of what follows the trees.
+    """Lines of the header, of one tree, or of the part after the trees.
 
     Parameters
     ----------
     name : str
         The file's name, for messages.
     title : str
-        What the section is, for messages.
+        Title of the section, for messages.
     keys : tuple of str
-        The keys to keep; others are left out.
+        Keys to keep; others are left out.
     """
 
     def __init__(self, name: str, title: str, keys: tuple[str, ...]) -> None:
@@ -71,7 +71,7 @@ class Section:
         self.lines: dict[str, tuple[int, str]] = {}
 
     def add(self, number: int, key: str, value: str) -> None:
-        """Keep a line if its key matters."""
+        """Store a line if its key is kept."""
         if key in self.keys:
             if key in self.lines:
                 self.fail(key, f"it a second time in line {number}", "it once")
@@ -90,18 +90,18 @@ class Section:
         self.fail(key, f"{found} as entry {i}", expected)
 
     def text(self, key: str) -> str:
-        """The value of a key that must be there."""
+        """Value of a required key."""
         if key not in self.lines:
             self.fail(key, "no such line", "one")
         return self.lines[key][1]
 
     def integer(self, key: str, low: int, high: int) -> int:
-        """A whole number within ``low`` and ``high``."""
+        """Integer from ``low`` to ``high``."""
         (value,) = self.integers(key, 1, low, high).tolist()
         return value
 
     def integers(self, key: str, length: int, low: int, high: int) -> np.ndarray:
-        """A line of whole numbers within ``low`` and ``high``, as int64."""
+        """Line of integers from ``low`` to ``high``, as int64."""
         array = self._array(key, length, int, "whole numbers")
         wrong = np.flatnonzero((array < low) | (array > high))
         if wrong.size:
@@ -112,7 +112,7 @@ class Section:
     def numbers(
         self, key: str, length: int, *, or_infinity: bool = False
     ) -> np.ndarray:
-        """A line of finite numbers, or where it may be of ``inf``, as float64."""
+        """Line of finite numbers, or of ``inf`` where allowed, as float64."""
         array = self._array(key, length, float, "numbers")
         wrong = np.flatnonzero(~np.isfinite(array))
         if or_infinity:
@@ -126,7 +126,7 @@ class Section:
         self, key: str, length: int, kind: Callable[[str], Any], what: str
     ) -> np.ndarray:
         text = self.text(key).replace("\t", " ")
-        # Python's float and int take more than a library writes: underscores, "nan",
+        # Python's float and int accept more than libraries write: underscores, "nan",
         # digits of all scripts. None of these pass this pattern.
         if not NUMBER_CHARACTERS.fullmatch(text):
             self.fail(key, shown(text), what)
@@ -152,7 +152,7 @@ class Section:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A long line in pieces that end between two numbers."""
+    """Split a long line into pieces that end between two numbers."""
     start = 0
     while start < len(text):
         end = text.find(" ", start + PIECE)
@@ -162,7 +162,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def sections(data: bytes, name: str) -> Iterator[Section]:
-    r"""The header, the trees one after the other, and what follows them.
+    r"""Split a file into the header, one section per tree, and the part after them.
 
     Parameters
     ----------
@@ -178,8 +178,8 @@ def sections(data: bytes, name: str) -> Iterator[Section]:
     Raises
     ------
     ModelFormatError
-        The file does not begin as a model of LightGBM does, has a line that is none,
-        a key twice, trees that are not counted from 0, or ends too early.
+        The file does not begin like a LightGBM model, has an invalid line, a key
+        twice, trees that are not numbered from 0, or ends too early.
 
     Examples
     --------
@@ -215,11 +215,11 @@ def sections(data: bytes, name: str) -> Iterator[Section]:
 
 
 def check_tree_sizes(header: Section, data: bytes, n_trees: int) -> None:
-    """Refuse a file of which LightGBM reads other trees than are written there.
+    """Refuse a file in which LightGBM would read other trees than are written there.
 
-    It takes as many trees as the header names sizes, and finds each by the sizes of
-    those before it. Where it would find no tree, as in a file whose line ends were
-    changed on the way, it takes none of the file: nobody is told two things.
+    It reads as many trees as the header lists sizes, and locates each by the sizes of
+    those before it. Where it would find no tree, as in a file with converted line ends,
+    it reads none of the file, so that its predictions cannot differ.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def check_tree_sizes(header: Section, data: bytes, n_trees: int) -> None:
     data : bytes
         Content of the file.
     n_trees : int
-        How many trees it holds.
+        Number of trees in the file.
     """
     if "tree_sizes" not in header:
         return
@@ -235,7 +235,7 @@ def check_tree_sizes(header: Section, data: bytes, n_trees: int) -> None:
     first = re.search(rb"^Tree=", data, re.MULTILINE)
     starts = np.cumsum(sizes) - sizes + (first.start() if first else 0)
     for i, start in enumerate(starts.tolist()):
-        # With the line end before it.
+        # Including the line end before it.
         found = data[start - 1 : start + 20]
         if found[1:].startswith(b"Tree=") and not re.match(rb"\nTree=%d\s" % i, found):
             other = f"sizes that lead from tree {i} to another line 'Tree='"
@@ -243,7 +243,7 @@ def check_tree_sizes(header: Section, data: bytes, n_trees: int) -> None:
 
 
 def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers, without blanks at both ends."""
+    """Stripped lines that are not blank, with their numbers."""
     start, number = 0, 0
     while start < len(data):
         end = data.find(b"\n", start)
@@ -278,7 +278,7 @@ def _check_count(name: str, number: int, line: str, n_trees: int) -> None:
 
 
 def _rest(lines: Iterator[tuple[int, str]], name: str) -> Section:
-    """What stands behind the trees: importances, parameters, pandas' categories."""
+    """Part after the trees: importances, parameters, pandas' categories."""
     keys = (*PARAMETERS, "pandas_categorical")
     section = Section(name, "what follows the trees", keys)
     for number, line in lines:

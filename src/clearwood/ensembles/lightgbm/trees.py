@@ -13,15 +13,15 @@ from clearwood.exceptions import UnsupportedModelError
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 NOTHING, ZERO_TOO, NAN = range(3)
-"""What a node takes as missing: bits 2 and 3 of its ``decision_type``."""
+"""Values that a node treats as missing: bits 2 and 3 of its ``decision_type``."""
 MOST_LEAVES = 2**31 - 2
-# What trees without splits share: a file can hold very many of them.
+# Shared by trees without splits: a file can hold very many of them.
 ONE_LEAF = np.array([-1], dtype=np.int32)
 NO_SIDE = np.array([False])
 
 
 def read_tree(section: Section, output: int, columns: Columns) -> TreeNodes:
-    """Read one tree, and let the columns know what it asks about them.
+    """Read one tree, and record its splits in the columns.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def read_tree(section: Section, output: int, columns: Columns) -> TreeNodes:
     left = section.integers("left_child", n, -n_leaves, n - 1)
     right = section.integers("right_child", n, -n_leaves, n - 1)
     feature = section.integers("split_feature", n, 0, columns.n_features - 1)
-    # Infinity is the cut that parts missing values from all others.
+    # An infinite threshold separates missing values from all others.
     cut = section.numbers("threshold", n, or_infinity=True)
     kind = section.integers("decision_type", n, 0, 4 * NAN + DEFAULT_LEFT + CATEGORICAL)
     if n == 0:
@@ -88,7 +88,7 @@ def read_tree(section: Section, output: int, columns: Columns) -> TreeNodes:
 
 
 def _moved(cut: np.ndarray) -> np.ndarray:
-    """Cuts that answer for numbers near 0 what LightGBM answers for 0."""
+    """Thresholds that treat numbers near 0 as LightGBM treats 0."""
     below = np.nextafter(-ZERO, -np.inf)
     near = np.abs(cut) <= ZERO
     return np.where(near, np.where(cut < 0, below, ZERO), cut)
@@ -97,7 +97,7 @@ def _moved(cut: np.ndarray) -> np.ndarray:
 def _sets(
     section: Section, nodes: np.ndarray, cut: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """The bits of every categorical node, as words of 32; its cut says which."""
+    """Bits of every categorical node, as 32-bit words; its threshold is an index."""
     if not nodes.size:
         return {}
     n_sets = section.integer("num_cat", 0, MOST_LEAVES)
@@ -112,7 +112,7 @@ def _sets(
         i = int(nodes[wrong[0]])
         expected = f"the number of one of {n_sets} category sets"
         section.fail_entry("threshold", i, cut[i], expected)
-    # Were they shared, a small file could hold endless sets.
+    # If nodes could share sets, a small file could declare sets without bound.
     numbers, first = np.unique(which, return_index=True)
     if numbers.size < which.size:
         again = int(np.delete(nodes, first)[0])
@@ -127,10 +127,10 @@ def _sets(
 def _parents_first(
     section: Section, left: np.ndarray, right: np.ndarray
 ) -> tuple[list[int], np.ndarray]:
-    """Inner nodes in an order from the root down, and the new place of every node.
+    """Inner nodes, parents before children, and the new position of every node.
 
-    Inner nodes count from 0, leaf ``k`` is written as ``-1 - k``: from the end, as
-    Python does, so that ``place`` has the inner nodes first and the leaves backwards.
+    Inner nodes are numbered from 0, and leaf ``k`` is stored as ``-1 - k``, which
+    Python counts from the end: ``place`` has inner nodes, then the leaves backwards.
     """
     n = left.size
     order, seen = [0], [False] * (2 * n + 1)

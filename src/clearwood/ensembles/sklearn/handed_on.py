@@ -1,9 +1,9 @@
-"""What a pipeline's steps make of each column of the data, followed cell by cell.
+"""Columns of the data traced through the steps of a pipeline.
 
-Steps that look at one column at a time (scaling, one-hot and ordinal encoding, filling
-with a constant, selection) hand on columns each of which is a function of one column
-of the data. Scaling is computed as scikit-learn computes it, encoders are asked
-themselves: what comes out is what reaches the model, bit for bit.
+Steps that treat one column at a time (scaling, one-hot and ordinal encoding, imputation
+by a constant, selection) output columns each of which is a function of one column of
+the data. Scaling is computed as scikit-learn computes it, encoders are called
+themselves: the results are those that reach the model, bit for bit.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from clearwood.exceptions import ModelError
 Step = Callable[[np.ndarray], np.ndarray]
 
 NEVER_SEEN = "\0 never seen"
-"""A cell that is none of the categories of any encoder."""
+"""A cell that belongs to no category of any encoder."""
 
 
 @dataclass(frozen=True)
 class HandedOn:
-    """A column as it stands after some steps.
+    """Column of the data after some steps.
 
     Parameters
     ----------
     source : int
         The column of the data that it comes from.
     steps : tuple of callable
-        What was done to its cells, in order.
+        Functions applied to its cells, in order.
     labels : tuple, optional
-        The categories that an encoder has looked the cells up in.
+        Categories of the encoder that the cells were looked up in.
     was_scaled : bool, default=False
-        Whether cells that are not missing have become others without being looked up.
+        Whether cells that are not missing were changed without a lookup.
     """
 
     source: int
@@ -49,11 +49,11 @@ class HandedOn:
     was_scaled: bool = False
 
     def after(self, step: Step, **changes: Any) -> HandedOn:
-        """The same after one more step."""
+        """Copy after one more step."""
         return replace(self, steps=(*self.steps, step), **changes)
 
     def values(self, cells: Sequence[Any] | np.ndarray) -> np.ndarray:
-        """What becomes of some cells of the source: numbers.
+        """Numbers that the steps make of some cells of the source.
 
         Raises
         ------
@@ -70,12 +70,12 @@ class HandedOn:
 
 
 def follow(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
-    """The columns that a fitted step makes of those that it is handed.
+    """Output columns of a fitted step for given input columns.
 
     Raises
     ------
     ModelError
-        A column is made of several, or in a way that is not followed.
+        A column is made of several, or by an unsupported step.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _pipeline(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
 def _column_transformer(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
     made = []
     for part, places in columns_of_parts(step):
-        if places:  # What is handed nothing is not even fitted.
+        if places:  # A part without columns is not even fitted.
             made += follow(part, [columns[i] for i in places])
     return made
 
@@ -219,13 +219,13 @@ def _encoder(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
 
 
 def _look_up(step: Any, i: int, at: int, cells: np.ndarray) -> np.ndarray:
-    """What an encoder makes of cells of its column ``i``, in what it makes ``at``."""
+    """Output column ``at`` of an encoder for cells of its input column ``i``."""
     rows = np.empty((len(cells), len(step.categories_)), dtype=object)
     for j, known in enumerate(step.categories_):
         rows[:, j] = known[0]
     rows[:, i] = cells
     with warnings.catch_warnings():
-        # Of names that an array has not, and of categories that are not known.
+        # Warnings of missing column names, and of unknown categories.
         warnings.simplefilter("ignore")
         made = step.transform(rows)
     return np.asarray(made.toarray() if hasattr(made, "toarray") else made)[:, at]
@@ -254,7 +254,7 @@ FOLLOWED: dict[str, Callable[[Any, Sequence[HandedOn]], list[HandedOn]]] = {
 
 
 def gives_sparse(step: Any, before: bool = False) -> bool:
-    """Whether a fitted step hands on a sparse matrix."""
+    """Whether a fitted step outputs a sparse matrix."""
     if is_a(step, "Pipeline"):
         for _, part in step.steps:
             before = gives_sparse(part, before)

@@ -1,8 +1,8 @@
 """Reader of scikit-learn's histogram gradient boosting.
 
-Its trees see the columns in another order, categorical ones first and as codes, and
-keep sets of categories as bits. There is no public way to its trees: what is read here
-(``_predictors``, ``_baseline_prediction``, ``_preprocessor``) is private.
+Its trees have the columns in another order, categorical ones first and as codes, and
+store sets of categories as bits. There is no public access to its trees: the attributes
+read here (``_predictors``, ``_baseline_prediction``, ``_preprocessor``) are private.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clearwood.exceptions import ModelError
 
 
 def trees_and_columns(model: Any) -> dict[str, Any]:
-    """All fields of a ``TreeEnsemble`` but its link, task and source.
+    """Fields of a ``TreeEnsemble`` other than its link, task and source.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def trees_and_columns(model: Any) -> dict[str, Any]:
 
 
 def _columns(model: Any) -> tuple[np.ndarray, list[tuple[Hashable, ...] | None]]:
-    """Per column of the trees its place in the data, and the categories they know."""
+    """Per column of the trees its position in the data, and its known categories."""
     n = model.n_features_in_
     known: list[tuple[Hashable, ...] | None] = [None] * n
     if model.is_categorical_ is None:
@@ -73,7 +73,7 @@ def _columns(model: Any) -> tuple[np.ndarray, list[tuple[Hashable, ...] | None]]
 
 
 def _without_nan(labels: list[Hashable], column: int) -> tuple[Hashable, ...]:
-    """Known categories; None stays, at the end: to the encoder it is a category."""
+    """Known categories without NaN; None, at the end, is one of the encoder's."""
     kept = tuple(label for label in labels if label == label)
     if None in kept and len(kept) < len(labels):
         raise ModelError(
@@ -100,7 +100,7 @@ def _tree_nodes(
         bits = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
         goes_left = _bits(bits)[: len(labels)]
         if labels and labels[-1] is None:
-            # The model learned None as a category; to us it is a missing value.
+            # None is a category of the model, and a missing value here.
             missing_left[node] = goes_left[-1]
             goes_left = goes_left[:-1]
         categories_left[int(node)] = goes_left

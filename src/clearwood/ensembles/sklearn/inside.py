@@ -1,7 +1,7 @@
-"""Trees inside models that say more than the sum of their leaves.
+"""Trees inside models whose predictions are not the sum of their leaves.
 
-A calibration, a vote, a stack or a transformed target changes what is said of a row,
-but not which rows are told apart: those that some tree inside tells apart.
+Calibration, voting, stacking or a transformed target changes the prediction for a row,
+but not the partition of the rows, which is that of the trees inside.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from clearwood.exceptions import ModelError
 
 
 def ensembles_inside(model: Any) -> list[TreeEnsemble]:
-    """All ensembles by whose leaves alone a fitted model tells rows apart.
+    """All tree ensembles whose leaves alone determine a fitted model's predictions.
 
     Raises
     ------
     ModelError
-        It holds a model that is no tree ensemble, or reads columns besides.
+        It contains a model that is no tree ensemble, or reads columns besides.
 
     Examples
     --------
@@ -66,7 +66,7 @@ INSIDE: dict[str, Callable[[Any], list[Any]]] = {
 
 
 def questions_inside(model: Any, X: Any, features: FeatureSpace) -> Splits:
-    """What the trees inside a model ask, about the columns of a table.
+    """Splits of the trees inside a model, on the columns of a table.
 
     Parameters
     ----------
@@ -74,18 +74,18 @@ def questions_inside(model: Any, X: Any, features: FeatureSpace) -> Splits:
         Fitted.
     X : ndarray or frame
     features : FeatureSpace
-        Of the table.
+        Feature space of the table.
 
     Returns
     -------
     Splits
-        Two rows that no question tells apart get the same answer of the model.
+        The model predicts the same for two rows that no split separates.
 
     Raises
     ------
     ModelError
-        As in :func:`ensembles_inside`, or the trees read a column otherwise than as
-        its numbers or categories.
+        As in :func:`ensembles_inside`, or the trees read a column other than by its
+        numbers or categories.
     """
     numeric: list[tuple[int, int, float, bool]] = []
     by_set = []
@@ -137,7 +137,7 @@ def _behind_steps(model: Any) -> list[TreeEnsemble]:
 def _between_labels(
     d: int, known: tuple[Any, ...], left: set[Any], missing_left: bool
 ) -> list[tuple[int, int, float, bool]]:
-    """Cuts between numbers that a tree asks for as categories."""
+    """Thresholds between numbers that a tree splits on as categories."""
     numbers = sorted(float(label) for label in known)
     left = {float(label) for label in left}
     return [

@@ -1,7 +1,7 @@
 """Readers of scikit-learn's fitted trees, forests, bagging and boosting.
 
-Each reader turns one family of estimators into a ``TreeEnsemble``. They keep to public
-attributes wherever there are any; what is private says so where it is used.
+Each reader converts one family of estimators into a ``TreeEnsemble``. They use public
+attributes where there are any; comments mark private ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read(model: Any) -> TreeEnsemble:
 from sklearn.tree.DecisionTreeClassifier>
     """
     if is_a(model, "FrozenEstimator"):
-        # What is frozen may be of another library.
+        # A frozen model may be of another library.
         return read_trees(model.estimator)
     if is_a(model, "BaseSearchCV"):
         _require_fitted(model)
@@ -62,7 +62,7 @@ from sklearn.tree.DecisionTreeClassifier>
 
 
 def _read_pipeline(model: Any) -> TreeEnsemble:
-    """The last step, in the columns that the first one is handed."""
+    """The ensemble of the last step, in the input columns of the pipeline."""
     _require_fitted(model)
     ensemble = read_trees(model.steps[-1][1])
     try:
@@ -95,7 +95,7 @@ def _read_forest(model: Any) -> TreeEnsemble:
 
 
 def _read_bagging(model: Any) -> TreeEnsemble:
-    """Bagging over decision trees: the mean over trees that see some of the columns."""
+    """Bagging over decision trees: the mean over trees on subsets of the columns."""
     base = model.estimators_[0]
     _refuse_other_bases(model, model.estimators_)
     _refuse_many_outputs(model, base)
@@ -106,8 +106,8 @@ def _read_bagging(model: Any) -> TreeEnsemble:
             nodes.feature < 0, -1, np.asarray(columns)[nodes.feature]
         )
         if hasattr(model, "classes_"):
-            # A tree whose sample lacked some classes knows only the others; its labels
-            # are the positions of its classes in the whole.
+            # A tree fitted without some classes has only the others; its labels are
+            # their positions among all classes.
             value = np.zeros((len(nodes.feature), len(model.classes_)))
             value[:, tree.classes_.astype(int)] = nodes.value
             nodes.value = value
@@ -158,12 +158,12 @@ def _constant_start(model: Any) -> np.ndarray:
             "start from another model. Expected a constant start; fit it with "
             "init=None or init='zero'."
         )
-    # Private, and there is no public way to the start without rounding.
+    # Private, as there is no public way to the initial value without rounding.
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
 
 
 def _link_of_loss(model: Any) -> dict[str, Any]:
-    """Link and its scale of a boosting model.
+    """Link of a boosting model, and its scale.
 
     ``_loss`` is private, but the same in both boosting families, and exact where the
     public parameter ``loss`` may be an object.
@@ -212,7 +212,7 @@ def _read_adaboost_classifier(model: Any) -> TreeEnsemble:
 
 
 def _samme_votes(vote: np.ndarray, weight: float, n_classes: int) -> np.ndarray:
-    """What the vote of every node adds to the scores of the classes."""
+    """Contribution of the vote of every node to the scores of the classes."""
     if n_classes == 1:
         return np.zeros((vote.size, 1))
     if n_classes == 2:
@@ -238,7 +238,7 @@ def _read_adaboost_regressor(model: Any) -> TreeEnsemble:
 
 
 def _read_hist_gradient_boosting(model: Any) -> TreeEnsemble:
-    """Histogram gradient boosting; see ``sklearn_hist``."""
+    """Histogram gradient boosting; see ``hist``."""
     if len(getattr(model, "classes_", "ab")) == 1:
         raise ModelError(
             f"Cannot read {public_name(model)} fitted on one class only, "
@@ -272,11 +272,11 @@ READERS = {
 }
 
 
-# What they share
+# Shared helpers
 
 
 def _tree_nodes(tree: Any) -> TreeNodes:
-    """The public arrays of ``estimator.tree_``, cuts as they are."""
+    """Public arrays of ``estimator.tree_``, with thresholds as they are."""
     return TreeNodes(
         feature=np.where(tree.children_left < 0, -1, tree.feature),
         cut=tree.threshold,
@@ -292,8 +292,8 @@ def _float32_ensemble(
 ) -> TreeEnsemble:
     """An ensemble of ``sklearn.tree`` trees, which cast the data to float32.
 
-    ``missing_as`` is the tree whose tag says whether NaN is accepted; None for the
-    families that refuse NaN whatever their trees could do.
+    ``missing_as`` is the tree whose tag defines whether NaN is accepted; None for the
+    families that refuse NaN in any case.
     """
     from sklearn.utils import get_tags
 

@@ -1,8 +1,8 @@
-"""An ensemble at the end of a pipeline, in the columns of the data.
+"""Ensemble at the end of a pipeline, in the input columns of the pipeline.
 
 Every column that reaches the ensemble is a function of one column of the data
-(``handed_on``). A question about it is therefore one about that column: where the
-function rises, ``f(x) <= cut`` is ``x <= largest number with f(x) <= cut``, found by
+(``handed_on``). A split on it is therefore a split on that column: where the function
+increases, ``f(x) <= cut`` is ``x <= largest number with f(x) <= cut``, found by
 bisection among the float64 numbers; where cells are looked up, it is a set of
 categories.
 """
@@ -31,7 +31,7 @@ from clearwood.exceptions import ModelError
 
 
 def carry_back(pipeline: Any, ensemble: TreeEnsemble) -> TreeEnsemble:
-    """The ensemble behind a pipeline's steps, asking about the pipeline's own columns.
+    """Express the splits of a pipeline's last step in the pipeline's input columns.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def carry_back(pipeline: Any, ensemble: TreeEnsemble) -> TreeEnsemble:
     Raises
     ------
     ModelError
-        A step makes a column of several, or in a way that is not followed.
+        A column is made of several, or by an unsupported step.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def carry_back(pipeline: Any, ensemble: TreeEnsemble) -> TreeEnsemble:
             f"the steps hand on {len(columns)} columns, but the model reads "
             f"{ensemble.n_features}"
         )
-    # In a sparse table XGBoost takes a zero for missing, the others for zero.
+    # In a sparse table XGBoost treats zeros as missing, the others do not.
     zero_is_missing = is_sparse and ensemble.source.startswith("xgboost")
     carried = [
         CarriedColumn(column, ensemble.features, j, zero_is_missing)
@@ -94,17 +94,17 @@ def _columns_of(pipeline: Any) -> tuple[int, list[str] | None]:
 
 @dataclass(frozen=True, eq=False)
 class CarriedColumn:
-    """A column as it reaches the ensemble, and how the ensemble reads it.
+    """Column as it reaches the ensemble, and how the ensemble reads it.
 
     Parameters
     ----------
     column : HandedOn
     features : FeatureSpace
-        Of the ensemble.
+        Feature space of the ensemble.
     place : int
-        The column's among these.
+        Position of the column in it.
     zero_is_missing : bool
-        Whether the ensemble takes zeros in this table for missing.
+        Whether the ensemble treats zeros in this table as missing.
     """
 
     column: HandedOn
@@ -119,18 +119,18 @@ class CarriedColumn:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the column of the data as it is."""
+        """Whether it is the unchanged column of the data."""
         return not self.column.steps
 
     def read(self, cells: Any) -> np.ndarray:
-        """Cells of the data as the ensemble encodes what becomes of them."""
+        """Codes of the ensemble for cells of the data after all steps."""
         values = self.column.values(cells)
         if self.zero_is_missing:
             values = np.where(values == 0, np.nan, values)
         return self.features.encode_column(values, self.place)
 
     def read_one(self, cell: Any) -> float | None:
-        """The same of one cell; None where a step refuses it."""
+        """Code of one cell; None if a step refuses it."""
         try:
             return float(self.read([cell])[0])
         except ValueError:
@@ -138,17 +138,17 @@ class CarriedColumn:
 
     @cached_property
     def missing(self) -> float | None:
-        """What becomes of a missing cell."""
+        """Code of a missing cell."""
         found = self.read_one(np.nan)
         return self.read_one(None) if found is None else found
 
     @cached_property
     def unseen(self) -> float | None:
-        """What becomes of a cell that is no known category."""
+        """Code of a cell of no known category."""
         return self.read_one(NEVER_SEEN)
 
     def check_is_rising(self) -> None:
-        """Refuse what numbers alone do not tell: numbers that count as others."""
+        """Raise an error if the column is read by more than the order of its values."""
         by_set = self.features.categories[self.place] is not None
         if by_set or self.features.missing_at[self.place] is not None:
             raise ModelError(
@@ -159,8 +159,8 @@ class CarriedColumn:
             raise ModelError("XGBoost takes zeros of a sparse table for missing")
 
     def cuts(self, cuts: np.ndarray) -> np.ndarray:
-        """Per cut the largest float64 that does not come to lie above it."""
-        # As integers, in which neighbours among the floats are neighbours too.
+        """Per threshold the largest float64 that the steps do not map above it."""
+        # As integers, which keep the order and neighbours of the floats.
         low = np.full(len(cuts), _place(-np.inf))
         high = np.full(len(cuts), _place(np.inf))
         with np.errstate(all="ignore"):
@@ -174,7 +174,7 @@ class CarriedColumn:
 
 
 def _place(value: float) -> int:
-    """Position of a float64 among all of them: the next one has the next position."""
+    """Position of a float64 among all of them; neighbours have adjacent integers."""
     bits = int(np.float64(value).view(np.int64))
     return bits if bits >= 0 else -(bits + 2**63)
 
@@ -191,7 +191,7 @@ def _in_own_columns(
     names: list[str] | None,
 ) -> TreeEnsemble:
     sources = list(range(n_columns))
-    # Columns that were dropped may hold what no rule could read.
+    # Dropped columns may hold cells that no rule could read.
     if names is not None:
         sources = sorted({one.source for one in carried})
     features = _features(ensemble.features, carried, sources, n_columns, names)
@@ -221,7 +221,7 @@ def _features(
     n_columns: int,
     names: list[str] | None,
 ) -> FeatureSpace:
-    """The columns of the data, with the categories that steps or model know."""
+    """Columns of the data, with the categories of the steps or the model."""
     labels: list[Any] = [None] * n_columns
     lookup: list[Any] = ["exact"] * n_columns
     missing_at: list[Any] = [None] * n_columns
@@ -261,7 +261,7 @@ def _features(
 
 
 class _Questions:
-    """The questions of an ensemble, tree by tree, about columns of the data."""
+    """Splits of an ensemble, tree by tree, on columns of the data."""
 
     def __init__(
         self,
@@ -293,8 +293,8 @@ class _Questions:
     def _by_label(
         self, one: CarriedColumn, nodes: np.ndarray, labels: tuple[Hashable, ...]
     ) -> None:
-        """Questions about what cells were looked up as: sets of the cells."""
-        # Where an encoder refuses a cell, nothing depends on its side.
+        """Convert splits on looked-up codes into sets of cells."""
+        # Where an encoder refuses a cell, its side does not matter.
         known = [one.read_one(label) for label in labels]
         for node in nodes.tolist():
             left = [self._left(node, code) for code in known]
@@ -303,7 +303,7 @@ class _Questions:
             self.unseen_left[node] = self._left(node, one.unseen)
 
     def _left(self, node: int, code: float | None) -> bool:
-        """Whether a cell that the ensemble reads as a code goes left."""
+        """Whether a cell with a given code goes left."""
         e = self.ensemble
         if code is None or np.isnan(code):
             return bool(e.missing_left[node])

@@ -1,4 +1,4 @@
-"""Models of scikit-learn in files of skops, which are zip archives."""
+"""Reader of scikit-learn's models in skops files, which are zip archives."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ TRUSTED = {
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
 }
-"""Types that skops leaves to its users: arrays of nodes, and types of columns.
+"""Types that skops leaves to its users to trust: arrays of nodes, and column types.
 
-Wrong nodes could crash scikit-learn's own predictions. Ours are made from the arrays
-after the checks that every ensemble passes. The type of a column (which an imputer
-keeps) is read off an empty array.
+Invalid nodes could crash scikit-learn's own predictions. Clearwood predicts from the
+arrays after the validation of every ensemble. The type of a column (which an imputer
+stores) is that of an empty array.
 """
 
 SCHEMA = "schema.json"
 
 
 def load_skops(data: bytes, name: str) -> Any:
-    """A model of scikit-learn, if nothing in its file could run code."""
+    """Load a scikit-learn model, if nothing in its file could run code."""
     try:
         import skops.io
     except ImportError:
@@ -41,7 +41,7 @@ def load_skops(data: bytes, name: str) -> Any:
             return skops.io.loads(data, trusted=sorted(TRUSTED))
     except ModelFormatError:
         raise
-    # Whatever a broken file makes skops stumble over.
+    # Whatever skops raises on a broken file.
     except Exception as error:
         raise ModelFormatError(
             f"{name}: no sound skops file, {type(error).__name__}: {error}. Save the "
@@ -55,7 +55,7 @@ def load_skops(data: bytes, name: str) -> Any:
 
 
 def _check_size(data: bytes, name: str) -> None:
-    """Refuse a file that unpacks to far more than it is, before anything is unpacked.
+    """Refuse a file that unpacks to far more than its size, before unpacking it.
 
     No more of a member is unpacked than the size that it declares.
     """
@@ -65,7 +65,7 @@ def _check_size(data: bytes, name: str) -> None:
         text = file.read(SCHEMA)
         values = memory_of(text, text.decode("utf-8-sig"))
         check_memory(values, len(data), name)
-        # An array is read anew wherever it is named.
+        # An array is loaded anew at every reference.
         named = _named(parse_json(text, f"{name}: {SCHEMA}"))
         unpacked = values + sum(sizes[member] for member in named)
         check_memory(unpacked, len(data), name)
@@ -79,7 +79,7 @@ def _check_size(data: bytes, name: str) -> None:
 
 
 def _named(value: Any) -> list[str]:
-    """The members that a schema names, as often as it does."""
+    """Members that a schema refers to, with repetitions."""
     named, left = [], [value]
     while left:
         value = left.pop()

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's classes an object is, without importing any of them."""
+"""Identification of scikit-learn's classes without importing them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def kind_of(model: Any, names: Container[str]) -> str | None:
-    """The first of scikit-learn's own classes along the inheritance that is named.
+    """First of the named scikit-learn classes in the inheritance of a model.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def is_a(model: Any, *names: str) -> bool:
 
 
 def public_name(model: Any) -> str:
-    """The public name of its class: without private modules.
+    """Public name of the class of a model, without private modules.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""XGBoost: models in memory, JSON and UBJSON files.
+"""Readers of XGBoost's models in memory, JSON and UBJSON files.
 
-Read ``model`` first: everything comes down to one document. Its parts are read by
-``boosting`` (rounds and starting values), ``trees`` (one tree), ``features`` (names and
-categories) and ``objectives`` (what raw scores mean); ``ubjson`` parses binary files.
+Read ``model`` first: all of them become one document. Its parts are read by
+``boosting`` (rounds and initial values), ``trees`` (one tree), ``features`` (names and
+categories) and ``objectives`` (links of raw scores); ``ubjson`` parses binary files.
 """

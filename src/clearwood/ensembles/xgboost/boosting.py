@@ -1,4 +1,4 @@
-"""The booster inside an XGBoost model document: its rounds, its start, its trees."""
+"""Booster of an XGBoost model document: its rounds, initial values and trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearwood.ensembles.xgboost.trees import ParsedTree, read_tree
 
 
 class Booster(NamedTuple):
-    """The parts of a document that all steps of reading need.
+    """Parts of a document that all steps of reading need.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Booster(NamedTuple):
     kind : {"gbtree", "dart"}
         The booster's name.
     weights : Place or None
-        What the trees of dart count.
+        Weights of the trees of dart.
     n_outputs : int
         Raw scores per row.
     n_features : int
@@ -38,7 +38,7 @@ class Booster(NamedTuple):
 
 
 def booster_of(learner: Place) -> Booster:
-    """The booster, and how many outputs and features it has.
+    """Booster of a learner, with its numbers of outputs and features.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def booster_of(learner: Place) -> Booster:
 
 
 def rounds_of(booster: Booster) -> np.ndarray:
-    """Per round, how many trees there are before it; the number of trees at the end.
+    """Per round, the number of trees before it; at the end, the number of trees.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def rounds_of(booster: Booster) -> np.ndarray:
 def rounds_used(
     learner: Place, rounds: np.ndarray, predictor: Predictor
 ) -> tuple[int, list[str]]:
-    """How many rounds predict, and what early stopping has to do with it.
+    """Number of rounds used in prediction, and notes on early stopping.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def rounds_used(
     rounds : ndarray
         From ``rounds_of``.
     predictor : {"booster", "classifier", "regressor"}
-        Who predicts: an estimator stops after the best round.
+        Object that predicts: an estimator stops after the best round.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def rounds_used(
     if best is None:
         return n_rounds, []
     if predictor == "booster":
-        # Anybody may set attributes; a Booster does not look at them to predict.
+        # Attributes may be set by users; a Booster ignores them in prediction.
         number = plain_integer(best.value) if isinstance(best.value, str) else None
         if number is None or not 0 <= number < n_rounds - 1:
             return n_rounds, []
@@ -166,14 +166,14 @@ def rounds_used(
 
 
 def start_of(learner: Place, n_outputs: int, objective: Objective) -> np.ndarray:
-    """What the raw scores start from, as XGBoost makes it from what it stores.
+    """Initial raw scores, as XGBoost computes them from the stored base score.
 
     Parameters
     ----------
     learner : Place
     n_outputs : int
     objective : Objective
-        Says whether what is stored is a raw score, or what becomes of one.
+        Defines whether the stored value is a raw score, or a transformed one.
 
     Returns
     -------
@@ -202,18 +202,18 @@ def _float32(numbers: np.ndarray, place: Place) -> np.ndarray:
 def trees_of(
     booster: Booster, n_used: int, base_score: np.ndarray, predictor: Predictor
 ) -> list[ParsedTree]:
-    """The trees that predict, in the order in which their values are added.
+    """Trees used in prediction, in the order in which their values are added.
 
     Parameters
     ----------
     booster : Booster
-        Its trees are taken out of the document.
+        Its trees are removed from the document.
     n_used : int
-        How many trees predict.
+        Number of trees used in prediction.
     base_score : ndarray of float32
         From ``start_of``.
     predictor : {"booster", "classifier", "regressor"}
-        Who predicts: it matters to the rounding of dart.
+        Object that predicts: it affects the rounding of dart.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def trees_of(
 
 
 def _in_order(trees: Place) -> list[Place]:
-    """XGBoost puts each tree at the place that its id says."""
+    """Trees in the order of their ids, as XGBoost places them."""
     places = trees.items()
     ordered: list[Place | None] = [None] * len(places)
     for place in places:
@@ -252,10 +252,10 @@ def _in_order(trees: Place) -> list[Place]:
 def _weighted(
     tree: ParsedTree, weight: np.float32, base_score: np.ndarray, predictor: Predictor
 ) -> np.ndarray:
-    """The values of a tree of dart, rounded as where they are added.
+    """Weighted values of a tree of dart, rounded as in the sum.
 
     An estimator predicts in place, where XGBoost adds the base score to the tree and
-    takes it off again; a Booster predicts from a DMatrix, where it does not.
+    subtracts it again; a Booster predicts from a DMatrix, where it does not.
     """
     value = tree.nodes.value
     with np.errstate(over="ignore", invalid="ignore"):

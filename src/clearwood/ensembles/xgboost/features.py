@@ -1,4 +1,4 @@
-"""The features of an XGBoost model document: names, and the categories they know."""
+"""Features of an XGBoost model document: names and known categories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood.columns.feature_space import FeatureSpace, Lookup
 from clearwood.ensembles.nodes import MOST_UNNAMED_FEATURES, fill_category_sets
 from clearwood.ensembles.xgboost.trees import ParsedTree
 
-# The categories of a feature in the order of their codes; None: not known.
+# Categories of a feature in the order of their codes; None: not known.
 Labels = tuple[str | int, ...] | None
 
 LABELS_NOTE = (
@@ -64,7 +64,7 @@ def read_features(
     names: list[str] | None,
     missing: float | None = None,
 ) -> tuple[FeatureSpace, list[str]]:
-    """Build the feature space, and give the trees their category sets.
+    """Build the feature space, and fill in the category sets of the trees.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def read_features(
     names : list of str or None
         As ``feature_names`` gives them.
     missing : float, optional
-        The number that an estimator takes for missing, besides NaN.
+        Number that an estimator treats as missing, besides NaN.
 
     Returns
     -------
     features : FeatureSpace
     notes : list of str
-        What the user should know about the categories.
+        Notes for the user on the categories.
     """
     space = FeatureSpace.numeric(n_features, names)
     categorical = _categorical_features(learner, trees, n_features)
@@ -115,7 +115,7 @@ def read_features(
 def _categorical_features(
     learner: Place, trees: Sequence[ParsedTree], n_features: int
 ) -> np.ndarray:
-    """Which features are categorical: by their types, else by how trees split them."""
+    """Which features are categorical, by their types, else by the splits of trees."""
     by_order, by_category = np.zeros((2, n_features), bool)
     for nodes, goes_right in trees:
         is_set = np.zeros(nodes.feature.size, bool)
@@ -150,7 +150,7 @@ def _notes(features: FeatureSpace) -> list[str]:
 
 
 def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
-    """Stored labels per feature; None where there are none to rely on."""
+    """Stored labels per feature; None where there are no reliable ones."""
     if cats is None or cats["enc"].size() == 0:
         return [None] * categorical.size
     encodings = cats["enc"]
@@ -167,10 +167,10 @@ def _labels(cats: Place | None, categorical: np.ndarray) -> list[Labels]:
 
 
 def _check_order(cats: Place, labels: list[Labels]) -> None:
-    """Refuse labels that XGBoost would take for others.
+    """Refuse labels that XGBoost would confuse.
 
-    It looks them up by bisection in ``sorted_idx``, in which the codes of every
-    feature stand in the order of their labels, one feature after the other.
+    It looks them up by bisection in ``sorted_idx``, which lists the codes of every
+    feature in the order of their labels, one feature after the other.
     """
     sizes = [_n_labels(entry) for entry in cats["enc"].entries()]
     ends = np.cumsum([0, *sizes])
@@ -195,15 +195,15 @@ def _labels_of_feature(entry: Place) -> Labels:
     else:
         labels = _texts(entry)
     refuse_repeated(labels or (), entry, "the label")
-    # An empty list stands at features whose categories came as numbers.
+    # Features whose categories were passed as numbers have an empty list.
     return labels or None
 
 
 def _texts(entry: Place) -> Labels:
-    """Text labels, joined in UTF-8 and told apart by their offsets.
+    """Text labels, joined in UTF-8 and separated by their offsets.
 
-    Beyond ASCII they are not to be relied on: XGBoost 3.2 counts the offsets in
-    characters where it fills the bytes of pandas' labels in.
+    Beyond ASCII they are unreliable: XGBoost 3.2 counts the offsets in characters
+    when it stores the bytes of pandas' labels.
     """
     joined = entry["values"].integers(low=-128, high=255)
     offsets = entry["offsets"].integers(low=0, high=joined.size)
@@ -217,7 +217,7 @@ def _texts(entry: Place) -> Labels:
 
 
 def _codes_in_splits(trees: Sequence[ParsedTree]) -> dict[int, np.ndarray]:
-    """Per feature the category codes that any of its splits names, in order."""
+    """Per feature the category codes that occur in its splits, ascending."""
     found: dict[int, list[np.ndarray]] = {}
     for nodes, goes_right in trees:
         for node, codes in goes_right.items():
@@ -226,7 +226,6 @@ def _codes_in_splits(trees: Sequence[ParsedTree]) -> dict[int, np.ndarray]:
 
 
 def _goes_left(right: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Which codes are not among those that go right."""
     goes_left = np.ones(codes.size, bool)
     goes_left[np.searchsorted(codes, right)] = False
     return goes_left

@@ -1,7 +1,7 @@
 """Reader of XGBoost: estimators and boosters in memory, JSON and UBJSON files.
 
-All of them come down to one document, the one that ``save_model`` writes. XGBoost
-computes in float32 throughout; so does what is read here, sum by sum.
+All of them become one document, the one that ``save_model`` writes. XGBoost computes in
+float32 throughout; so does the ensemble that is read here, sum by sum.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ READERS: dict[str, Predictor] = {
 }
 
 NOT_STORED = {"missing=": "not stored: here no number but NaN counts as missing"}
-"""What files, and boosters, do not know of the estimator that they come from."""
+"""Properties of the estimator that files and boosters do not store."""
 
 
 # Models in memory
@@ -51,7 +51,7 @@ def read(model: Any) -> TreeEnsemble:
     Returns
     -------
     TreeEnsemble
-        Predicts what the object predicts: an estimator leaves out the trees after the
+        With the predictions of the object: an estimator leaves out the trees after the
         best round of early stopping, a Booster does not.
 
     Raises
@@ -65,7 +65,7 @@ def read(model: Any) -> TreeEnsemble:
     try:
         data = bytes(booster.save_raw("ubj"))
     except ValueError as error:
-        # XGBoost's own error, a page long: the first line says it.
+        # XGBoost's own error is a page long; the first line suffices.
         reason = str(error).partition("\n")[0]
         raise ModelError(f"{name} cannot be saved, is it trained? {reason}") from None
     return _ensemble(
@@ -137,7 +137,7 @@ def read_document(top: Place) -> TreeEnsemble:
     Parameters
     ----------
     top : Place
-        What stands in the file; its trees are used up.
+        Content of the file; its trees are consumed.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def read_document(top: Place) -> TreeEnsemble:
 
     Examples
     --------
-    A stump that says what a row adds to 0.5:
+    A stump that adds -1 or 1 to 0.5:
 
     >>> stump = {
     ...     "id": 0, "tree_param": {"num_nodes": "3"},
@@ -220,7 +220,7 @@ def _ensemble(
         learner, cats, trees, booster.n_features, names, missing
     )
     nodes = join_trees([tree.nodes for tree in trees])
-    # All at once: a small tree is checked faster than its cuts would be moved.
+    # All trees at once, which is faster than one small tree after the other.
     nodes["cut"] = float64_cut_of_float32_test(nodes["cut"], strict=True)
     version = _version(top)
     return TreeEnsemble(
@@ -249,7 +249,7 @@ def _ensemble(
 
 
 def _level(objective: Place) -> str:
-    """Of one quantile which, as far as the file says it."""
+    """Level of a single quantile, if the file has it."""
     settings = objective.get("quantile_loss_param")
     level = None if settings is None else settings.get("quantile_alpha")
     text = "" if level is None else str(level.value).strip("[]")
@@ -270,7 +270,7 @@ def _task(
     if objective.link not in ("logistic", "softmax"):
         return {"task": "regression"}
     n_classes = 2 if objective.link == "logistic" else n_outputs
-    # An estimator that saw one class only has a model of two nevertheless.
+    # An estimator fitted to one class has a model of two nevertheless.
     known = classes is not None and len(classes) > 1
     labels = np.asarray(classes) if known else np.arange(n_classes)
     if labels.shape != (n_classes,):

@@ -1,4 +1,4 @@
-"""What the raw scores of an XGBoost objective mean, to whom."""
+"""Links of XGBoost's objectives, by the object that predicts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clearwood.codec.documents import Place, shown
 from clearwood.ensembles.links import Link
 
 Predictor = Literal["booster", "classifier", "regressor"]
-"""The object whose predictions count: it may read the same scores differently."""
+"""Object that predicts, as the same scores may have different links."""
 
 LEAST_SHARE = np.float32(1e-6)
-"""How near to 0 and 1 XGBoost lets a probability come that it takes the logit of."""
+"""Distance from 0 and 1 to which XGBoost clips a probability before its logit."""
 
 
 def _identity(base_score: np.float32) -> np.float32:
@@ -35,18 +35,18 @@ def _logit(base_score: np.float32) -> np.float32:
 
 @dataclass(frozen=True)
 class Objective:
-    """How scores start, and what becomes of them.
+    """Initial raw score and link of an objective.
 
     Parameters
     ----------
     margin : callable
-        From the stored base score to the raw score that sums start from.
+        Maps the stored base score to the initial raw score.
     link : str
         See ``links.response``.
     decision : {"raw", "probability"}
         See ``TreeEnsemble``.
     notes : tuple of str
-        What there is to say about it.
+        Notes for the user.
     """
 
     margin: Callable[[np.float32], np.float32]
@@ -89,14 +89,14 @@ REFUSED = {
 
 
 def objective_of(name: Place, predictor: Predictor, n_outputs: int) -> Objective:
-    """What an objective means to the object that predicts.
+    """Objective as interpreted by the object that predicts.
 
     Parameters
     ----------
     name : Place
         The objective's name.
     predictor : {"booster", "classifier", "regressor"}
-        Who predicts: a Booster, or an estimator.
+        Object that predicts: a Booster, or an estimator.
     n_outputs : int
         Raw scores per row.
 
@@ -107,7 +107,7 @@ def objective_of(name: Place, predictor: Predictor, n_outputs: int) -> Objective
     Raises
     ------
     ModelFormatError
-        It cannot be read; the message says why and what to do.
+        It is not supported; the message has the reason and the remedy.
 
     Examples
     --------

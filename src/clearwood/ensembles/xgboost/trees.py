@@ -10,17 +10,17 @@ from clearwood.codec.documents import Place, shown
 from clearwood.ensembles.nodes import MOST_NODES, TreeNodes
 
 DELETED = 2**31 - 1
-"""What stands in place of the feature of a node that pruning took out of the tree."""
+"""Marks a node that pruning removed from the tree, in place of its feature."""
 
 MOST_CODE = 2**24 - 1
-"""Category codes are float32 numbers; XGBoost takes none from here on."""
+"""Largest category code: codes are float32 numbers in XGBoost."""
 
-# What training remembers; of the length of the others, and not needed to predict.
+# Training statistics, of the length of the other arrays; unused in prediction.
 STATISTICS = ("base_weights", "loss_changes", "parents", "sum_hessian")
 
 
 class ParsedTree(NamedTuple):
-    """A tree whose category sets are still lists of codes.
+    """Tree whose category sets are still lists of codes.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_tree(tree: Place, n_features: int) -> ParsedTree:
     Raises
     ------
     ModelFormatError
-        Naming the tree, and the node and field where there is one.
+        Names the tree, and the node and field if there is one.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def read_tree(tree: Place, n_features: int) -> ParsedTree:
 
 
 def _n_nodes(tree: Place) -> int:
-    """The number of nodes that all arrays of the tree must have."""
+    """Number of nodes, which is the length of all arrays of the tree."""
     param = tree["tree_param"]
     width = param.get("size_leaf_vector")
     if width is not None and width.integer(from_text=True) not in (0, 1):
@@ -109,7 +109,7 @@ def _n_nodes(tree: Place) -> int:
 
 
 def _flags(tree: Place, name: str, n: int) -> np.ndarray:
-    """Zeros and ones; the first versions wrote true and false, or no types at all."""
+    """Zeros and ones; early versions wrote booleans, or untyped arrays."""
     flags = tree.get(name) if name == "split_type" else tree[name]
     if flags is None:
         return np.zeros(n, bool)
@@ -145,9 +145,9 @@ def _order(
 
 
 def _depth_first(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Nodes from the root on, for trees whose numbers do not rise downwards.
+    """Nodes from the root on, for trees whose numbers do not increase downwards.
 
-    It ends, as no node has two parents and the root has none.
+    It terminates, as no node has two parents and the root has none.
     """
     to_left, to_right = left.tolist(), right.tolist()
     order, open_nodes = [], [0]
@@ -166,7 +166,7 @@ def _check_features(tree: Place, asked: np.ndarray, n_features: int) -> None:
 
 
 def _conditions(tree: Place, n: int, needed: np.ndarray) -> np.ndarray:
-    """Cuts of inner nodes and values of leaves, in XGBoost's float32."""
+    """Thresholds of inner nodes and values of leaves, in XGBoost's float32."""
     with np.errstate(over="ignore"):
         values = tree["split_conditions"].numbers(n, finite=False).astype(np.float32)
     for node in _first(needed & ~np.isfinite(values)):
@@ -185,7 +185,7 @@ def _category_sets(tree: Place, categorical: np.ndarray) -> dict[int, np.ndarray
     starts = tree["categories_segments"].integers(nodes.size, low=0, high=codes.size)
     if (np.diff(nodes) <= 0).any():
         tree["categories_nodes"].fail("nodes out of order", "rising numbers of nodes")
-    # Were segments allowed to overlap, a small file could hold endless sets.
+    # If segments could overlap, a small file could declare sets without bound.
     ends = np.append(starts, codes.size)[1:]
     if (starts[:1] != 0).any() or (starts + sizes != ends).any():
         tree["categories_segments"].fail(
@@ -203,7 +203,7 @@ def _category_sets(tree: Place, categorical: np.ndarray) -> dict[int, np.ndarray
 
 
 def _first(bad: np.ndarray) -> list[int]:
-    """The first node of which it is true, or none."""
+    """First node where a condition holds, or none."""
     return np.flatnonzero(bad)[:1].tolist()
 
 

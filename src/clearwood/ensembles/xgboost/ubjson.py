@@ -1,9 +1,8 @@
-"""Our own parser of UBJSON, the binary form of JSON that XGBoost writes.
+"""Parser of UBJSON, the binary form of JSON that XGBoost writes.
 
-It gives the structures that the JSON parser gives, with numpy arrays where the file
-holds arrays of one number type, so one reader serves both. No count is believed before
-it is checked against the bytes that are left, and what a hostile file could make of few
-bytes is bounded.
+It returns the structures of the JSON parser, with numpy arrays where the file holds
+arrays of one number type, so one reader serves both. Every count is checked against the
+remaining bytes, and the memory that a hostile file could claim by few bytes is bounded.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from clearwood._memory import check_memory, memory_bound
 from clearwood.codec.documents import refuse_damaged
 
-# Big-endian, as the format says; the letters are its type markers.
+# Big-endian, by the format; the letters are its type markers.
 NUMBERS: dict[bytes, np.dtype[Any]] = {
     b"i": np.dtype(">i1"),
     b"U": np.dtype(">u1"),
@@ -28,9 +27,9 @@ NUMBERS: dict[bytes, np.dtype[Any]] = {
 CONSTANTS = {b"Z": None, b"T": True, b"F": False}
 
 MOST_LEVELS = 100
-"""Containers inside containers; XGBoost needs nine."""
+"""Deepest nesting of containers; XGBoost needs nine."""
 
-# What Python takes for one value, roughly and rather too much.
+# Memory of one value in Python, as a rough upper bound in bytes.
 CONTAINER, ARRAY, SCALAR = 300, 250, 60
 
 
@@ -42,7 +41,7 @@ def parse_ubjson(data: bytes, name: str) -> Any:
     data : bytes
         The whole file.
     name : str
-        What to call the file in messages.
+        The file's name, for messages.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def parse_ubjson(data: bytes, name: str) -> Any:
     Raises
     ------
     ModelFormatError
-        Naming the byte where the file stops making sense.
+        Names the byte at which the file is invalid.
 
     Examples
     --------
@@ -68,14 +67,14 @@ def parse_ubjson(data: bytes, name: str) -> Any:
 
 
 class _Parser:
-    """The bytes, and how far they have been read."""
+    """Input bytes, and the read position."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
         self.name = name
         self.position = 0
         self.memory_left = memory_bound(len(data)) - len(data)
-        # One string object per key, however many trees have it.
+        # One string object per key, as many trees share it.
         self.keys: dict[str, str] = {}
 
     def fail(self, found: str, expected: str) -> NoReturn:
@@ -84,7 +83,7 @@ class _Parser:
     def spend(self, memory: int) -> None:
         self.memory_left -= memory
         if self.memory_left < 0:
-            # Not how much it would be: the rest is not looked at.
+            # The total is unknown, as the rest is not read.
             check_memory(memory_bound(len(self.data)) + 1, len(self.data), self.name)
 
     def take(self, count: int) -> bytes:
@@ -141,7 +140,7 @@ class _Parser:
             self.fail("bytes that are not UTF-8", "text")
 
     def count(self, meaning: str) -> int:
-        """A non-negative integer that says how much follows."""
+        """Read a non-negative integer, the number of items that follow."""
         start = self.position
         marker = self.marker()
         if marker not in NUMBERS or NUMBERS[marker].kind == "f":
@@ -155,12 +154,12 @@ class _Parser:
         return count
 
     def header(self) -> tuple[bytes | None, int | None]:
-        """Type and count of a container, where it declares them."""
+        """Type and count of a container, if it declares them."""
         kind, count = None, None
         if self.peek() == b"$":
             self.marker()
             kind = self.take(1)
-            # The payload of these is empty, so nothing would bound their number.
+            # These have no payload, so nothing would bound their number.
             if kind in CONSTANTS or kind == b"N":
                 self.fail(f"a container of {kind!r}", "values that take bytes")
             if self.peek() != b"#":

@@ -11,6 +11,7 @@ from scipy import special
 
 from clearwood._kernels.metatree_posterior import mixture_quantiles
 from clearwood._numeric import bisect, bisect_whole
+from clearwood._numeric.logspace import log_of
 from clearwood.distributions import LeafModel
 from clearwood.distributions.counts import Counts
 from clearwood.distributions.moments import MomentsLeaf
@@ -79,13 +80,11 @@ class Predictive:
     def log_density(self, y: Any) -> np.ndarray:
         """Log density (log probability of whole numbers) at one ``y`` per row."""
         stats, weight, x, y = self._per_row(y)
-        with np.errstate(divide="ignore"):
-            log_weight = np.log(weight)
+        log_weight = log_of(weight)
         terms = log_weight + self.model.log_density(stats, y, x)
         largest = terms.max(axis=1)
         shift = np.where(np.isfinite(largest), largest, 0.0)
-        with np.errstate(divide="ignore"):
-            return shift + np.log(_in_order(np.exp(terms - shift[:, None])))
+        return shift + log_of(_in_order(np.exp(terms - shift[:, None])))
 
     def cdf(self, y: Any) -> np.ndarray:
         """Probability of at most ``y``, for one ``y`` per row."""

@@ -1,4 +1,4 @@
-"""What is shown of a posterior of graphs, or of one graph: the part that matters."""
+"""Selection of the features and edges to display, of a posterior or of one graph."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
 
 CUTOFF = 0.1
-"""Edges less probable than this are not shown."""
+"""Least probability of an edge that is shown."""
 
 ALL_NAMED, NAMED_FROM = 30, 0.1
-"""With at most so many features all are named; else those so probably signal."""
+"""Up to this number of features all are labelled; beyond, those of this probability."""
 
 MOST_SHOWN = 150
-"""Features in a picture."""
+"""Maximum number of features in a picture."""
 
 
 class Edge(NamedTuple):
-    """Two features that depend on each other; the more probably signal one first."""
+    """An edge between two features, the one of higher signal probability first."""
 
     first: int
     second: int
@@ -33,24 +33,24 @@ class Edge(NamedTuple):
 
 
 class FeatureGraph(NamedTuple):
-    """Features and edges of a picture, and what is left out of it.
+    """Features and edges of a picture, and notes on what is left out.
 
     Attributes
     ----------
     names : tuple of str
-        Of all features.
+        Names of all features.
     signal : ndarray of shape (n_features,)
-        Probability that a feature is signal; 0 or 1 in a single graph.
+        Probability that each feature is signal; 0 or 1 for a single graph.
     shown : tuple of int
-        Features in the picture, the most probable first.
+        Features in the picture, by decreasing probability.
     named : frozenset of int
-        Those of them whose names are written out.
+        Features in the picture that are labelled.
     edges : tuple of Edge
-        Those in the picture, the most probable first.
+        Edges in the picture, by decreasing probability.
     with_numbers : bool
-        Whether probabilities are written out: not of a single graph.
+        Whether probabilities are written out; not for a single graph.
     notes : tuple of str
-        What shades and lines mean, and what is not shown.
+        Legend of shades and lines, and what is not shown.
     """
 
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ class FeatureGraph(NamedTuple):
 
 
 def check_classifier(estimator: Any) -> SelectiveBayesianForestClassifier:
-    """Refuse what has no feature graph."""
+    """Raise an error if the estimator has no feature graph."""
     if not isinstance(estimator, SelectiveBayesianForestClassifier):
         raise InputError(
             f"estimator is a {type(estimator).__name__}; hand in a fitted "
@@ -76,7 +76,7 @@ def check_classifier(estimator: Any) -> SelectiveBayesianForestClassifier:
 def average_graph(
     estimator: SelectiveBayesianForestClassifier, cutoff: float = CUTOFF
 ) -> FeatureGraph:
-    """The average over all graphs: how probable every feature and every edge is.
+    """Posterior probabilities of features and edges, averaged over all graphs.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def average_graph(
 
 
 def single_graph(names: tuple[str, ...], graph: FeatureForest) -> FeatureGraph:
-    """One graph as it is; trees have no direction, as every root is as good."""
+    """Feature graph of one forest, undirected, as all roots are equivalent."""
     edges = [Edge(i, j, 1.0) for i, j in graph.edges.tolist()]
     said = "A single graph. Dark: signal; white: noise."
     return _shown_part(names, graph.signal.astype(float), edges, False, said)
@@ -119,7 +119,7 @@ def _shown_part(
     strongest = np.zeros(d)
     for first, second, p in edges:
         strongest[[first, second]] = np.maximum(strongest[[first, second]], p)
-    # Named ones by their probability, then those that others depend on.
+    # Labelled ones by their probability, then those that others depend on.
     order = sorted(range(d), key=lambda j: (j not in named, -signal[j], -strongest[j]))
     shown = [j for j in order if j in named or strongest[j] > 0][:MOST_SHOWN]
     inside = set(shown)
@@ -152,14 +152,14 @@ def _left_out(
 
 
 def spanning_forest(graph: FeatureGraph) -> tuple[np.ndarray, coo_array]:
-    """The edges that hold a picture together: most probable ones, without circles.
+    """Maximum spanning forest by edge probability.
 
     Returns
     -------
     tree : ndarray of int of shape (n_shown,)
-        Number of the tree of every feature shown.
+        Index of the tree of each feature shown.
     forest : coo_array of shape (n_shown, n_shown)
-        Each edge once, by the places of its features in ``shown``.
+        Each edge once, by positions in ``shown``.
     """
     from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
@@ -168,7 +168,7 @@ def spanning_forest(graph: FeatureGraph) -> tuple[np.ndarray, coo_array]:
     ends = np.array(
         [(place[e.first], place[e.second]) for e in graph.edges], dtype=np.int32
     ).reshape(-1, 2)
-    # Small where probable, and never nought, which would be no edge.
+    # Small for probable edges, and never 0, which would mean no edge.
     length = np.array([2.0 - e.probability for e in graph.edges])
     forest = minimum_spanning_tree(coo_array((length, ends.T), shape=(n, n)).tocsr())
     _, tree = connected_components(forest, directed=False)

@@ -1,4 +1,4 @@
-"""What a report says of a posterior of feature graphs, as plain data."""
+"""Report section on a posterior of feature graphs, as plain data."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from clearwood.sbfc.reading.feature_graph import (
 )
 
 MOST_LISTED, MOST_LEVELS = 50, 8
-"""Features in the table beside those in the graph, and levels of one of them."""
+"""Features in the table besides those in the graph, and levels of one of them."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The average graph, the ranking, scores on rows handed in, and the sampling.
+    """Report data: average graph, ranking, scores on given rows, and sampling.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "picture": _picture(graph),
         "features": _features(estimator, graph, number, order),
         "n_hidden": len(order) - len(number),
-        # Those listed for their edges alone may be less probable than some left out.
+        # Those listed for their edges may be less probable than some left out.
         "n_sure": len(listed),
         "tiles": _tiles(estimator),
         "facts": _facts(estimator),
@@ -76,7 +76,6 @@ def _features(
     number: dict[int, int],
     order: list[int],
 ) -> list[dict[str, Any]]:
-    """Features in the graph or the table, the most probable first."""
     beside: dict[int, list[tuple[str, str, int]]] = {j: [] for j in number}
     for first, second, p in graph.edges:
         for j, k in ((first, second), (second, first)):
@@ -140,14 +139,14 @@ def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]
 def score_classes(
     estimator: SelectiveBayesianForestClassifier, X: Any, y: Any
 ) -> dict[str, Any]:
-    """Error and log loss of the average over graphs, and of the class shares alone.
+    """Error and log loss of the predictions, and of the class frequencies alone.
 
     Returns
     -------
     dict
-        ``error`` and ``log_loss``, ``error_without`` and ``log_loss_without`` of what
-        knows no features, ``monte_carlo_error``: the largest standard error of a
-        probability, None where it is not known, and ``n_rows``.
+        ``error`` and ``log_loss``, ``error_without`` and ``log_loss_without`` of a
+        prediction without features, ``monte_carlo_error``: the largest standard error
+        of a probability, None where unknown, and ``n_rows``.
     """
     p = estimator.predict_proba(X)
     without = np.exp(np.tile(estimator._average.log_class, (len(p), 1)))
@@ -162,7 +161,7 @@ def score_classes(
 def score_lines(
     estimator: SelectiveBayesianForestClassifier, X: Any, y: Any
 ) -> dict[str, Any]:
-    """The scores as lines of a table."""
+    """The scores as rows of a table."""
     scores = score_classes(estimator, X, y)
     return {
         "n_rows": scores["n_rows"],
@@ -180,7 +179,7 @@ def score_lines(
 
 
 def sampling_words(estimator: SelectiveBayesianForestClassifier) -> str:
-    """How the probabilities were found, and whether chains agree."""
+    """Sentence on the sampler used and the convergence of the chains."""
     ranked = np.argsort(-estimator.signal_probability_, kind="stable")
     return str(_sampling(estimator, ranked.tolist())["words"])
 
@@ -188,7 +187,7 @@ def sampling_words(estimator: SelectiveBayesianForestClassifier) -> str:
 def _sampling(
     estimator: SelectiveBayesianForestClassifier, order: list[int]
 ) -> dict[str, Any]:
-    """How the probabilities were found, in words, and a line per quantity."""
+    """Description of the sampler, and a row of diagnostics per quantity."""
     drawn = f"Predictions average over {len(estimator.graphs_):,} graphs drawn."
     if estimator.chains_ is None:
         exact = estimator.log_evidence_ is not None
@@ -234,7 +233,6 @@ def _sampling(
 def _worst(
     estimator: SelectiveBayesianForestClassifier, features: list[int]
 ) -> dict[str, Any] | None:
-    """The feature about which chains agree least."""
     said = zip(features, signal_diagnoses(estimator, features))
     known = [(one.rhat, j, one) for j, one in said if one is not None]
     if not known:
