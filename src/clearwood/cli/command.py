@@ -165,7 +165,6 @@ def check_outputs(options: dict[str, Any]) -> None:
 
 
 def _write(found: Findings, asked: Any) -> None:
-    """Write the requested files."""
     if getattr(asked, "out", None):
         write_out(found.out() if found.out else json_text(found.summary), asked)
     if getattr(asked, "save", None):

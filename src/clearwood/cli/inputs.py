@@ -161,7 +161,6 @@ def read_model_and_table(asked: Any) -> tuple[Any, Any]:
 
 
 def _with_classes(ensemble: Any, names: list[str], labels: Collection[Any]) -> Any:
-    """Ensemble with the given names of its classes."""
     written = {str(label): label for label in labels}
     return ensemble.with_classes([written.get(name, name) for name in names])
 

@@ -274,7 +274,6 @@ def _rules_of(estimator: Any) -> RuleSet:
 
 
 def _inner(estimator: Any, y: Any) -> Any:
-    """Inner estimator, unfitted."""
     from sklearn.base import clone
 
     if y is None:

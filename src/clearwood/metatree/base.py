@@ -166,7 +166,6 @@ class LearnsByStatistics(BaseEstimator):
 
 
 def _rows(X: Any, keep: np.ndarray) -> Any:
-    """Some of the rows of an array or frame."""
     if not is_frame(X):
         return X[keep]
     import narwhals as nw

@@ -65,8 +65,6 @@ EXACT_DEPTH = 4
 
 
 class _MetaTree(ReadsTrees, LearnsByStatistics):
-    """Base class of the classifier and the regressor."""
-
     _parameter_constraints: dict[str, Any] = {
         "structure": "no_validation",
         "prior": "no_validation",

@@ -43,8 +43,6 @@ COLLAPSED = 0.5
 
 
 class _MetaForest(LearnsByStatistics):
-    """Base class of the classifier and the regressor."""
-
     _parameter_constraints: dict[str, Any] = {
         "estimator": "no_validation",
         "weights": [StrOptions({"uniform", "evidence"})],

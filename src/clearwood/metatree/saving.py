@@ -214,7 +214,6 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
 
 
 def _structure(values: dict[str, Any]) -> Structure:
-    """Structure from validated arrays."""
     nodes = {name: _small(values[name], name) for name in (*NODES, "goes_to")}
     with codec.refusing("nodes"):
         nodes["parent"] = check_children(nodes["first_child"], nodes["n_children"])

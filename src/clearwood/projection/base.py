@@ -77,7 +77,6 @@ class ProjectedRules(BaseEstimator):
     }
 
     def _family(self) -> str:
-        """Likelihood family of the proxy."""
         raise NotImplementedError
 
     def _project(
@@ -333,7 +332,6 @@ class ProjectedRules(BaseEstimator):
         return (own - np.array(likely)).mean(axis=1)
 
     def _choose_size(self) -> int:
-        """The requested size, or the chosen one."""
         if self.alpha_ is not None:
             return self.size_path_.best_by_utility(self.alpha_)
         if self.size_path_.held_out is None:

@@ -89,8 +89,6 @@ def _ends_with_rows(lst: BoxList, grid: Grid) -> BoxList:
 
 
 class _ProjectedRuleList(ProjectedRules):
-    """Base class of the regressor and the classifier."""
-
     _sizes = "n_rules", "max_rules"
     _words = Words("list", "line", "lines")
     _parameter_constraints: dict[str, Any] = {

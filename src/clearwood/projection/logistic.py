@@ -45,8 +45,6 @@ from clearwood.search.grid import LEAST_ROWS
 
 
 class _ProjectedLinear(BaseEstimator):
-    """Base class of the linear and the logistic model."""
-
     _task: str
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -202,7 +200,6 @@ class _ProjectedLinear(BaseEstimator):
         return "\n".join(lines)
 
     def _units(self) -> list[str]:
-        """Units of the coefficients, in sentences."""
         lines = [
             f"Change of {self._what()} per standard deviation of a term, the others as "
             "they are; divided by that (terms_.unit) it is per unit. With all terms at "

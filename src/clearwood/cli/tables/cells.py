@@ -297,7 +297,6 @@ def _cells_text(column: pd.Series) -> str:
 
 
 def _option(option: str, value: Any) -> str:
-    """Option as typed on a command line."""
     text = str(value)
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
     return f"{option} {shlex.quote(printable(text))}"

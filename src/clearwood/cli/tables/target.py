@@ -136,7 +136,6 @@ def _check_known(column: pd.Series) -> None:
 
 
 def _no_number(column: pd.Series) -> Any:
-    """First cell that is not a number."""
     numbers = pd.to_numeric(column, errors="coerce")
     return column[numbers.isna()].tolist()[0]
 

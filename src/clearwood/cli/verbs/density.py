@@ -107,7 +107,6 @@ def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
 
 
 def _row_text(row: int | str, name: Any, own: str | None) -> str:
-    """Number of a row, and its name."""
     return str(row) if own is None else f"{row}, {own} {name}"
 
 

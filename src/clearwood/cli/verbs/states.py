@@ -129,7 +129,6 @@ def _read_table(asked: Any) -> tuple[Any, list[int], str]:
 
 
 def _emission_of(frame: Any) -> str:
-    """Type of emission of the steps: a label, flags, numbers, or both."""
     from clearwood.columns.schema import features_of
 
     is_label = [labels is not None for labels in features_of(frame).categories]

@@ -465,6 +465,5 @@ def _arrays_of(state: Learned) -> tuple[Any, ...]:
 
 
 def _count(ends: np.ndarray, weight: np.ndarray, n_nodes: int) -> np.ndarray:
-    """Number of rows of positive weight that end at each node."""
     ends = ends[np.broadcast_to(weight > 0, ends.shape)]
     return np.bincount(ends, minlength=n_nodes)

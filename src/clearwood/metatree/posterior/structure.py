@@ -179,7 +179,6 @@ class Structure(TreeShape):
 
     @cached_property
     def _all_forms(self) -> float:
-        """Number of combinations of codes."""
         return float(self._n_forms.prod(dtype=np.float64))
 
     @cached_property

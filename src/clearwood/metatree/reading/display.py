@@ -107,7 +107,6 @@ class MetaTreeDisplay(Display):
 
 
 def _draw_links(ax: Any, place: TreeLayout) -> None:
-    """Links from each node down and over to its children."""
     for line in place.lines:
         if line.parent is None:
             continue
@@ -122,7 +121,6 @@ def _draw_links(ax: Any, place: TreeLayout) -> None:
 
 
 def _shade(p: float) -> tuple[float, float, float]:
-    """Grey from light to dark."""
     grey = 0.82 - 0.5 * p
     return (grey, grey, grey + 0.06)
 
@@ -156,7 +154,6 @@ def _bar(ax: Any, x: float, y: float, width: float, high: float, **look: Any) ->
 
 
 def _draw_shares(ax: Any, line: Line, place: TreeLayout) -> None:
-    """Class probabilities as a stacked bar."""
     left, right = place.shares
     x = left
     for k, share in enumerate(line.node.rule.probabilities):

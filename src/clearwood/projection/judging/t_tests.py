@@ -320,7 +320,6 @@ def _times_power(x: float, exponent: int) -> float:
 
 
 def _standardised(values: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Values of mean 0 and standard deviation 1, and the original two."""
     centre = float(values.mean())
     # The scores are below 1: those that differ in their last digits are equal.
     if np.ptp(values) <= 8 * np.finfo(float).eps:

@@ -252,7 +252,6 @@ def _check_settings(
 
 
 def _as_table(x: Any, rows: Any) -> Any:
-    """One row as a table like others."""
     if is_frame(x) or (not hasattr(x, "keys") and np.ndim(x) == 2):
         if x.shape[0] != 1:
             raise InputError(f"x must be one row, found {x.shape[0]}.")
@@ -447,5 +446,4 @@ def _shares(asked: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
 
 
 def _error_of_mean(values: np.ndarray) -> float:
-    """Standard error of the mean of independent values."""
     return float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -141,5 +141,4 @@ def _signed(value: float) -> str:
 
 
 def _odds(change: float) -> str:
-    """Factor of the odds."""
     return f"× {short_text(math.exp(change))}" if abs(change) < 20 else ""

@@ -51,7 +51,6 @@ def explain(asked: Any) -> Findings:
 
 
 def _head_text(head: dict[str, Any]) -> str:
-    """Header of a row."""
     cells = {name: "missing" if x is None else str(x) for name, x in head.items()}
     return ", ".join(
         f"{printable(name)} {printable(cell)}" for name, cell in cells.items()
