@@ -1,4 +1,4 @@
-"""One self-contained HTML page per result."""
+"""HTML reports: one self-contained page per result."""
 
 from clearwood.reporting.report import report
 from clearwood.reporting.summary import summarize

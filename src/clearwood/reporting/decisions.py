@@ -1,4 +1,4 @@
-"""What comes of deciding by the rules, as plain data for the page."""
+"""Classification and regression metrics as plain data for the page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from clearwood.rules.evaluation.statistics import few_text
 def summarize_decisions(
     rules: RuleSet, table: Table | None, positive: Any, threshold: float | None
 ) -> dict[str, Any] | None:
-    """Tables and charts of decisions; None where no truth is known.
+    """Tables and charts of metrics; None if no truth is known.
 
     Parameters
     ----------
@@ -50,8 +50,7 @@ def summarize_decisions(
     Returns
     -------
     dict or None
-        With ``kind``: ``"one"`` class that is looked for, ``"each"`` of several, or
-        ``"values"``.
+        With ``kind``: ``"one"`` positive class, ``"each"`` of several, or ``"values"``.
     """
     if table is None or table.y is None:
         return None
@@ -98,7 +97,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
 
 
 def _of_each(found: Decisions) -> dict[str, Any]:
-    """Every class against the others; for curves there are too many."""
+    """Every class against the others; too many for curves."""
     return {
         "kind": "each",
         "confusion": _confusion(found),
@@ -117,7 +116,7 @@ def _of_each(found: Decisions) -> dict[str, Any]:
 
 
 def _rate(key: str, rate: Rate) -> tuple[str, str]:
-    """A rate in words, and a warning where next to no rows tell it."""
+    """A rate in words, with a warning if it is based on very few rows."""
     return rate_text(key, rate), few_text(rate.rows)
 
 
@@ -128,7 +127,7 @@ def _confusion(found: Decisions) -> dict[str, Any]:
         "lines": [
             {
                 "label": label,
-                # Where the same is said as is true.
+                # Correct predictions: the diagonal.
                 "cells": [(n, k == i) for i, n in enumerate(row)],
                 "total": sum(row),
             }
@@ -143,7 +142,7 @@ def _confusion(found: Decisions) -> dict[str, Any]:
 
 
 def _calibration(found: Decisions, label: str) -> dict[str, Any]:
-    """What is promised against what is found."""
+    """Predicted probability against observed share."""
     words = " ".join(_promise(point, label) for point in found.calibration)
     return {
         "svg": svg(calibration_chart(found), "calibration", words, look="half"),
@@ -160,7 +159,7 @@ def _promise(point: CalibrationPoint, label: str) -> str:
 
 
 def _roc(found: Decisions) -> dict[str, Any]:
-    """Curves of rules and model, and where their decisions are."""
+    """ROC curves of rules and model, with dots at their predictions."""
     areas = {
         who: rate_text("area", judged.rates[0].area)
         for who, judged in found.judged.items()

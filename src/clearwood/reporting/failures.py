@@ -1,4 +1,4 @@
-"""Where the rules fail: the rows on which they differ most from their teacher."""
+"""Rows on which the rules differ most from the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_VALUES = 6
 def summarize_failures(
     rules: RuleSet, table: Table, taught: np.ndarray
 ) -> dict[str, Any]:
-    """The rows of largest disagreement with the teacher, largest first.
+    """Find the rows of largest disagreement with the model, largest first.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def summarize_failures(
     table : Table
         Rows.
     taught : ndarray of shape (n_rows,)
-        What the teacher says of them.
+        The model's predictions for them.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def summarize_failures(
 def _right(
     rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
 ) -> tuple[int, int] | None:
-    """On how many rows only the rules are right, or nearer, and only the model."""
+    """Numbers of rows where only rules, or only the model, are correct or nearer."""
     if table.y is None:
         return None
     ours, theirs = (rules.outcome.apart(table.y, said) for said in (predicted, taught))
@@ -81,7 +81,7 @@ def _has_labels(X: Any) -> bool:
 def _disagreement(
     rules: RuleSet, table: Table, taught: np.ndarray, predicted: np.ndarray
 ) -> np.ndarray:
-    """Zero where both say the same; else how sure the teacher is, or how far off."""
+    """Disagreement: zero if equal, else the model's certainty or the difference."""
     different = rules.outcome.apart(taught, predicted)
     if table.probabilities is None:
         return different
@@ -89,7 +89,7 @@ def _disagreement(
 
 
 def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
-    """The rules with a say in a row, and the row's values that gave them one."""
+    """The rules that contribute to a row's prediction, and the values they use."""
     has_say = rules.takes_part(row[None])[0, :-1]
     held = [rule for rule, says in zip(rules.rules, has_say) if says]
     if held:

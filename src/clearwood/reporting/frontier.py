@@ -1,4 +1,4 @@
-"""What a comparison found, as plain data for its page."""
+"""Results of a comparison as plain data for its page."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from clearwood.reporting.lead import model_in_words
 from clearwood.rules.exports.html_table import summarize_rules
 
 LARGEST_TABLES, LARGEST_TEXTS = 1_000_000, 400_000
-"""Characters on the page for rules as tables, and for those as plain text."""
+"""Maximum characters on the page for rules as tables, and for those as text."""
 TABLE_SHARE, LINE_SHARE, LITERAL_SHARE = 3_000, 1_300, 60
-"""Characters that a table takes beside its words: in all, per line, per literal."""
+"""Characters of a table beside its text: in all, per rule, per literal."""
 
 
 def summarize_frontier(
     frontier: Frontier, *, title: str | None = None
 ) -> dict[str, Any]:
-    """Everything that the page of a comparison shows, as plain data.
+    """Data of the page of a comparison, as plain values.
 
     Parameters
     ----------
     frontier : Frontier
-        What ``compare`` found.
+        Result of ``compare``.
     title : str, optional
         Title of the page.
 
@@ -37,8 +37,8 @@ def summarize_frontier(
     -------
     dict
         Keys ``title``, ``version``, ``unit``, ``points``, ``charts`` and ``keys``
-        (none where no error is known), ``lowest``, ``fewest``, ``model``,
-        ``failures`` and ``facts``.
+        (empty if no error is known), ``lowest``, ``fewest``, ``model``, ``failures``
+        and ``facts``.
     """
     from clearwood import __version__
 
@@ -79,7 +79,7 @@ def summarize_frontier(
 
 
 def _charts(frontier: Frontier, words: str) -> dict[str, Any]:
-    """Charts for wide and for narrow screens; none where no error is known."""
+    """Charts for wide and narrow screens; empty if no error is known."""
     if not any(math.isfinite(point.error) for point in frontier.points):
         return {"charts": [], "keys": []}
     chart = FrontierDisplay.from_frontier(frontier).chart()
@@ -111,7 +111,7 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
                 f"{name}_spread": _known(getattr(point, f"{name}_spread"))
                 for name in SCORES
             },
-            # No -1e-13 where it means 0. An error has a unit and may be tiny.
+            # Not -1e-13 in place of 0. An error has a unit and may be tiny.
             **{
                 name: _known(round(getattr(point, name), 4) + 0.0)
                 for name in ("fidelity", "stability")
@@ -128,7 +128,7 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
 
 
 def _link(points: list[dict[str, Any]]) -> None:
-    """From each point to those of its method with fewer and with more lines."""
+    """Link each point to those of its method with fewer and with more rules."""
     by_method: dict[str, list[dict[str, Any]]] = {}
     for point in points:
         by_method.setdefault(point["method"], []).append(point)
@@ -139,9 +139,9 @@ def _link(points: list[dict[str, Any]]) -> None:
 
 
 def _add_rules(points: list[dict[str, Any]], frontier: Frontier) -> None:
-    """Rules as tables where the page has room, else as text, else not at all."""
+    """Rules as tables while the page has room, then as text, then not at all."""
     tables, texts = LARGEST_TABLES, LARGEST_TEXTS
-    # The frontier first: it is what a reader is most likely to ask for.
+    # The frontier first: it is what readers most likely look at.
     order = sorted(range(len(points)), key=lambda k: not points[k]["is_best"])
     for number in order:
         point, found = points[number], frontier.points[number]
@@ -172,7 +172,7 @@ def _short(frontier: Frontier, point: FrontierPoint) -> dict[str, Any]:
 
 
 def _better_peer(frontier: Frontier) -> FrontierPoint | None:
-    """The peer of lowest error where none of our rules reach it."""
+    """The peer of lowest error if none of our rules reach it."""
     known = [point for point in frontier.points if math.isfinite(point.error)]
     best = min(known, key=lambda p: (p.error, p.rules is None, p.n_rules), default=None)
     return best if best is not None and best.rules is None else None
@@ -181,7 +181,7 @@ def _better_peer(frontier: Frontier) -> FrontierPoint | None:
 def _words(
     frontier: Frontier, lowest: FrontierPoint | None, fewest: FrontierPoint | None
 ) -> str:
-    """The chart for those who do not see it."""
+    """Text alternative to the chart."""
     if lowest is None or fewest is None:
         return "No method gave rules whose error is known."
     shown = frontier.outcome.figure

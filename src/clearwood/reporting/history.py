@@ -1,4 +1,4 @@
-"""The course of a fit by FAB, in words and as a chart."""
+"""Convergence of a fit by FAB, in words and as a chart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clearwood.simplifiers.fab.display import FABPathDisplay
 
 
 def summarize_history(result: Any) -> dict[str, Any] | None:
-    """What the page shows; None of any other fit, and where there was no course."""
+    """Data of the page; None for any other fit, and without a history."""
     if not getattr(result, "history_", ()):
         return None
     display = FABPathDisplay.from_estimator(result)

@@ -1,4 +1,4 @@
-"""What a page is about, for readers who know no class names."""
+"""Introduction of a page, for readers who do not know class names."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ IN_WORDS = {
     "LGBM": ("LightGBM", "with"),
     "CatBoost": ("CatBoost", "with"),
 }
-"""Kinds of models, and the word before the number of their trees."""
+"""Names of kinds of models, and the word before the number of their trees."""
 
 
 def model_in_words(source: str, n_trees: int | None = None) -> str:
-    """A model as one would speak of it.
+    """Describe a model in plain words.
 
     Parameters
     ----------
     source : str
-        What it is made by: a class with its path, or a library with its version.
+        Its origin: a class with its path, or a library with its version.
     n_trees : int, optional
 
     Returns
     -------
     str
-        The source without a path, where nothing better is known.
+        The source without a path, if no better name is known.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fidelity against the number of lines as a chart and a table."""
+"""Fidelity against the number of rules as a chart and a table."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from clearwood.rules.displays import PathDisplay
 from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 
 MOST_LINES = 60
-"""Sizes in the table, at most; the chart shows all."""
+"""Maximum number of sizes in the table; the chart shows all."""
 
 
 def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
-    """Scores of every rule set on the path of a fit, and a chart of its fidelity.
+    """Scores of every rule set on the path of a fit, with a chart of fidelity.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        None where there is no path, or nothing is known of its fidelity.
+        None if there is no path, or its fidelity is unknown.
     """
     path = getattr(result, "path_", None)
     if not path:
@@ -87,14 +87,14 @@ def _line(
 
 
 def _shown(fidelity: float) -> float:
-    # An R2 of -0.00006 is nought to a reader; adding 0.0 makes -0.0 one too.
+    # An R2 of -0.00006 is displayed as 0; adding 0.0 turns -0.0 into 0.
     return round(float(fidelity), 4) + 0.0
 
 
 def _words(
     lines: Sequence[dict[str, Any]], chosen: int, shown: Callable[[float], str]
 ) -> str:
-    """The chart for those who do not see it."""
+    """Text alternative to the chart."""
     parts = []
     for key, where in (("fidelity", "On the rows handed in"), ("held_out", "Held out")):
         known = [(line["n_rules"], line[key]) for line in lines]

@@ -1,4 +1,4 @@
-"""A result as one HTML file: data, then a dictionary, then a template."""
+"""HTML report of a result: plain data and a template."""
 
 from __future__ import annotations
 
@@ -37,54 +37,53 @@ def report(
     row: Any = None,
     overwrite: bool = False,
 ) -> None:
-    """Write one page about some rules: what they say, how good, where they fail.
+    """Write an HTML report of a result: predictions, performance, failures.
 
-    It says first whether the rules may stand in for the model, and explains at its end
-    the words that it uses. Of a comparison: every point on a chart, and the rules of
-    the one that is chosen. Of a forest of features: their graph, in which each can be
-    pointed at. Of a recurrent network, or of a hidden Markov model: a text, or series,
-    in the colours of states.
-    The page needs no network and no script. The same input gives the same bytes.
+    For rules it first states whether they may replace the model, and explains its terms
+    at the end. For a comparison: all points on a chart, with the rules of the selected
+    one. For a selective Bayesian forest: its feature graph, in which features can be
+    highlighted. For a recurrent network or a hidden Markov model: a text, or series,
+    coloured by states. The page needs no network and no script. The same input gives
+    the same bytes.
 
     Parameters
     ----------
     result : fitted estimator, RuleSet or Frontier
-        What to report: the ``rules_`` that FABRulesClassifier, RuleListRegressor or any
-        other of these methods found; the coefficients of a projected linear model; the
+        What to report: rules (``rules_``) of FABRulesClassifier, RuleListRegressor or
+        any other of these methods; the coefficients of a projected linear model; the
         graphs of a SelectiveBayesianForestClassifier; a forest of meta-trees; a
-        density; a hidden Markov model or an HMMLSTM; or, without rows, what
-        ``explain_local``, ``explain_rnn`` or ``compare`` found.
+        density; a hidden Markov model or an HMMLSTM; or, without rows, the result of
+        ``explain_local``, ``explain_rnn`` or ``compare``.
     path : str or Path
         The HTML file to write.
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows on which to score the rules and look for their failures; best rows
-        that the model was not fitted on. Of rules it may be a sparse matrix; then the
-        page does not say what is lost without each column. All numbers on the page are
-        of these rows; those that the rules came with are folded away.
+        Rows on which to score the rules and look for their failures; preferably rows
+        held out from the model. For rules it may be a sparse matrix; then the page has
+        no feature importances. All numbers on the page are based on these rows; those
+        stored with the rules are in a collapsed section.
     y : array-like of shape (n_samples,), optional
-        True labels or values of these rows. Of a HiddenMarkovModel, whose X may be a
+        True labels or values of these rows. For a HiddenMarkovModel, whose X may be a
         text, the lengths of the sequences.
     teacher : model, path or array-like of shape (n_samples,), optional
-        The model that the rules speak for, or its predictions for ``X``. By
-        default the ensemble, or the reference, that ``result`` was fitted to.
+        The model that the rules approximate, or its predictions for ``X``. By default
+        the ensemble, or the reference, that ``result`` was fitted to.
     title : str, optional
         Title of the page.
     column_info : mapping of str to mapping, optional
-        Of rules and of comparisons: per column what people call it (``name``), its
-        ``unit`` and ``description``; see :meth:`RuleSet.with_columns`. Other results
-        know what the table said that they were fitted to, in its
-        ``attrs["column_info"]``.
+        For rules and comparisons: per column its display ``name``, ``unit`` and
+        ``description``; see :meth:`RuleSet.with_columns`. Other results use those of
+        the table that they were fitted to, in its ``attrs["column_info"]``.
     positive : a class label, optional
-        The class that is looked for, as in :func:`decisions`.
+        The positive class, as in :func:`decisions`.
     threshold : float, optional
-        From which probability of ``positive`` on a row is called so, as there.
+        Probability of ``positive`` from which a row is predicted so, as there.
     new_to : {"rules", "model"}, optional
-        To whom the rows of ``X`` are new: to the rules alone, where the model may have
-        been trained on them, or to the model and so to the rules, too. The page says
-        so. By default it says that nobody knows.
+        For which the rows of ``X`` are held out: for the rules alone, if the model may
+        have been trained on them, or for the model and therefore the rules, too. The
+        page states this; by default it states that this is unknown.
     row : mapping, array-like or frame of one row, optional
-        A row to explain, as :func:`explain` does; in the picture of a tree its way is
-        dark.
+        A row to explain, as by :func:`explain`; its path is highlighted in the diagram
+        of a tree.
     overwrite : bool, default=False
         Whether an existing file may be replaced.
 
@@ -109,7 +108,7 @@ def report(
     ...     "temperature &gt; 37.5" in path.read_text(encoding="utf-8")
     True
     """
-    # Before the summary, which may take long on many rows.
+    # Before the summary, which may take long for many rows.
     check_writable(path, overwrite=overwrite)
     check_text((title,), "The title")
     if is_frame(X):
@@ -138,7 +137,7 @@ def report(
 
 
 def _with_columns(result: Any, column_info: Any) -> Any:
-    """The same result, its rules in the words of people."""
+    """The result with display names of columns in its rules."""
     if isinstance(result, RuleSet | Frontier):
         return result.with_columns(column_info)
     if section_of(result) is not None and "rules_" not in vars(result):

@@ -1,4 +1,4 @@
-"""What the page says, as plain data."""
+"""Content of the report, as plain data."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from clearwood.rules.row_explanation import one_row
 from clearwood.rules.rule_set import rules_of
 
 LONGEST = 300
-"""Letters of a setting, at most."""
+"""Maximum letters of a setting."""
 
 FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
-"""Rows on which a page measures what matters."""
+"""Number of rows for permutation importances on a page."""
 
 
 LAST_LINE: dict[type[RuleSet], str] = {
@@ -47,13 +47,13 @@ LAST_LINE: dict[type[RuleSet], str] = {
     RuleSum: "the constant",
     RuleAverage: "the last line",
 }
-"""What the line without conditions is called."""
+"""Name of the default rule."""
 
 TRAINING, HANDED_IN = "Training rows", "Rows handed in for this report"
-"""What the statistics of rules are of."""
+"""Description of the rows of the statistics."""
 
 NEW_TO = (None, "rules", "model")
-"""To whom rows may be new: nobody says, the rules alone, or the model too."""
+"""For which the rows are held out: unknown, the rules alone, or the model too."""
 
 
 def summarize(
@@ -68,7 +68,7 @@ def summarize(
     new_to: str | None = None,
     row: Any = None,
 ) -> dict[str, Any]:
-    """Everything that the report shows, as a dictionary of plain data.
+    """Content of the report, as a dictionary of plain data.
 
     Parameters
     ----------
@@ -82,12 +82,11 @@ def summarize(
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
         ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the
-        result's family, also under its own name); ``as_found`` (the rules with the
-        numbers that they came with), ``scores``, ``decisions`` and ``failures`` are
-        None where no rows (or no labels, or no teacher) were given, the others where
-        ``result`` holds none. Without rules: ``title``, ``version``,
-        ``settings`` and the section.
+        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the result's
+        family, also under its own name); ``as_found`` (the rules with their stored
+        statistics), ``scores``, ``decisions`` and ``failures`` are None if no rows (or
+        no labels, or no model) were given, the others if ``result`` holds none. Without
+        rules: ``title``, ``version``, ``settings`` and the section.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def summarize(
     if family is not None:
         section = import_module(family.module).section(result, X, y)
     page = {
-        # As text, even where it claims to be HTML.
+        # As text, even if it looks like HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
         "version": __version__,
         "target": printable(rules.target),
@@ -162,7 +161,7 @@ def summarize(
         "scores": None if table is None else _scores(rules, table, ensemble),
         "decisions": summarize_decisions(rules, table, positive, threshold),
         "failures": failures,
-        # A family tells of its sizes itself.
+        # A family reports its sizes itself.
         "path": None if family is not None else summarize_path(result, table),
         "history": summarize_history(result),
         "tree": _tree(result, table, row),
@@ -181,7 +180,7 @@ def summarize(
 def _summarize_alone(
     family: PageSection, result: Any, X: Any, y: Any, teacher: Any, title: str | None
 ) -> dict[str, Any]:
-    """What a page shows of a result without rules."""
+    """Content of the page of a result without rules."""
     from clearwood import __version__
 
     if teacher is not None:
@@ -201,7 +200,7 @@ def _summarize_alone(
 
 
 def _check_name(family: PageSection, page: Mapping[str, Any]) -> None:
-    """Refuse a section that is called as another part of the page."""
+    """Reject a section with the name of another part of the page."""
     if family.name in page:
         raise InputError(
             f"A section of a page cannot be called {family.name!r}; rename it in its "
@@ -217,23 +216,23 @@ def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
     try:
         return None if teacher is None else read_ensemble(teacher)
     except ModelError:
-        # Any model, and plain predictions, may teach; only an ensemble has trees.
+        # Any model, or plain predictions, may be explained; only an ensemble has trees.
         return None
 
 
 def _model_in_words(teacher: Any, ensemble: TreeEnsemble | None) -> str | None:
-    """What the rules speak for; None where only its predictions are known."""
+    """Description of the model; None if only its predictions are known."""
     if ensemble is not None:
         return model_in_words(ensemble.source, ensemble.n_trees)
     if not hasattr(teacher, "predict"):
         return None
-    # A reference says more of itself than what it is made by.
+    # A reference has a description of its own.
     own = getattr(teacher, "description", None)
     return printable(str(own)) if own else model_in_words(type(teacher).__name__)
 
 
 def _as_found(rules: RuleSet) -> dict[str, Any] | None:
-    """The rules with the numbers that they came with, where they came with some."""
+    """The rules with their stored statistics, if they have some."""
     return None if math.isnan(rules.n_rows) else summarize_rules(rules, is_linked=True)
 
 
@@ -264,7 +263,7 @@ def _facts(
 
 
 def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
-    """Why the rules say of one row what they say, and how sure they are."""
+    """Explanation of one row's prediction, with its certainty."""
     if row is None:
         return None
     told = explain(result, row)
@@ -276,7 +275,7 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
 
 
 def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
-    """The picture of a tree or list; None of rules that are neither."""
+    """Diagram of a tree or list; None for other rules."""
     if tree_of(result) is None:
         return None
     way = None if row is None else one_row(row)
@@ -289,10 +288,10 @@ def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
 def _importances(
     rules: RuleSet, table: Table | None, teacher: Any
 ) -> dict[str, Any] | None:
-    """What matters to both; None where the model cannot be asked of shuffled rows."""
+    """Permutation importances; None if the model cannot predict permuted rows."""
     if table is None or table.taught is None or not hasattr(teacher, "predict"):
         return None
-    # A matrix may have thousands of columns, each of which would be shuffled.
+    # A matrix may have thousands of columns, each of which would be permuted.
     if is_matrix(table.for_model) or len(table.taught) < FEWEST_SHUFFLED:
         return None
     tables = table.rows, table.for_model
@@ -305,7 +304,7 @@ def _importances(
 def _scores(
     rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
-    """The rules beside the model; ``unit`` says how a template shows the numbers."""
+    """Scores of rules and model; ``unit`` determines their format in templates."""
     scores = rules.evaluate(table.rows, table.y, teacher=table.taught)
     lines = []
     if table.y is not None:
@@ -344,20 +343,20 @@ def _of_others(rules: RuleSet) -> str:
 def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
     if outcome.is_share:
         return _line(outcome.agreement_words, outcome.unit, fidelity)
-    # A single row has no variance to follow.
+    # A single row has no variance to explain.
     r2 = None if n_rows < 2 else fidelity
     return _line(outcome.agreement_words, outcome.unit, r2) | {"word": "r2"}
 
 
 def model_error(rules: RuleSet, table: Table) -> float | None:
-    """The teacher's own error on the rows handed in."""
+    """The model's own error on the given rows."""
     if table.y is None or table.taught is None:
         return None
     return rules.outcome.mean_loss(table.y, table.taught)
 
 
 def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
-    """How wrong rules and model are, in words that need no statistics."""
+    """Errors of rules and model, in words that need no statistics."""
     assert table.y is not None
     said = rules.predict(table.rows)
     error = rules.outcome.mean_loss(table.y, said)
@@ -397,14 +396,14 @@ def _settings(result: Any) -> list[tuple[str, str]]:
 
 
 def setting_text(value: Any) -> str:
-    """A setting in words that are the same in every run.
+    """Text of a setting, the same in every run.
 
     Examples
     --------
     >>> setting_text(10), setting_text("fab")
     ('10', "'fab'")
     """
-    # An object's address differs from run to run and tells a reader nothing.
+    # An object's address differs from run to run and carries no information.
     text = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
     # A setting may be a whole tree in arrays.
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""The rows that a page is about."""
+"""Rows of the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clearwood.rules.rule_set import rows_for, rules_of
 
 
 class Table(NamedTuple):
-    """The rows given: as a table, as rules and as the model read it; what it says."""
+    """Given rows: raw, as read by rules and by the model; with predictions."""
 
     X: Any
     rows: np.ndarray
@@ -35,9 +35,9 @@ def table_of(
     teacher: Any,
     path: Iterable[RuleSet] = (),
 ) -> Table:
-    """Check the rows given, and read them once for rules of all sizes.
+    """Validate the given rows, and encode them once for rules of all sizes.
 
-    Of a sparse matrix ``X`` are the columns that rules ask; ``given`` is all of it.
+    For a sparse matrix ``X`` holds the columns that rules use; ``given`` is all of it.
     """
     rows, for_model = rows_for(rules, teacher, X, path)
     if X is not given:
@@ -50,12 +50,12 @@ def table_of(
 
 
 def path_of(result: Any) -> tuple[RuleSet, ...]:
-    """Rules of all sizes among which those of a result were chosen."""
+    """Rule sets of all sizes from which that of a result was selected."""
     return tuple(getattr(result, "path_", None) or ())
 
 
 def in_asked_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
-    """The same result in the columns that its rules ask, and X and row in these."""
+    """Restrict a result to the columns that its rules use, and X and row likewise."""
     rules = rules_of(result)
     asked = sorted(rules.asked.union(*(one.asked for one in path_of(result)))) or [0]
     features, place = rules.features.taken(asked), {d: i for i, d in enumerate(asked)}

@@ -1,4 +1,4 @@
-"""Words that a reader may not know, each explained once, at the end of the page."""
+"""Explanations of terms at the end of the page, each once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Word(NamedTuple):
-    """A word as the page shows it, and what it means."""
+    """Term as shown on the page, with its explanation."""
 
     key: str
     name: str
@@ -81,12 +81,12 @@ WORDS = {
 
 
 def words_of(page: dict[str, Any]) -> list[Word]:
-    """The words that a page uses, in the order in which they come.
+    """Terms that a page uses, in order of appearance.
 
     Parameters
     ----------
     page : dict
-        What the page shows, as :func:`summarize` tells it.
+        Content of the page, as returned by :func:`summarize`.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def words_of(page: dict[str, Any]) -> list[Word]:
 
 
 def _used(page: dict[str, Any]) -> Iterable[str]:
-    """Keys of the words that the page has beside the names of its columns."""
+    """Keys of the terms that the page uses beside names of columns."""
     scores, decisions = page["scores"], page["decisions"]
     if scores is not None or page["rules"]["is_expected"]:
         yield "interval"

@@ -1,4 +1,4 @@
-"""Rules that a person can read, the bins they stand on, and how good they are."""
+"""Rules, rule sets, bins of features, and their evaluation."""
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements

@@ -1,18 +1,18 @@
-"""Bins: the coordinates in which a tree ensemble cannot tell two rows apart.
+"""Bins of features, within which a tree ensemble is constant.
 
-An ensemble asks finitely many questions: ``x_d <= cut``, or whether ``x_d`` is in a
-set of categories. Between two neighbouring cuts of a feature nothing changes, so
-each feature falls into finitely many bins::
+An ensemble has finitely many splits: ``x_d <= cut``, or ``x_d`` in a set of categories.
+Between two neighbouring cuts of a feature its output is constant, so that each feature
+has finitely many bins::
 
     numeric      0 .. m       between the m sorted cuts (bin b: b cuts lie below x)
                  m + 1        missing
     categorical  0 .. g - 1   groups of categories that no split separates
                  g            missing
-                 g + 1        a category the ensemble has never seen
+                 g + 1        a category unknown to the ensemble
 
-A **statement** is one such question, true where a row goes right (the papers'
-``x_d > b``). The numeric statements of one feature are nested: sums over them are
-prefix sums along the bins, which is what makes everything on bins fast.
+A **statement** is one such split as a boolean, true where a row goes right (the papers'
+``x_d > b``). The numeric statements of one feature are nested, so that sums over them
+are prefix sums along the bins, which makes computations on bins fast.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 class Statements(NamedTuple):
-    """The distinct questions of an ensemble; numeric ones first, in bin order.
+    """Distinct splits of an ensemble; numeric ones first, in bin order.
 
     Attributes
     ----------
     feature : ndarray of shape (n_statements,)
-        The feature asked about.
+        The feature of the split.
     first_true : ndarray of shape (n_numeric,)
         Lowest bin of that feature in which a numeric statement is true.
     missing_true : ndarray of shape (n_numeric,)
@@ -47,7 +47,7 @@ class Statements(NamedTuple):
     category_truth : tuple of ndarray
         Per categorical statement, whether it is true in each bin of its feature.
     weight : ndarray of shape (n_statements,)
-        How often the statement counts.
+        Multiplicity of the statement.
     """
 
     feature: np.ndarray
@@ -58,7 +58,7 @@ class Statements(NamedTuple):
 
 
 class NumericStatements(NamedTuple):
-    """The numeric statements alone."""
+    """The numeric statements."""
 
     feature: np.ndarray
     first_true: np.ndarray
@@ -66,7 +66,7 @@ class NumericStatements(NamedTuple):
 
 
 class CategoryStatements(NamedTuple):
-    """The categorical ones: where the truth of each begins and ends in one table."""
+    """The categorical statements: their truth tables end to end, with offsets."""
 
     feature: np.ndarray
     truth: np.ndarray
@@ -75,9 +75,9 @@ class CategoryStatements(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FeatureBins:
-    """The bins of every feature and the statements they come from.
+    """Bins of all features, and the statements that define them.
 
-    Make one with :meth:`from_ensemble` or :meth:`from_splits`.
+    Construct with :meth:`from_ensemble` or :meth:`from_splits`.
 
     Parameters
     ----------
@@ -112,18 +112,18 @@ class FeatureBins:
         missing_seen: np.ndarray | None = None,
         counts: str = "distinct",
     ) -> FeatureBins:
-        """Bins of a :class:`~clearwood.TreeEnsemble`.
+        """Construct the bins of a :class:`~clearwood.TreeEnsemble`.
 
         Parameters
         ----------
         ensemble : TreeEnsemble or AnyModel
             Its ``splits()`` are read.
         missing_seen : ndarray of bool of shape (n_features,), optional
-            Features that have missing values in the data at hand. Elsewhere two
-            splits at one cut that differ only in where they send a missing value
-            are the same statement.
+            Features that have missing values in the data. For the others, two splits at
+            one cut that differ only in the side of missing values are the same
+            statement.
         counts : {"distinct", "all"}
-            Weight of a statement: one, or the number of splits that ask it.
+            Weight of a statement: one, or the number of splits that are equal to it.
         """
         splits = ensemble.splits()
         return cls.from_splits(
@@ -148,7 +148,7 @@ class FeatureBins:
         missing_seen: np.ndarray | None = None,
         counts: str = "distinct",
     ) -> FeatureBins:
-        """Bins of a list of splits.
+        """Construct the bins of given splits.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class FeatureBins:
         feature, cut : array-like of shape (n_numeric_splits,)
             Numeric splits: a row goes right where ``x[feature] > cut``.
         missing_right : array-like of bool, optional
-            Whether a missing value goes right; never, by default.
+            Whether a missing value goes right; False by default.
         category_splits : iterable of (feature, codes_left, missing_left, unseen_left)
             Categorical splits.
         missing_seen, counts
@@ -175,7 +175,7 @@ class FeatureBins:
 
         distinct, count = _distinct_rows(feature, cut, missing_true)
         feature, cut, missing_true = (a[distinct] for a in (feature, cut, missing_true))
-        # Statements stand by feature and cut; two at one cut differ in missing.
+        # Sorted by feature and cut; statements at one cut differ in missing values.
         is_new = np.ones(len(cut), dtype=bool)
         is_new[1:] = (np.diff(feature) != 0) | (cut[1:] != cut[:-1])
         borders = np.searchsorted(feature[is_new], np.arange(1, features.n_features))
@@ -196,7 +196,7 @@ class FeatureBins:
         return cls(features, cuts, groups, statements)
 
     def without(self, forbidden: np.ndarray) -> FeatureBins:
-        """The same bins without the statements about some features.
+        """Copy without the statements of some features.
 
         Parameters
         ----------
@@ -214,14 +214,14 @@ class FeatureBins:
         return replace(self, statements=statements)
 
     def in_columns(self, features: FeatureSpace, columns: np.ndarray) -> FeatureBins:
-        """The same bins where features stand in other places, others having no cuts.
+        """Copy with features at other positions; the remaining features have no cuts.
 
         Parameters
         ----------
         features : FeatureSpace
             All features.
         columns : ndarray of int
-            Where each of these stands among them.
+            Position of each feature of these bins among all features.
         """
         cuts, groups = [np.zeros(0)] * features.n_features, [None] * features.n_features
         for d, cut, group in zip(columns.tolist(), self.cuts, self.groups):
@@ -236,7 +236,7 @@ class FeatureBins:
         )
 
     def taken(self, columns: np.ndarray) -> FeatureBins:
-        """The bins of some features alone, ascending."""
+        """Restrict to some features, ascending."""
         others = np.ones(self.features.n_features, dtype=bool)
         others[columns] = False
         s = self.without(others).statements
@@ -249,12 +249,12 @@ class FeatureBins:
         )
 
     def with_cuts(self, kept: np.ndarray) -> FeatureBins:
-        """The bins between some of the cuts, with the statements about these.
+        """Restrict to some of the cuts, and the statements on these.
 
         Parameters
         ----------
         kept : ndarray of bool of shape (n_cuts,)
-            Which of all features' cuts, end to end.
+            Mask over the cuts of all features, end to end.
         """
         s, n = self.statements, len(self.statements.first_true)
         borders = self.flat_cuts[1]
@@ -280,17 +280,17 @@ class FeatureBins:
 
     @cached_property
     def used_features(self) -> np.ndarray:
-        """Features that some statement asks about, ascending."""
+        """Features with at least one statement, ascending."""
         return np.unique(self.statements.feature)
 
     @cached_property
     def is_category(self) -> np.ndarray:
-        """Which features are categorical: a mask of shape (n_features,)."""
+        """Mask of the categorical features, of shape (n_features,)."""
         return np.array([group is not None for group in self.groups], dtype=bool)
 
     @cached_property
     def n_bins(self) -> np.ndarray:
-        """Bins per feature, those for missing and unseen included."""
+        """Number of bins per feature, those for missing and unknown included."""
         return np.array(
             [
                 len(c) + 2 if g is None else g.max(initial=-1) + 3
@@ -301,12 +301,12 @@ class FeatureBins:
 
     @cached_property
     def bin_start(self) -> np.ndarray:
-        """Where each feature's bins begin when all bins stand in one row."""
+        """Offset of each feature's bins when all bins are concatenated."""
         return np.concatenate([[0], np.cumsum(self.n_bins)[:-1]]).astype(np.int64)
 
     @cached_property
     def flat_cuts(self) -> tuple[np.ndarray, np.ndarray]:
-        """The cuts of all features end to end, and where each feature's begin."""
+        """Cuts of all features end to end, and the offset of each feature."""
         borders = np.cumsum([0, *map(len, self.cuts)])
         return np.concatenate([np.zeros(0), *self.cuts]), borders
 
@@ -315,14 +315,14 @@ class FeatureBins:
         return int(self.n_bins[feature]) - (1 if self.groups[feature] is None else 2)
 
     def left_bins(self, ensemble: TreeEnsemble, node: int) -> np.ndarray:
-        """Which bins of the feature that a node asks about go left.
+        """Mask of the bins that a node's split sends left.
 
         Parameters
         ----------
         ensemble : TreeEnsemble
-            All its cuts and groups of categories are among these bins.
+            All its cuts and groups of categories must be among these bins.
         node : int
-            An inner node.
+            Index of an inner node.
 
         Returns
         -------
@@ -341,7 +341,7 @@ class FeatureBins:
         return left
 
     def transform(self, X: Any) -> np.ndarray:
-        """Find the bin of every value.
+        """Map every value to its bin.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class FeatureBins:
         return self.transform_encoded(self.features.encode(X))
 
     def transform_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`transform`, for a matrix that is already encoded."""
+        """As :meth:`transform`, for an encoded matrix."""
         n_bins = self.n_bins
         dtype = np.min_scalar_type(max(int(n_bins.max(initial=1)) - 1, 0))
         codes = np.empty(encoded.shape, dtype=dtype, order="C")
@@ -375,7 +375,7 @@ class FeatureBins:
     def sum_over_statements(
         self, when_true: np.ndarray, when_false: np.ndarray
     ) -> np.ndarray:
-        """Per bin, the sum over its feature's statements of their value there.
+        """Sum over the statements of a feature, for each of its bins.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class FeatureBins:
     def mass_of_statements(
         self, histogram: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mass on the bins where each statement is true, and where it is false.
+        """Mass of the bins where each statement is true, and where it is false.
 
         Parameters
         ----------
@@ -426,7 +426,7 @@ class FeatureBins:
 
     @cached_property
     def _by_kind(self) -> tuple[NumericStatements, CategoryStatements]:
-        """The statements as the kernels take them."""
+        """The statements in the form that the kernels take."""
         s, n = self.statements, len(self.statements.first_true)
         borders = np.cumsum([0, *(len(table) for table in s.category_truth)])
         truth = np.concatenate([np.zeros(0, dtype=bool), *s.category_truth])
@@ -455,9 +455,9 @@ def _category_statements(
     tuple[np.ndarray | None, ...], tuple[np.ndarray, ...], np.ndarray, np.ndarray
 ]:
     """Groups of categories, and the distinct categorical statements on them."""
-    # A split and its mirror image ask the same: turn each so that category 0 goes
+    # A split and its mirror image are equivalent: orient each so that category 0 goes
     # left, that is, so that its statement is false there.
-    # By their bytes, as there may be thousands of categories.
+    # Keyed by bytes, as there may be thousands of categories.
     counted: list[dict[bytes, int]] = [{} for _ in features.names]
     for feature, codes_left, missing_left, unseen_left in splits:
         labels = features.categories[feature]
@@ -483,7 +483,7 @@ def _category_statements(
         keys = sorted(counted[d])
         sides = np.frombuffer(b"".join(keys), dtype=bool).reshape(-1, len(labels) + 2)
         known = sides[:, : len(labels)].T
-        # Eight statements to a byte are in the same order, and sorted sooner.
+        # Packed bits, eight statements to a byte, sort in the same order, and faster.
         _, first, group = np.unique(
             np.packbits(known, axis=1), axis=0, return_index=True, return_inverse=True
         )

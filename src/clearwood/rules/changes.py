@@ -1,7 +1,7 @@
-"""The smallest changes of a row with which rules say something else.
+"""Counterfactuals: the smallest changes of a row that change its prediction.
 
-What rules say depends only on the side of each cut a value lies on and on the group
-of its category, so trying one value of each kind tries everything.
+Predictions of rules depend only on the side of each cut that a value lies on and on the
+group of its category, so trying one value of each kind is exhaustive.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ MOST_LABELS = 3
 
 @dataclass(frozen=True)
 class Change:
-    """Other values with which the rules say something else of a row.
+    """Counterfactual: other values of a row with another prediction.
 
     Attributes
     ----------
     features : tuple of str
         One feature, or two.
     values : tuple
-        A value for each, to be written into the row's cell as it is.
+        A value for each, in the form of the row's cell.
     prediction : float, or a class label
-        What the rules then say.
+        The prediction after the change.
     rule : int or None
-        Number of the rule that then decides; None in a sum or an average.
+        Number of the rule that then predicts; None in a sum or an average.
     text : str
-        The same in words, with all values that do as well.
+        The change in words, with the range of values that have the same effect.
     """
 
     features: tuple[str, ...]
@@ -59,22 +59,22 @@ class Change:
 
 
 class Option(NamedTuple):
-    """One kind of value that a feature may take.
+    """Set of values of a feature that are equivalent for the rules.
 
     Attributes
     ----------
     feature : int
         Position of the feature.
     cell : float or label
-        A value of this kind, the nearest one.
+        The nearest value of the set.
     code : float
-        The value as ``encode`` makes it.
+        The value as encoded.
     size : float
-        How large the change is.
+        Size of the change.
     region : int
-        Which interval between cuts it is; -1 for categories.
+        Index of the interval between cuts; -1 for categories.
     words : callable
-        The values in words: all up to those of another region.
+        The values in words, up to those of a given region.
     """
 
     feature: int
@@ -92,7 +92,7 @@ def smallest_changes(
     fixed: frozenset[int],
     scale: np.ndarray | None,
 ) -> tuple[Change, ...]:
-    """The smallest changes of one feature; of two where none of one suffices.
+    """Smallest changes of one feature, or of two where no change of one suffices.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def smallest_changes(
     fixed : frozenset of int
         Features that may not change.
     scale : ndarray of shape (n_features,) or None
-        What counts as a step of size 1. Without it a change is as large as the
-        number of cuts it crosses. A change of category, and a value in place of a
-        missing one, has size 1.
+        Unit of change per feature. By default the size of a change is the number of
+        cuts it crosses. A change of category, and a value in place of a missing one,
+        has size 1.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def _alone(options: list[Option]) -> Iterator[list[tuple[Option, ...]]]:
 
 
 def _in_pairs(options: list[Option]) -> Iterator[list[tuple[Option, ...]]]:
-    # In blocks, so that many cuts cost time but no memory.
+    # In blocks, so that memory stays bounded with many cuts.
     for one in options:
         yield [(one, two) for two in options if two.feature > one.feature]
 
@@ -145,7 +145,7 @@ def _best(
     before: Any,
     blocks: Iterator[list[tuple[Option, ...]]],
 ) -> list[tuple[Option, ...]]:
-    """Per features and prediction the smallest change; the smallest of these."""
+    """Smallest change per set of features and prediction; the smallest of these."""
     best: dict[Any, tuple[float, int, tuple[Option, ...]]] = {}
     tried = 0
     for block in blocks:
@@ -156,7 +156,7 @@ def _best(
             options = block[i]
             key = (*(option.feature for option in options), said[i].item())
             size = sum(option.size for option in options)
-            # Of two equally small ones the first stays.
+            # Of two changes of equal size the first is kept.
             if key not in best or size < best[key][0]:
                 best[key] = (size, tried + i, options)
         tried += len(block)
@@ -212,7 +212,7 @@ def _change(
 def _farthest(
     rule_set: RuleSet, row: np.ndarray, options: list[Option], start: Option, said: Any
 ) -> int:
-    """The last region in the same direction where the same rule says the same."""
+    """Last region in the same direction with the same rule and prediction."""
     if start.region < 0 or math.isnan(row[start.feature]):
         return start.region
     of_feature = {o.region: o for o in options if o.feature == start.feature}
@@ -229,7 +229,7 @@ def _farthest(
 
 
 def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
-    """The rule that decides once a feature is changed; None where none does alone."""
+    """The rule that predicts after a change; None in sums and averages."""
     decides = rule_set.decides(_changed(row, [(option,)]))
     return None if decides is None else int(decides[0])
 
@@ -237,7 +237,7 @@ def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
 def options_of(
     rule_set: RuleSet, d: int, value: float, scale: np.ndarray | None
 ) -> list[Option]:
-    """What else a feature may be: every kind of value that rules tell apart."""
+    """Alternatives of a feature: one option per set of equivalent values."""
     asked = [c for rule in rule_set.rules for c in rule.conditions if c.feature == d]
     if rule_set.features.categories[d] is not None:
         return _category_options(rule_set.features, d, value, asked)
@@ -284,13 +284,13 @@ def _interval_options(
 
 
 def _plain_number(low: float, high: float, goes_up: bool) -> float:
-    """A short number in ``low < number <= high``, near the end that is reached first.
+    """Short number in ``low < number <= high``, near the nearer end.
 
-    The next larger float64 would do too, but no table holds it, and float32 loses it.
+    The next larger float64 would be valid, but tables round it, and float32 loses it.
     """
     if not goes_up and high < math.inf:
         return high
-    # Bounds may be so far apart that no float64 says how far.
+    # The width may overflow float64.
     width = min(high - low, LARGEST) if high < math.inf else max(abs(low), 1.0)
     first = low + 0.001 * width
     if not low < first < high:
@@ -301,14 +301,14 @@ def _plain_number(low: float, high: float, goes_up: bool) -> float:
 def _cell_inside(
     features: FeatureSpace, d: int, low: float, high: float, near: float
 ) -> tuple[float, float] | None:
-    """A number that is read as one in ``low < number <= high``, and how."""
+    """A cell that is read as a number in ``low < number <= high``, and that number."""
     kind = features.info[d].kind
     if kind in TIMED:
         return (near, near) if low < near <= high else None
     cells = [near]
     at = features.missing_at[d]
     if at is not None:
-        # Next to the number that counts as missing, but not taken for it.
+        # Next to the number that encodes missing, but distinct from it.
         away = max(abs(at) * 1e-6, 1e-30)
         cells += [at - away, at + away]
     for cell in cells:
@@ -319,13 +319,13 @@ def _cell_inside(
 
 
 def _cell_of(option: Option, features: FeatureSpace) -> Any:
-    """What a table would hold."""
+    """The cell of a table."""
     is_date = features.info[option.feature].kind in DATES
     return date_text(option.cell) if is_date else option.cell
 
 
 def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
-    """The values inside, the nearest first."""
+    """The interval in words, nearest value first."""
     low, high, kind = inside.low, inside.high, features.info[inside.feature].kind
     whole = whole_bounds(inside, kind)
     if whole and whole[0] == whole[1]:
@@ -357,13 +357,13 @@ def _category_options(
     features: FeatureSpace, d: int, value: float, asked: list[Condition]
 ) -> list[Option]:
     labels = features.categories[d] or ()
-    # All at once: one after the other, each would be sought among all.
+    # All at once: encoding one by one would search all categories each time.
     codes = np.append(_codes(features, d, labels), value)
     answers = np.array([condition.matches(codes) for condition in asked])
     *kinds, here = map(bytes, answers.T)
     groups: dict[bytes, list[tuple[Any, float]]] = {}
     for label, code, kind in zip(labels, codes.tolist(), kinds):
-        # Of some categories only a hash is known, which no cell holds.
+        # Some categories are known by a hash only, which no cell holds.
         if code >= 0 and kind != here:
             groups.setdefault(kind, []).append((label, code))
     options = []

@@ -1,4 +1,4 @@
-"""What a rule asks of one feature, in the data's own units."""
+"""Conditions of rules on one feature, in the units of the data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGEST = sys.float_info.max
 
 @dataclass(frozen=True)
 class Interval:
-    """``low < x <= high`` for a numeric feature.
+    """Condition ``low < x <= high`` on a numeric feature.
 
     Parameters
     ----------
@@ -54,18 +54,18 @@ class Interval:
 
     @property
     def has_values(self) -> bool:
-        """Whether any number satisfies it: minus infinity alone may be one."""
+        """Whether any number satisfies it; that may be minus infinity alone."""
         return self.low < self.high or self.low == self.high == -math.inf
 
     def matches(self, column: np.ndarray) -> np.ndarray:
-        """Which entries of the feature's encoded column satisfy it."""
+        """Mask of the encoded values of the feature that satisfy it."""
         inside = (column > self.low) & (column <= self.high)
         if self.low == -math.inf:
             inside |= column == -math.inf
         return inside | np.isnan(column) if self.missing else inside
 
     def literals(self) -> list[Interval]:
-        """The condition cut into parts that count, and can be dropped, singly."""
+        """The literals: parts that count, and can be dropped, separately."""
         parts = []
         if self.low > -math.inf:
             parts.append(replace(self, high=math.inf))
@@ -77,7 +77,7 @@ class Interval:
         """The condition in words; ``most`` is for sets of categories."""
         name = name_text(features.shown(self.feature))
         at = features.missing_at[self.feature]
-        # A number that counts as missing goes with the missing, wherever it lies.
+        # A number that encodes missing belongs to missing, wherever it lies.
         gone = [] if at is None else [number_text(at)]
         inside = at is not None and self.low < at <= self.high
         if self.low == math.inf:
@@ -96,7 +96,7 @@ class Interval:
         return f"({words} but not {gone[0]})" if inside else words
 
     def _bounds_text(self, name: str, info: ColumnInfo) -> str:
-        """The bounds in words; empty where there are none."""
+        """The bounds in words; empty without bounds."""
         whole = whole_bounds(self, info.kind)
         low, high = whole or (self.low, self.high)
         unit = info.unit or ("days" if info.kind == "duration" else "")
@@ -104,7 +104,7 @@ class Interval:
         if whole and low == high:
             return f"{name} is {value_text(low, info.kind)}{unit}"
         is_inside, bound = told_low(self, info.kind)
-        # Of truth values only one is told in words: here neither is all, or both are.
+        # A boolean is described by one bound: here there is none, or both.
         kind = "number" if info.kind == "boolean" else info.kind
         least = value_text(bound, kind)
         below = f"<= {value_text(high, kind)}{unit}"
@@ -116,9 +116,9 @@ class Interval:
 
 
 def told_low(interval: Interval, kind: str) -> tuple[bool, float]:
-    """The lower bound as people are told it, and whether it is inside.
+    """Lower bound as printed, and whether it is inclusive.
 
-    Of whole numbers "> 1200" is as true as ">= 1201", and shorter.
+    For integers "> 1200" is equivalent to ">= 1201", and shorter.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _digits(value: float) -> int:
 
 
 def whole_bounds(interval: Interval, kind: str) -> tuple[float, float] | None:
-    """The least and the largest whole number inside, where these say it all.
+    """Smallest and largest integer inside, if these describe the interval.
 
     Examples
     --------
@@ -159,13 +159,13 @@ def whole_bounds(interval: Interval, kind: str) -> tuple[float, float] | None:
     first = math.floor(low) + 1.0 if low > -math.inf else low
     last = math.floor(high) + 0.0 if high < math.inf else high
     both = is_flag and (first, last) == (0.0, 1.0)
-    # Between 7.2 and 7.5 there is none; from 0 to 1 there are all.
+    # Between 7.2 and 7.5 there is none; 0 to 1 covers all of a binary feature.
     return None if first > last or both else (first, last)
 
 
 @dataclass(frozen=True)
 class CategorySet:
-    """The feature is one of a set of categories.
+    """Condition that a feature is one of a set of categories.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ class CategorySet:
     codes : tuple of int
         Category codes, ascending.
     missing, unseen : bool
-        Whether a missing value, or a category the model has never seen, satisfies
-        the condition too.
+        Whether a missing value, or a category unknown to the model, satisfies the
+        condition, too.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class CategorySet:
     unseen: bool = False
 
     def matches(self, column: np.ndarray) -> np.ndarray:
-        """Which entries of the feature's encoded column satisfy it."""
+        """Mask of the encoded values of the feature that satisfy it."""
         inside = np.isin(column, self.codes)
         if self.missing:
             inside |= np.isnan(column)
@@ -205,7 +205,7 @@ class CategorySet:
         return [self]
 
     def text(self, features: FeatureSpace, most: int | None = None) -> str:
-        """The condition in words, with at most so many categories one by one."""
+        """The condition in words, listing at most ``most`` categories."""
         name = name_text(features.shown(self.feature))
         lookup = features.lookup[self.feature]
         labels = features.categories[self.feature] or ()
@@ -213,13 +213,13 @@ class CategorySet:
         if lookup == "integer":
             at = features.missing_at[self.feature]
             gone += [] if at is None else [number_text(at)]
-        # A number that counts as missing never comes as the category that it names.
+        # A number that encodes missing never occurs as the category of that name.
         codes = [code for code, label in enumerate(labels) if label != at]
         inside = frozenset(self.codes)
         within = [label_text(labels[c], lookup) for c in codes if c in inside]
         others = [label_text(labels[c], lookup) for c in codes if c not in inside]
         if self.unseen:
-            # What the model does not name has no end: only what is not in can be told.
+            # Unknown categories cannot be listed: only the complement can be printed.
             others += gone * (not self.missing)
             if not others:
                 return f"{name} is anything"
@@ -231,7 +231,7 @@ class CategorySet:
 
 
 LONG = 4
-"""Categories from more than which it may be shorter to name the others."""
+"""Number of categories above which the complement may be printed if shorter."""
 
 
 def _one_of(
@@ -246,7 +246,7 @@ def _one_of(
 
 Condition = Interval | CategorySet
 
-# Holds no comparison, brace or quote, and none of the words that rules are made of.
+# No comparison, brace or quote, and no keyword of printed rules.
 PLAIN_NAME = re.compile(
     r"(?!.*\b(?:and|or|is|not|if|then|otherwise|missing|unseen)\b)"
     r"(?:[^\W\d]|[°#])(?:[\w ().%/:*+\-–\[\]$€&#^°’]*[\w).%\]°$€])?",
@@ -255,7 +255,7 @@ PLAIN_NAME = re.compile(
 
 
 def combine_literals(literals: Iterable[Any]) -> tuple[Condition, ...]:
-    """All literals at once, one condition per feature, in feature order."""
+    """Conjunction of literals: one condition per feature, in feature order."""
     by_feature: dict[int, Condition] = {}
     for literal in literals:
         known = by_feature.get(literal.feature)
@@ -280,7 +280,7 @@ def combine_literals(literals: Iterable[Any]) -> tuple[Condition, ...]:
 
 
 def matches_all(conditions: Iterable[Condition], encoded: np.ndarray) -> np.ndarray:
-    """Which rows of an encoded table satisfy every condition."""
+    """Mask of the rows of an encoded table that satisfy every condition."""
     inside = np.ones(len(encoded), dtype=bool)
     for condition in conditions:
         inside &= condition.matches(encoded[:, condition.feature])
@@ -288,7 +288,7 @@ def matches_all(conditions: Iterable[Condition], encoded: np.ndarray) -> np.ndar
 
 
 def name_text(name: str) -> str:
-    """A feature's name; in quotes where it could be read as part of a sentence.
+    """Name of a feature, quoted where it could be read as part of a sentence.
 
     Examples
     --------
@@ -300,27 +300,27 @@ def name_text(name: str) -> str:
 
 
 EVERYTHING = object()
-"""No condition at all."""
+"""The empty conjunction."""
 
 
 def region_conditions(
     bins: FeatureBins, allowed: np.ndarray, seen: np.ndarray
 ) -> tuple[Condition, ...] | None:
-    """The conditions that allow some bins of every feature.
+    """Conditions that hold for given bins of every feature.
 
     Parameters
     ----------
     bins : FeatureBins
     allowed : ndarray of bool of shape (total number of bins,)
-        Those of a numeric feature, but for the missing one, are neighbours.
+        The allowed bins of a numeric feature, apart from missing, are contiguous.
     seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold training rows. Whether a missing value or an unknown
-        category belongs to a region is only known where there were some.
+        Bins that hold training rows. Whether a region includes missing values or
+        unknown categories is only defined where there were some.
 
     Returns
     -------
     tuple of Interval or CategorySet, or None
-        None where no value of some feature is left.
+        None where a feature has no allowed value.
     """
     conditions: list[Condition] = []
     for d in bins.used_features:
@@ -341,7 +341,7 @@ def _interval(bins: FeatureBins, d: int, allowed: np.ndarray, seen: np.ndarray) 
         return Interval(d, low=np.inf, missing=True) if missing else None
     if len(inside) == len(cuts) + 1:
         return Interval(d) if seen[-1] and not missing else EVERYTHING
-    # Above minus infinity are all finite values (but the least of them).
+    # Above minus infinity are all finite values (except the smallest).
     low = max(float(cuts[inside[0] - 1]), -LARGEST) if inside[0] > 0 else -np.inf
     high = float(cuts[inside[-1]]) if inside[-1] < len(cuts) else np.inf
     return Interval(d, low, high, missing)
@@ -351,14 +351,14 @@ def _category_set(
     bins: FeatureBins, d: int, allowed: np.ndarray, seen: np.ndarray
 ) -> Any:
     n_groups = len(allowed) - 2
-    # A missing value or an unknown category does not restrict what never had one.
+    # Missing or unknown values are no restriction on a feature that had none.
     open_ends = (allowed[n_groups:] | ~seen[n_groups:]).all()
     if allowed[:n_groups].all() and open_ends:
         return EVERYTHING
     codes = tuple(np.flatnonzero(allowed[bins.groups[d]]).tolist())
     missing, unseen = (allowed[n_groups:] & seen[n_groups:]).tolist()
     if not seen[n_groups]:
-        # "is not 'red'" and no word of missing values, of which nothing is known.
+        # "is not 'red'", without missing values, for which nothing is defined.
         missing = unseen
     if not codes and not missing and not unseen:
         return None

@@ -1,4 +1,4 @@
-"""Why an estimator's rules say of rows what they say."""
+"""Explanation of single predictions of an estimator's rules."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from clearwood.rules.tree import Tree
 def explain(
     rules: Any, x: Any, *, fixed: Sequence[str] = (), scale: Any = None
 ) -> Explanation | list[Explanation]:
-    """Say which rule decides a row, which nearly did, and what would change it.
+    """Explain a prediction: the rule, those that nearly held, and counterfactuals.
 
     Parameters
     ----------
     rules : RuleSet, or an estimator with ``rules_``
     x : mapping, array-like or frame
-        One row: names and values, the values in order, or a table of one row. Or a
-        table of more rows.
+        One row: a mapping of names to values, the values in order, or a table of one
+        row. Or a table of several rows.
     fixed : sequence of str, default=()
-        Features that cannot change, such as age; no change of them is suggested.
+        Features that cannot change, such as age; no counterfactual changes them.
     scale : mapping of str to float, or sequence of float, optional
-        What counts as a change of size 1 in each numeric feature, such as the
-        standard deviations in the training data (``X.std()``). Rules know their cuts
-        and no data: without a scale, the change that crosses the fewest cuts counts
-        as the smallest. A change of category counts 1, and so does a value in place
-        of a missing one.
+        Unit of change of each numeric feature, such as the standard deviations in the
+        training data (``X.std()``). Rules hold cuts but no data: without a scale, the
+        change that crosses the fewest cuts counts as the smallest. A change of category
+        counts 1, and so does a value in place of a missing one.
 
     Returns
     -------
@@ -37,9 +36,9 @@ def explain(
 
     Notes
     -----
-    Changes are those of one feature; of two features where none of one suffices. Each
-    is exact: with the value written into the row, ``predict`` says something else. It
-    speaks of the rules, not of the world: nothing says that a patient whose
+    Counterfactuals change one feature, or two where no change of one suffices. Each is
+    exact: with the value written into the row, ``predict`` returns another prediction.
+    They describe the rules and are not causal: nothing implies that a patient whose
     temperature is brought down is less ill.
 
     Examples

@@ -1,4 +1,4 @@
-"""Why rules say of one row what they say, and what would make them say otherwise."""
+"""Explanations of a single prediction, with counterfactuals."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ TOGETHER = {
     "sum": ("sum", "total"),
     "average": ("weighted average", "weighted average"),
 }
-"""What many rules come to, for a value and for one of several classes."""
+"""Name of the combined output, for a value and for one of several classes."""
 
 
 @dataclass(frozen=True)
 class AnsweredLiteral:
-    """One bound or category set of a rule, and how the row answers it.
+    """Bound or category set of a rule, and whether a row satisfies it.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class AnsweredLiteral:
     holds : bool
         Whether the value satisfies it.
     distance : float or None
-        How far the value is on the wrong side of the bound; None where it holds,
-        and for categories and missing values.
+        Distance of the value to the bound; None where the condition holds, and for
+        categories and missing values.
     standardised : float or None
-        The distance over the feature's scale; None where no scale was given.
+        Distance divided by the feature's scale; None without a scale.
     """
 
     feature: str
@@ -76,18 +76,18 @@ class AnsweredLiteral:
 
 @dataclass(frozen=True)
 class Tried:
-    """One rule, and whether the row satisfies it.
+    """A rule, and whether the row satisfies it.
 
     Attributes
     ----------
     number : int
-        Its line, counted from 1.
+        Number of the rule, counted from 1.
     says : str
-        What it says, or adds, in words.
+        Prediction, or contribution, of the rule in words.
     holds : bool
-        Whether the row satisfies all it asks.
+        Whether the row satisfies all its conditions.
     answers : tuple of AnsweredLiteral
-        One per bound and category set; none for ``otherwise``.
+        One per bound and category set; empty for the default rule.
     """
 
     number: int
@@ -97,38 +97,38 @@ class Tried:
 
     @property
     def failed(self) -> tuple[AnsweredLiteral, ...]:
-        """The answers that do not fit."""
+        """The conditions that the row does not satisfy."""
         return tuple(answer for answer in self.answers if not answer.holds)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why rules say of one row what they say.
+    """Explanation of the prediction of one row.
 
     Attributes
     ----------
     target : str
-        What is predicted.
+        Name of the target.
     prediction : float, or a class label
-        What the rules say.
+        Prediction of the rules.
     rule : int or None
-        Number of the rule that decides; None in a sum and in an average.
+        Number of the rule that predicts; None in a sum and in an average.
     tried : tuple of Tried
-        The rules up to the one that decides; in a sum or an average, all of them, but
-        for a last line without weight where a rule holds.
+        The rules up to the one that predicts; in a sum or an average all of them,
+        except a default rule without weight where another rule holds.
     totals : dict
-        In a sum what the rules add up to, in an average what they say on average,
-        for each class or for the target; else empty.
+        Total of a sum, or mean of an average, for each class or for the target; empty
+        for a list.
     changes : tuple of Change
-        The smallest changes with which the rules would say something else. Of sums
-        and averages only those that classify have any: every rule moves a value.
+        Counterfactuals: the smallest changes that change the prediction. For sums and
+        averages only in classification, as every rule changes a value.
     combine : {"first", "sum", "average"}
         As in ``RuleSet``.
     asks_nothing : {"otherwise", "always"}
-        When the last line has a say.
+        When the default rule applies.
     way : tuple of AnsweredLiteral
-        Where the rules are a tree, what the row met from the first question to its
-        leaf; else empty.
+        For a tree, the conditions on the row's path from the root to its leaf; else
+        empty.
     """
 
     target: str
@@ -151,7 +151,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """What is said of the row, and by which rule."""
+        """Prediction of the row, and the rule that makes it."""
         said = f"{printable(self.target)}: {prediction_text(self.prediction)}"
         if self.rule is None:
             of_one, of_class = TOGETHER[self.combine]
@@ -162,7 +162,7 @@ class Explanation:
         return words if self.tried[-1].answers else f"{words}, otherwise"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data, for JSON; what is not known is None."""
+        """The explanation as plain data, for JSON; unknown values are None."""
         plain = asdict(self)
         plain["totals"] = [
             {"of": of, "total": total} for of, total in self.totals.items()
@@ -177,7 +177,7 @@ def explain_rows(
     scale: Any,
     way_of: Callable[[np.ndarray], Iterable[Condition]] = lambda row: (),
 ) -> Explanation | list[Explanation]:
-    """See :func:`clearwood.explain`; ``way_of`` says what a row met in a tree."""
+    """See :func:`clearwood.explain`; ``way_of`` returns a row's path in a tree."""
     if is_matrix(x):
         rows = dense_blocks(x, range(x.shape[1]), 1)
         each: list[Any] = [explain_rows(rules, x, fixed, scale, way_of) for x in rows]
@@ -199,11 +199,11 @@ def explain_rows(
 
 
 def one_row(x: Any) -> Any:
-    """A row in any form as a table that rules read; a table stays as it is."""
+    """Convert a row in any form to a table of one row; tables are unchanged."""
     if is_frame(x):
         return x
     if not isinstance(x, Mapping) and getattr(x, "ndim", 0) == 1:
-        # A row of a pandas frame knows the names of its values.
+        # A row of a pandas frame has the names of its values.
         x = x.to_dict() if hasattr(x, "to_dict") else [x.tolist()]
     if isinstance(x, Mapping):
         import pandas as pd
@@ -228,10 +228,10 @@ def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
 
 
 def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
-    """One step per feature; those of numbers that rules ask must be good."""
+    """Scale of each feature, validated for the numeric features that rules use."""
     names = rules.features.names
     if is_frame(scale):
-        # What polars makes of X.std(): a table of one row.
+        # The form of X.std() in polars: a table of one row.
         scale = {name: scale[name][0] for name in scale.columns}
     if hasattr(scale, "to_dict"):
         scale = scale.to_dict()
@@ -256,7 +256,7 @@ def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
 def _value_texts(
     rules: RuleSet, columns: list[np.ndarray], i: int, row: np.ndarray
 ) -> tuple[str, ...]:
-    """Every value of a row in words."""
+    """Each value of a row in words."""
     features = rules.features
     texts = []
     for d, code in enumerate(row.tolist()):
@@ -277,7 +277,7 @@ def _value_texts(
 
 
 def _number_text(rules: RuleSet, d: int, value: float) -> str:
-    """A value in six digits; in all of them where six would cross a cut."""
+    """A number in six digits, or in all where rounding would cross a cut."""
     short = float(f"{value:.6g}")
     both = np.array([value, short])
     asked = [c for rule in rules.rules for c in rule.conditions if c.feature == d]
@@ -348,7 +348,7 @@ def _answer(
         whole = whole_bounds(literal, kind)
         high = whole[1] if whole else literal.high
         bound = told_low(literal, kind)[1] if value <= literal.low else high
-        # Bound and value may be too far apart for a float64 to say how far.
+        # The distance may overflow float64.
         if math.isfinite(bound - value):
             distance = abs(bound - value)
             standardised = None if steps is None else distance / float(steps[d])
@@ -375,7 +375,7 @@ def _lines(told: Explanation) -> list[str]:
         met = enumerate(told.way, start=1)
         way = [f"  question {number}: {answer}" for number, answer in met]
         lines += way or [f"  {answer}" for answer in last.answers]
-        # A rule that says the same is no alternative.
+        # A rule of the same prediction is no alternative.
         for tried in (other for other in earlier if other.says != last.says):
             lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")
             lines += [f"  {answer}" for answer in tried.failed]

@@ -1,4 +1,4 @@
-"""One rule: a region and what is said there; and all in words."""
+"""A rule, a region with a prediction, and its text."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 88
 MOST_CATEGORIES = 12
-"""Categories of a set that are printed one by one; exports and files hold all."""
+"""Categories of a set that are printed in full; exports and files hold all."""
 STATISTICS = tuple(f.name for f in fields(RuleStatistics))
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A region of the data and what is predicted there.
+    """Region of the feature space, with a prediction.
 
     Attributes
     ----------
     conditions : tuple of Interval or CategorySet
-        All must hold; at most one per feature. Empty for ``otherwise``.
+        All must hold; at most one per feature. Empty for the default rule.
     prediction : float, or a class label
-        What the rule says.
+        Prediction of the rule.
     probabilities : tuple of float
         Class probabilities in the order of the rule set's ``classes``; empty in
         regression.
     scores : tuple of float
-        Only in a sum that classifies: what the rule adds to the log-odds of each
+        Only in a sum for classification: what the rule adds to the log-odds of each
         class. ``prediction`` is the class that gains most.
     weight : float
-        Only in an average: how much the rule counts there.
+        Only in an average: the weight of the rule.
     statistics : RuleStatistics
-        What rows say about it. Its parts are attributes of the rule, too, for reading:
+        Statistics of the rule on a sample. Its fields are attributes of the rule, too:
         ``rule.support`` is ``rule.statistics.support``.
     """
 
@@ -79,7 +79,7 @@ class Rule:
         return hash(self._key())
 
     def in_columns(self, place: Mapping[int, int]) -> Rule:
-        """The same rule where features stand in other places."""
+        """Copy of the rule with features at other positions."""
         moved = (replace(c, feature=place[c.feature]) for c in self.conditions)
         return replace(self, conditions=tuple(moved))
 
@@ -89,7 +89,7 @@ class Rule:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """What it says as numbers: one per class, or a value."""
+        """The prediction as numbers: one per class, or a value."""
         return self.probabilities or self.scores or (self.prediction,)
 
     @property
@@ -98,13 +98,13 @@ class Rule:
         return sum(len(condition.literals()) for condition in self.conditions)
 
     def text(self, features: FeatureSpace, most: int | None = None) -> str:
-        """The conditions in words, with at most so many categories of a set."""
+        """The conditions in words, with at most ``most`` categories of a set."""
         asked = [condition.text(features, most) for condition in self.conditions]
         return " and ".join(asked) or "otherwise"
 
 
 def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
-    """Refuse a rule that cannot stand in a rule set of its kind."""
+    """Validate a rule as part of a rule set of its kind."""
     n_shares = len(rules.classes) if rules.lines_predict else 0
     n_scores = len(rules.classes) - n_shares
     if len(rule.probabilities) != n_shares:
@@ -145,7 +145,7 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
 
 
 def _check_condition(condition: Condition, number: int, features: FeatureSpace) -> None:
-    """Refuse a condition that no row can satisfy, or that is not for its feature."""
+    """Reject a condition that no row can satisfy or that does not fit its feature."""
     name, labels = features.names[condition.feature], features.categories
     known = labels[condition.feature]
     where = f"Rule {number}, feature {name!r}"
@@ -183,7 +183,7 @@ def first_match(matches: np.ndarray) -> np.ndarray:
 
 
 def wrapped(line: str) -> str:
-    """A line in as many as it needs, those after the first indented."""
+    """Wrap a line of text; continuation lines are indented."""
     return textwrap.fill(
         line, TEXT_WIDTH, subsequent_indent="     ", break_long_words=False,
         break_on_hyphens=False,
@@ -191,14 +191,14 @@ def wrapped(line: str) -> str:
 
 
 def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
-    """What a rule predicts, how likely that is, and how good the rule is.
+    """Prediction of a rule in words, with its probability and quality.
 
     Parameters
     ----------
     rule : Rule
     outcome : Outcome
     lines : iterable of Rule
-        All lines of its rule set.
+        All rules of its rule set.
     """
     said, classes = prediction_text(rule.prediction), outcome.classes
     probability = said_probability(rule, classes)
@@ -214,7 +214,7 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
 def unlikely_text(
     rule: Rule, classes: tuple[Any, ...], lines: Iterable[Rule] = ()
 ) -> str:
-    """Why a rule predicts a class of a probability below a half; or nothing.
+    """Explain why a class of probability below a half is predicted; may be empty.
 
     Examples
     --------
@@ -249,14 +249,14 @@ def unlikely_text(
 
 
 def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
-    """The probability of the class that a rule says; None for a value."""
+    """Probability of the predicted class; None for a value."""
     if not rule.probabilities:
         return None
     return rule.probabilities[classes.index(rule.prediction)]
 
 
 def signed_text(value: float) -> str:
-    """What is added, with its sign.
+    """A number that is added, with its sign.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def signed_text(value: float) -> str:
 
 
 def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
-    """What is known of a rule on the rows that it decides, in few words."""
+    """Short text of a rule's statistics on the rows that it predicts."""
     known = rule.statistics
     if math.isnan(known.support):
         return []

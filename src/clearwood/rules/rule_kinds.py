@@ -23,30 +23,30 @@ from clearwood.rules.rule_set import RuleSet
 
 LARGEST_ADDEND = 1e300
 LEAST_WEIGHT, LARGEST_WEIGHT, LARGEST_VALUE = 1e-100, 1e100, 1e150
-"""Within these no product of a weight and a value is lost or infinite."""
+"""Bounds within which products of weights and values neither vanish nor overflow."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleList(RuleSet):
-    """An ordered list of rules: the first that a row satisfies decides.
+    """Ordered list of rules, of which the first that a row satisfies predicts.
 
-    Rules that never overlap, as those of a tree, are such a list too: of each row only
-    one holds.
+    Rules that never overlap, as those of a tree, are such a list, too: exactly one
+    holds for each row.
 
     Attributes
     ----------
     rules : tuple of Rule
-        In the order in which they are tried and printed.
+        In the order in which they are evaluated and printed.
     otherwise : Rule
-        Decides where no rule does; it has no conditions.
+        Default rule, without conditions; predicts where no other rule holds.
     features : FeatureSpace
-        The columns the rules read.
+        Columns of the data.
     classes : tuple
         Class labels in order; empty in regression.
     target : str
-        Name of what is predicted.
+        Name of the target.
     about : dict of str to str
-        Where the rules come from (model, method, settings), for people to read.
+        Origin of the rules (model, method, settings), as text.
 
     Examples
     --------
@@ -68,48 +68,48 @@ class RuleList(RuleSet):
     one_decides: ClassVar[bool] = True
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`apply`, for a table that ``features.encode`` made."""
+        """As :meth:`apply`, for a table encoded by ``features.encode``."""
         return first_match(self.matches_encoded(encoded))
 
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        """As :meth:`predict`, for a table encoded by ``features.encode``."""
         return self.predictions[self.apply_encoded(encoded)]
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """All that the line says that decides each row."""
+        """Full prediction of the rule that applies to each row."""
         numbers = np.array([rule.numbers for rule in self])
         return self.outcome.answers(numbers)[self.apply_encoded(encoded)]
 
     def decides(self, encoded: np.ndarray) -> np.ndarray:
-        """The line that decides each row, as a position."""
+        """Position of the rule that predicts each row."""
         return self.apply_encoded(encoded)
 
     def takes_part(self, encoded: np.ndarray) -> np.ndarray:
-        """In each row, the line that decides."""
+        """Mask of the one rule that predicts each row."""
         return self.apply_encoded(encoded)[:, None] == np.arange(self.n_rules)
 
     @property
     def n_rows(self) -> float:
-        """Rows that the statistics are of: each is decided by one line."""
+        """Number of rows of the statistics: each is predicted by one rule."""
         return sum(rule.statistics.rows_caught for rule in self)
 
     @property
     def total_weight(self) -> float:
-        """Their weight."""
+        """Total weight of these rows."""
         return sum(rule.statistics.caught for rule in self)
 
     @property
     def heading(self) -> str:
-        """None: a list speaks for itself."""
+        """Empty: a list needs no heading."""
         return ""
 
     @property
     def asks_nothing(self) -> str:
-        """The word of the last line."""
+        """Word for the default rule."""
         return "otherwise"
 
     def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
-        """A line for what is asked, one for what is said."""
+        """One line for the conditions, one for the prediction."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
@@ -119,31 +119,31 @@ class RuleList(RuleSet):
 
 
 class _AllThatHold(RuleSet):
-    """Where every rule that a row satisfies has a say, and so does ``otherwise``."""
+    """Base of sums and averages: every rule that holds contributes."""
 
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        """As :meth:`predict`, for a table encoded by ``features.encode``."""
         return self.outcome.named(self.outcome.point(self.comes_to(encoded)))
 
     def takes_part(self, encoded: np.ndarray) -> np.ndarray:
-        """In each row, all rules that it satisfies, and the last line."""
+        """Mask of all rules that each row satisfies, and the default rule."""
         everywhere = np.ones((len(encoded), 1), dtype=bool)
         return np.hstack([self.matches_encoded(encoded), everywhere])
 
     @property
     def n_rows(self) -> float:
-        """Rows that the statistics are of: the last line holds in all of them."""
+        """Number of rows of the statistics: the default rule holds in all of them."""
         return self.otherwise.statistics.rows
 
     @property
     def total_weight(self) -> float:
-        """Their weight."""
+        """Total weight of these rows."""
         return self.otherwise.statistics.support
 
     def _added_up(self, encoded: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """The sum over the lines that hold in each row; one part per line."""
+        """Sum of ``parts``, one per rule, over the rules that hold in each row."""
         total = np.repeat(parts[-1:], len(encoded), axis=0)
-        # One rule after the other, in printed order, as a reader would add them.
+        # One rule after the other, in printed order, so that rounding is as by hand.
         for rule, part in zip(self.rules, parts):
             total[rule.matches(encoded)] += part
         return total
@@ -151,16 +151,16 @@ class _AllThatHold(RuleSet):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSum(_AllThatHold):
-    """A sum of rules: all that a row satisfies add up.
+    """Sum of rules: the values of all rules that a row satisfies are added.
 
-    Of numbers they add values, of classes log-odds (``scores``) of each.
+    In regression they add values, in classification log-odds (``scores``) per class.
 
     Attributes
     ----------
     rules : tuple of Rule
-        In the order in which they are printed and added.
+        In printed order, which is that of summation.
     otherwise : Rule
-        The constant from which the total starts; it has no conditions.
+        The constant that the others are added to; it has no conditions.
     features, classes, target, about
         As in :class:`RuleList`.
 
@@ -194,19 +194,19 @@ class RuleSum(_AllThatHold):
             )
 
     def _added(self) -> np.ndarray:
-        """What each line adds, in printed order."""
+        """Value that each rule adds, in printed order."""
         added = np.array([rule.numbers for rule in self], dtype=np.float64)
         return self.outcome.answers(added)
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """No rule decides alone: an error."""
+        """Raise an error: no single rule predicts."""
         raise InputError(
             "In a sum no rule decides alone; `matches` says which rules add to a "
             "row, `totals` what they add up to."
         )
 
     def totals(self, X: object) -> np.ndarray:
-        """What the rules add up to.
+        """Sum of the rules that hold, per row.
 
         Parameters
         ----------
@@ -215,27 +215,27 @@ class RuleSum(_AllThatHold):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Values, or log-odds of the classes before they are made probabilities.
+            Values, or log-odds of the classes (before softmax).
         """
         rules, encoded = self.read(X)
         return rules.comes_to(encoded)
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
-        """The totals."""
+        """Total per row, see :meth:`totals`."""
         return self._added_up(encoded, self._added())
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """All that is said of each row."""
+        """Value, or class probabilities, of each row."""
         return self.outcome.linked(self.comes_to(encoded))
 
     @property
     def heading(self) -> str:
-        """What the lines add up to."""
+        """First line: the target as a sum."""
         return f"{self.outcome.added}{printable(self.target)} = the sum of"
 
     @property
     def asks_nothing(self) -> str:
-        """The word of the constant."""
+        """Word for the constant."""
         return "always"
 
     def lines(self) -> list[tuple[int | None, Rule]]:
@@ -244,7 +244,7 @@ class RuleSum(_AllThatHold):
         return [(None, constant), *rules]
 
     def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
-        """A line for what is added, one for where."""
+        """One line for the value added, one for the conditions."""
         lines = [f"   {self.says(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             known = rule.statistics
@@ -254,12 +254,12 @@ class RuleSum(_AllThatHold):
         return lines
 
     def says(self, rule: Rule) -> str:
-        """What a line adds: a number, or numbers and the classes they are for."""
+        """Value added by a rule: a number, or one per class with its label."""
         write = signed_text if rule.conditions else number_text
         return self.outcome.added_text(rule.numbers, write)
 
     def says_briefly(self, rule: Rule) -> str:
-        """One number; of more than two classes the one that gains most."""
+        """One number; with more than two classes that of the class that gains most."""
         if len(rule.numbers) > 2:
             return prediction_text(rule.prediction)
         write = signed_text if rule.conditions else number_text
@@ -268,7 +268,7 @@ class RuleSum(_AllThatHold):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleAverage(_AllThatHold):
-    """An average of rules: of all that a row satisfies, by their weights.
+    """Weighted average of all rules that a row satisfies.
 
     The average is of values, or of class probabilities.
 
@@ -277,8 +277,8 @@ class RuleAverage(_AllThatHold):
     rules : tuple of Rule
         In the order in which they are printed.
     otherwise : Rule
-        Always takes part, with its weight; where no weight is above zero it is what is
-        said. It has no conditions.
+        Default rule, without conditions. Always takes part, with its weight, and is the
+        prediction where no weight is above zero.
     features, classes, target, about
         As in :class:`RuleList`.
 
@@ -318,14 +318,14 @@ class RuleAverage(_AllThatHold):
                 )
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """No rule decides alone: an error."""
+        """Raise an error: no single rule predicts."""
         raise InputError(
             "In an average no rule decides alone; `matches` says which rules take "
             "part in a row, and `weight` how much each of them counts."
         )
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
-        """What the rules that hold say on average: values, or class probabilities."""
+        """Weighted average of the rules that hold: values, or class probabilities."""
         said = np.array([rule.numbers for rule in self], np.float64)
         weights = np.array([rule.weight for rule in self], dtype=np.float64)
         total = self._added_up(encoded, weights[:, None] * said)
@@ -335,22 +335,22 @@ class RuleAverage(_AllThatHold):
         return self.outcome.answers(total / weight[:, None])
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """All that is said of each row."""
+        """Value, or class probabilities, of each row."""
         return self.comes_to(encoded)
 
     @property
     def heading(self) -> str:
-        """What the average is of."""
+        """First line: the target as an average."""
         goal = self.outcome.averaged + printable(self.target)
         return f"{goal} = the average of all lines that hold, by their weights"
 
     @property
     def asks_nothing(self) -> str:
-        """The word of the last line; without a weight it speaks where no other does."""
+        """Word for the default rule; it differs where that has no weight."""
         return "always" if self.otherwise.weight > 0 else "otherwise"
 
     def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
-        """What is asked, what is said, and its weight."""
+        """Conditions, prediction and weight."""
         lines = []
         for number, rule in enumerate(self.rules, start=1):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
@@ -368,9 +368,9 @@ class RuleAverage(_AllThatHold):
         return self.says_in_full(rule) + (f"  ({known})" if known else "")
 
     def says(self, rule: Rule) -> str:
-        """What a line says: a value, or probabilities and their classes."""
+        """Prediction of a rule: a value, or probabilities with their classes."""
         return self.outcome.averaged_text(rule.numbers)
 
     def says_in_full(self, rule: Rule) -> str:
-        """What a line brings into the average, with its weight."""
+        """Prediction of a rule, with its weight."""
         return f"{self.says(rule)} with weight {number_text(rule.weight)}"

@@ -1,4 +1,4 @@
-"""What all sets of rules have in common: small, immutable, and all that predicts."""
+"""Base class of rule sets: immutable models that predict by printed rules."""
 
 from __future__ import annotations
 
@@ -27,33 +27,32 @@ from clearwood.rules.serialise import Storable
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSet(Editable, Exportable, Storable, ABC):
-    """Rules that together say something of every row.
+    """Set of rules that predicts every row; base class of three kinds.
 
-    There are three kinds, which differ in what becomes of all the rules that a row
-    satisfies: in a :class:`RuleList` the first of them decides, in a :class:`RuleSum`
-    they add up, and of a :class:`RuleAverage` the weighted average is said. What is
-    described here all three have.
+    They differ in how the rules that a row satisfies are combined: in a
+    :class:`RuleList` the first one predicts, in a :class:`RuleSum` they are added, in a
+    :class:`RuleAverage` they are averaged by weight. What follows holds for all three.
 
     Attributes
     ----------
     rules : tuple of Rule
-        In the order in which they are tried and printed.
+        In the order in which they are evaluated and printed.
     otherwise : Rule
-        Decides where no rule does; it has no conditions. In a sum it is the constant
-        from which the total starts; in an average it always takes part, with its
-        weight, and where no weight is above zero it is what is said.
+        Default rule, without conditions; predicts where no other rule holds. In a sum
+        it is the constant that the others are added to; in an average it always takes
+        part, with its weight, and is the prediction where no weight is above zero.
     features : FeatureSpace
-        The columns the rules read.
+        Columns of the data.
     classes : tuple
         Class labels in order; empty in regression.
     target : str
-        Name of what is predicted.
+        Name of the target.
     about : dict of str to str
-        Where the rules come from (model, method, settings), for people to read.
+        Origin of the rules (model, method, settings), as text.
     outcome : Outcome
-        What is predicted; by default what ``classes`` tell.
+        Type of the target; by default derived from ``classes``.
     combine : {"first", "sum", "average"}
-        The kind, as files name it.
+        The kind, as named in files.
 
     Examples
     --------
@@ -68,11 +67,11 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     combine: ClassVar[str]
     lines_predict: ClassVar[bool] = True
-    """Whether a line by itself predicts, so that it is right or wrong."""
+    """Whether a single rule is a prediction of its own, right or wrong."""
     one_decides: ClassVar[bool] = False
-    """Whether of every row one line alone decides."""
+    """Whether exactly one rule predicts each row."""
     has_weights: ClassVar[bool] = False
-    """Whether some lines count for more than others."""
+    """Whether the rules have weights."""
 
     rules: tuple[Rule, ...]
     otherwise: Rule
@@ -83,7 +82,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
     outcome: Outcome = None  # type: ignore[assignment]
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Make one of a kind, or say which kinds there are."""
+        """Reject ``RuleSet`` itself: only its subclasses can be constructed."""
         if cls is RuleSet:
             raise InputError(
                 "A RuleSet is of one of three kinds; make a RuleList (the first rule "
@@ -110,17 +109,17 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     @property
     def n_rules(self) -> int:
-        """Lines printed, ``otherwise`` included."""
+        """Number of rules printed, the default rule included."""
         return len(self.rules) + 1
 
     @property
     def predictions(self) -> np.ndarray:
-        """What each line says, in printed order."""
+        """Prediction of each rule, in printed order."""
         return np.array([rule.prediction for rule in self])
 
     @property
     def n_literals(self) -> int:
-        """Bounds and category sets in all rules."""
+        """Number of bounds and category sets in all rules."""
         return sum(rule.n_literals for rule in self.rules)
 
     def __len__(self) -> int:
@@ -138,9 +137,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return iter((*self.rules, self.otherwise))
 
     def encode(self, X: Any) -> np.ndarray:
-        """A table as the rules read it, see :meth:`FeatureSpace.encode`.
+        """Encode a table as the rules read it, see :meth:`FeatureSpace.encode`.
 
-        Warns of unknown categories in columns that the rules ask.
+        Warns of unknown categories in columns that the rules use.
 
         Parameters
         ----------
@@ -153,9 +152,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return self.features.encode(X, self.asked)
 
     def read(self, X: Any) -> tuple[Self, np.ndarray]:
-        """Itself, and a table as it reads it: of a sparse one what it asks alone.
+        """Restrict rules and table to the columns used, if the table is sparse.
 
-        It then knows no other features either.
+        Returns the rules, with these features only, and the encoded table.
         """
         if not is_sparse(X):
             return self, self.encode(X)
@@ -165,17 +164,17 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return rules, features.encode(columns_of(self.features, X, asked))
 
     def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Self:
-        """The same rules where features stand in other places."""
+        """Copy of the rules with features at other positions."""
         rules = (rule.in_columns(place) for rule in self.rules)
         return replace(self, rules=tuple(rules), features=features)
 
     @property
     def asked(self) -> set[int]:
-        """Features that the rules ask: a frame needs no other columns."""
+        """Features that the rules use; a frame needs no other columns."""
         return {c.feature for rule in self.rules for c in rule.conditions}
 
     def matches(self, X: Any) -> np.ndarray:
-        """Which rules each row satisfies.
+        """Evaluate which rules each row satisfies.
 
         Parameters
         ----------
@@ -184,18 +183,18 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         Returns
         -------
         ndarray of bool of shape (n_samples, n_rules - 1)
-            One column per rule, without ``otherwise``.
+            One column per rule, without the default rule.
         """
         rules, encoded = self.read(X)
         return rules.matches_encoded(encoded)
 
     def matches_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`matches`, for a table that ``features.encode`` made."""
+        """As :meth:`matches`, for a table encoded by ``features.encode``."""
         columns = [rule.matches(encoded) for rule in self.rules]
         return np.array(columns, dtype=bool).reshape(len(columns), len(encoded)).T
 
     def apply(self, X: Any) -> np.ndarray:
-        """The rule that decides each row, as a position in printed order.
+        """Find the rule that predicts each row, as a position in printed order.
 
         Parameters
         ----------
@@ -204,33 +203,33 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            0 for the first rule; ``n_rules - 1`` for ``otherwise``.
+            0 for the first rule; ``n_rules - 1`` for the default rule.
         """
         rules, encoded = self.read(X)
         return rules.apply_encoded(encoded)
 
     @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`apply`, for a table that ``features.encode`` made."""
+        """As :meth:`apply`, for a table encoded by ``features.encode``."""
 
     def totals(self, X: Any) -> np.ndarray:
-        """What the rules of a :class:`RuleSum` add up to; an error of other kinds."""
+        """Totals of a :class:`RuleSum`; an error for the other kinds."""
         raise InputError(
             f"Nothing adds up in a {type(self).__name__}, only in a RuleSum."
         )
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the printed rules say of each row.
+        """Predict with the printed rules.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a sparse matrix, or what is read in blocks, see :meth:`evaluate`.
+            Or a sparse matrix, or a table read in blocks, see :meth:`evaluate`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels, or values; of Dask a collection, which is not computed yet.
+            Class labels, or values; for Dask a collection that is not computed yet.
         """
         if is_read_in_blocks(X):
             from clearwood.rules.evaluation.tables import said_of
@@ -239,7 +238,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return self._said(X, type(self).predict_encoded)
 
     def _said(self, X: Any, says: Callable[[Self, np.ndarray], np.ndarray]) -> Any:
-        """What is said of each row, some rows at a time."""
+        """Predictions of all rows, computed in blocks."""
         if is_sparse(X):
             rules, encoded = self.read(X)
             return says(rules, encoded)
@@ -247,18 +246,18 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """As :meth:`predict`, for a table that ``features.encode`` made."""
+        """As :meth:`predict`, for a table encoded by ``features.encode``."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the rule that decides each row.
+        """Class probabilities of the rule that predicts each row.
 
-        In a sum, those that the total stands for; in an average, their mean over the
-        rules that hold.
+        In a sum they follow from the total log-odds; in an average they are the
+        weighted mean over the rules that hold.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or what is read in blocks, as in :meth:`predict`.
+            Or a table read in blocks, as in :meth:`predict`.
 
         Returns
         -------
@@ -274,39 +273,39 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     @abstractmethod
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """All that is said of each row of an encoded table.
+        """Full prediction of each row of an encoded table.
 
-        What :meth:`predict_proba` gives, or of values :meth:`predict`.
+        The result of :meth:`predict_proba`, or of :meth:`predict` in regression.
         """
 
     def decides(self, encoded: np.ndarray) -> np.ndarray | None:
-        """The line that decides each row alone, as a position; None where none does."""
+        """Position of the rule that predicts each row; None in sums and averages."""
         return None
 
     def comes_to(self, encoded: np.ndarray) -> np.ndarray:
-        """What the lines that hold come to together, one number per row or class.
+        """Combined output of the rules that hold, one number per row or class.
 
-        Totals or averages; of a list, where one line decides alone, there are none.
+        Totals or averages; empty for a list, where one rule alone predicts.
         """
         return np.empty((len(encoded), 0))
 
     @abstractmethod
     def takes_part(self, encoded: np.ndarray) -> np.ndarray:
-        """Which lines have a say in each row: bool, (n_samples, n_rules)."""
+        """Which rules contribute to each row: bool, (n_samples, n_rules)."""
 
     @property
     @abstractmethod
     def n_rows(self) -> float:
-        """Rows that the statistics are of; NaN where unknown."""
+        """Number of rows that the statistics are based on; NaN where unknown."""
 
     @property
     @abstractmethod
     def total_weight(self) -> float:
-        """The weight of these rows: their number, where no weights were given."""
+        """Total weight of these rows: their number if no weights were given."""
 
     @property
     def statistic(self) -> str:
-        """A sentence on what they predict, where it is neither a mean nor a class."""
+        """Sentence on the target's statistic, if it is neither a mean nor a class."""
         if "predicts" not in self.about:
             return ""
         told, target = printable(self.about["predicts"]), printable(self.target)
@@ -315,51 +314,51 @@ class RuleSet(Editable, Exportable, Storable, ABC):
     @property
     @abstractmethod
     def heading(self) -> str:
-        """What stands above the lines in text; may be empty."""
+        """First line of the printed text; may be empty."""
 
     @property
     @abstractmethod
     def asks_nothing(self) -> str:
-        """The word in place of conditions in the line that has none."""
+        """Word printed in place of the default rule's conditions."""
 
     def lines(self) -> list[tuple[int | None, Rule]]:
-        """The lines as they are shown, with their numbers."""
+        """The rules in printed order, with their numbers."""
         return list(enumerate(self, start=1))
 
     @abstractmethod
     def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
-        """What stands below the heading in text, in lines of any length.
+        """Printed lines below the heading, of any length.
 
-        Sets of categories are told one by one up to ``most``; None for all of them.
+        Sets of more than ``most`` categories are abbreviated; None lists all.
         """
 
     def says(self, rule: Rule) -> str:
-        """What a line predicts, or adds, in words."""
+        """Prediction, or contribution, of a rule in words."""
         return prediction_text(rule.prediction)
 
     def says_in_full(self, rule: Rule) -> str:
-        """As :meth:`says`, with how much that counts."""
+        """As :meth:`says`, with the rule's weight."""
         return self.says(rule)
 
     def says_briefly(self, rule: Rule) -> str:
-        """As :meth:`says`, with as much of it as a picture has room for."""
+        """As :meth:`says`, shortened for charts."""
         return self.says(rule)
 
     @warned_once()
     def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
-        """Score the printed rules.
+        """Score the rules on a table: error, fidelity, coverage and overlap.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least one row. Or a sparse matrix; or what is read in blocks: a Parquet
-            file or a folder of them, a function that gives pandas frames one after the
-            other, a frame or an array of Dask.
+            At least one row. Or a sparse matrix; or a table read in blocks: a Parquet
+            file or a folder of them, a function that returns an iterator of pandas
+            frames, or a frame or array of Dask.
         y : array-like of shape (n_samples,), or str, optional
-            True labels or values, for ``error``; of what is read in blocks the name of
+            True labels or values, for ``error``; for a table read in blocks the name of
             a column.
         teacher : model, callable, path or array-like of shape (n_samples,), optional
-            The model that the rules speak for, or its file, or its predictions, for
+            The model that the rules approximate, its file, or its predictions, for
             ``fidelity``.
 
         Returns
@@ -379,21 +378,20 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         teacher: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """The same rules with all their statistics recomputed on other rows.
+        """Recompute the statistics of all rules on other rows.
 
-        On the rows on which rules were searched for they look better than they are; on
-        rows that took no part the figures hold. Nothing that is predicted changes,
-        class probabilities included; what was expected of new rows (``expected``) gives
-        way to what was on these.
+        Statistics on the rows used in the search are optimistic, those on held-out rows
+        are not. Predictions and class probabilities do not change; ``expected``, the
+        estimate for new rows, is replaced by what these rows show.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least one row. Or what is read in blocks, see :meth:`evaluate`.
+            At least one row. Or a table read in blocks, see :meth:`evaluate`.
         y : array-like of shape (n_samples,), or str, optional
-            True labels or values, for precision, spread and the intervals.
+            True labels or values, for precision, standard deviation and intervals.
         teacher : model, callable, path or array-like of shape (n_samples,), optional
-            The model that the rules speak for, or its file, or its predictions, for
+            The model that the rules approximate, its file, or its predictions, for
             agreement and disagreement.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights.
@@ -419,13 +417,13 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return survey(self, X, y, teacher, sample_weight).rules
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
-        """Why the rules say of a row what they say: see :func:`clearwood.explain`."""
+        """Explain the prediction of a row: see :func:`clearwood.explain`."""
         from clearwood.rules.row_explanation import explain_rows
 
         return explain_rows(self, x, fixed, scale)
 
     def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
-        """What a teacher (a model, its file, or predictions) says of each row."""
+        """Predictions of the model (or its file, or given predictions) for each row."""
         if teacher is None:
             return None
         from clearwood.ensembles.any_model import said_by
@@ -435,7 +433,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return self.check_truth(taught, n_rows, "the teacher")
 
     def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
-        """Labels or values to compare with what the rules say, one per row."""
+        """Validate true labels or values, one per row."""
         array = self.outcome.check(values, n_rows, name)
         if self.classes and not set(array.tolist()) & set(self.classes):
             raise InputError(
@@ -456,9 +454,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 def rows_for(
     rules: RuleSet, model: Any, X: Any, path: Iterable[RuleSet] = ()
 ) -> tuple[EncodedTable, Any]:
-    """A table as rules read it, encoded, and as their model does.
+    """Encode a table for the rules and, if it reads it differently, for their model.
 
-    That is the same where the model is of trees that read the same columns alike.
+    Both are the same for an ensemble of trees on the same columns.
 
     Parameters
     ----------
@@ -466,7 +464,7 @@ def rows_for(
     model : model, or None
     X : array-like or frame of shape (n_samples, n_features)
     path : iterable of RuleSet
-        Others that read the table, too.
+        Further rule sets that read the table.
     """
     from clearwood.ensembles import TreeEnsemble
 
@@ -480,13 +478,13 @@ def rows_for(
 
 
 def rules_of(result: Any, name: str = "estimator") -> RuleSet:
-    """The rules of a fitted estimator, or an error that says what was expected.
+    """Rules of a fitted estimator, or an error that explains what was expected.
 
     Parameters
     ----------
     result : fitted estimator with ``rules_``, or RuleSet
     name : str
-        What the caller calls it.
+        Name of the argument, for the error.
     """
     rules = getattr(result, "rules_", result)
     if isinstance(rules, RuleSet):

@@ -1,4 +1,4 @@
-"""How good a few rules are, and how faithful to the model they speak for."""
+"""Accuracy of rule sets, and their fidelity to the model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from clearwood._words.numbers import percent_text, short_text
 from clearwood.columns.validation import check_target
 
 MOST_NAMED = 5
-"""Classes in a message, at most."""
+"""Maximum number of classes in a message."""
 
 LEAST = 1e-15
-"""Smallest probability that a score looks at, as a label may be new."""
+"""Smallest probability in the log loss, as a label may be new."""
 
 SURE = 3.0
-"""So many standard deviations are no luck."""
+"""Standard deviations beyond which a difference is not due to chance."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class RuleScores:
     error : float
         Share of wrongly classified rows, or mean squared error; NaN without ``y``.
     fidelity : float
-        Agreement with the teacher's predictions: share of equal classes, or R2;
-        NaN without a teacher.
+        Agreement with the model's predictions: share of equal classes, or R2; NaN
+        without a model.
     coverage : float
-        Share of rows that satisfy at least one rule other than ``otherwise``.
+        Share of rows that satisfy at least one rule other than the default rule.
     overlap : float
         Mean number of such rules that a row satisfies.
     n_rules : int
-        Lines printed, ``otherwise`` included.
+        Number of rules printed, the default rule included.
     n_literals : int
         Bounds and category sets in all rules; a two-sided interval is two.
 
@@ -68,17 +68,17 @@ class RuleScores:
         return ", ".join([*parts, lines, literals])
 
     def as_dict(self) -> dict[str, Any]:
-        """The scores by name."""
+        """The scores as a dictionary."""
         return asdict(self)
 
 
-# What speaks against what is said of classes, in words
+# Checks of predicted classes, as text
 
 
 def never_said(
     classes: Sequence[Any], said: np.ndarray, rows: np.ndarray, min_rows: float
 ) -> str:
-    """Classes that are right for enough rows, and said of none.
+    """Classes that occur in enough rows but are never predicted, as text.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def never_said(
     said : ndarray of int of shape (n_samples,)
         Positions in ``classes``.
     rows : ndarray of shape (n_classes,)
-        For how many rows each class is right.
+        Number of rows for which each class is correct.
     min_rows : float
-        A class of fewer rows needs no rule.
+        Classes of fewer rows are ignored.
 
     Examples
     --------
@@ -108,23 +108,23 @@ def never_said(
 def likelier_order(
     classes: Sequence[Any], truth: np.ndarray, said: np.ndarray
 ) -> tuple[list[Any], str] | None:
-    """Another order of a model's classes in which it is right, where it is wrong.
+    """Find another order of a model's classes if its own appears to be wrong.
 
-    Rows count alike, whatever they weigh: the order of classes is the same for all.
+    Rows are unweighted: the order of classes is the same for all.
 
     Parameters
     ----------
     classes : sequence
         The model's, in its own order.
     truth, said : ndarray of int of shape (n_rows,)
-        Positions in ``classes``; a true one of -1 is none of them.
+        Positions in ``classes``; -1 for a true class that is not among them.
 
     Returns
     -------
     labels : list
         The classes in the other order.
     text : str
-        What speaks for it. In place of both None where nothing does.
+        The evidence. None is returned if there is none.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def likelier_order(
 
 
 def class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]:
-    """How near class probabilities come to labels, of which some may be new.
+    """Error and log loss of class probabilities; labels may include new ones.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ def class_scores(p: np.ndarray, classes: np.ndarray, y: Any) -> dict[str, float]
     Returns
     -------
     dict
-        Share of wrong classes as ``error``, ``log_loss``, and the number of rows that
-        had no probability as ``impossible``.
+        Share of wrong classes as ``error``, ``log_loss``, and the number of rows of
+        probability zero as ``impossible``.
 
     Examples
     --------

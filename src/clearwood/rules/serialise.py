@@ -1,7 +1,7 @@
-"""Rule sets as JSON, and back, trusting nothing that is read.
+"""Rule sets to and from JSON; all input is validated.
 
-The format is described by ``rule_set.schema.json`` beside this file. Reading checks
-everything again and names the place of what is wrong: ``rules[2].conditions[0].low``.
+The format is described by ``rule_set.schema.json`` beside this file. Errors name the
+place of an invalid value: ``rules[2].conditions[0].low``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "clearwood.rule_set"
 VERSION = 1
 KIND_OF: dict[str, Any] = {}
-"""The kinds of rule sets, by what files call them."""
+"""The kinds of rule sets, by their names in files."""
 
 TOP = (
     "format", "version", "clearwood", "task", "target", "classes", "named",
@@ -42,7 +42,7 @@ STATISTICS = (
 ROWS = {"rows": "support", "rows_caught": "caught"}
 """Numbers of rows, and the weight of the same rows."""
 KNOWN = ("expected", *ROWS)
-"""What is written only where it is known."""
+"""Written only where known."""
 
 ABOUT = codec.mapping_of(codec.NAME)
 
@@ -50,7 +50,7 @@ ABOUT = codec.mapping_of(codec.NAME)
 
 
 def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
-    """A rule set as plain values, whatever its columns are called."""
+    """A rule set as plain values, whatever the names of its columns."""
     from clearwood import __version__
 
     document: dict[str, Any] = {
@@ -72,7 +72,7 @@ def rules_to_dict(rule_set: RuleSet) -> dict[str, Any]:
 
 
 def _write_rules(rule_set: RuleSet) -> dict[str, Any]:
-    """As ``rules_to_dict``, without names that would not be read back."""
+    """As ``rules_to_dict``, without names that reading would reject."""
     document = rules_to_dict(rule_set)
     features, about = rule_set.features, rule_set.about
     check_names(features.names, "A column of the rules")
@@ -127,9 +127,9 @@ RULES = codec.FieldType(_write_rules, _read_rules)
 
 
 class Storable:
-    """What can be written to JSON files, and read again.
+    """Mixin of ``RuleSet`` for writing and reading JSON files.
 
-    A part of ``RuleSet``; every kind that has a name for files can be read.
+    Every subclass with a name for files can be read.
     """
 
     def __init_subclass__(cls) -> None:
@@ -145,19 +145,19 @@ class Storable:
 
     @classmethod
     def from_json(cls, text: str) -> RuleSet:
-        """Read what :meth:`to_json` wrote; anything else is a ModelFormatError.
+        """Read text written by :meth:`to_json`; other text raises ModelFormatError.
 
-        ``RuleSet`` reads all kinds, each of these only its own.
+        ``RuleSet`` reads all kinds, each subclass only its own.
         """
         return cls._read(text.encode(errors="surrogatepass"), "rule set")
 
     def save(self: Any, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the rules to a JSON file, whole or not at all."""
+        """Write the rules to a JSON file, atomically."""
         write_text(path, self.to_json(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> RuleSet:
-        """Read rules from a file that :meth:`save` wrote, as :meth:`from_json` does."""
+        """Read a file written by :meth:`save`, as :meth:`from_json` does."""
         return cls._read(read_bytes(path), str(path))
 
     @classmethod
@@ -178,7 +178,7 @@ STATISTIC = codec.FieldType(
     lambda value: float(value) if math.isfinite(value) else None,
     lambda place: math.nan if place.value is None else place.number(),
 )
-"""A number; null where it is not known."""
+"""A number; null if unknown."""
 
 
 def rules_of(
@@ -187,7 +187,7 @@ def rules_of(
     """A rule of a rule set of these features and classes."""
 
     def read_class(place: Place) -> Any:
-        """One of the classes, of the very type that it has there."""
+        """A class label of exactly the same type."""
         for label in classes:
             if type(label) is type(place.value) and label == place.value:
                 return label
@@ -233,7 +233,7 @@ def _numbers(n: int) -> codec.FieldType:
 
 
 def _values_of(rule: Rule) -> dict[str, Any]:
-    """What is written of a rule: of rows their number only where rows have weights."""
+    """Fields of a rule to write; numbers of rows only where rows have weights."""
     values = vars(rule) | vars(rule.statistics)
     if not math.isfinite(values["expected"]):
         values["expected"] = codec.UNSET
@@ -255,11 +255,11 @@ LOW = codec.FieldType(
     lambda low: None if low == -math.inf else float(low),
     lambda place: -math.inf if place.value is None else place.number(),
 )
-"""A bound, null where there is none."""
+"""A bound; null if infinite."""
 
 
 def _write_high(high: float) -> float | str | None:
-    # Where data holds minus infinity, a model may cut there.
+    # Data may hold minus infinity, and a model may have a threshold there.
     return "-inf" if high == -math.inf else None if high == math.inf else float(high)
 
 

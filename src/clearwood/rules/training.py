@@ -1,7 +1,7 @@
-"""The one record of rows: bins, what is taught, what it counts, synthetic rows.
+"""Training data of rules and trees: bins, target, weights, synthetic rows.
 
-Every family that fits rules or trees to rows takes a :class:`Training`. What follows
-from its fields is computed once, where somebody asks for it.
+Every method that fits rules or trees to rows takes a :class:`Training`. Derived
+quantities are computed once, on first use.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from clearwood.search.losses import Loss
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What rules are fitted to and described by: real rows, then synthetic ones.
+    """Training data of rules: real rows, followed by synthetic ones.
 
     Attributes
     ----------
     encoded : ndarray of shape (n_rows, n_features)
-        The rows as ``FeatureSpace.encode`` gives them; the synthetic ones come last.
-        Rules read columns, so that these had better be contiguous.
+        The rows as encoded by ``FeatureSpace.encode``; the synthetic ones come last.
+        Columns should be contiguous, as rules read columns.
     taught : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        What the rules shall say: values in their own units, or class probabilities.
+        The target to fit: values in their own units, or class probabilities.
     labels : ndarray of shape (n_real,) or None
-        True values of the real rows, or true positions in ``classes``; for
-        description only.
+        True values of the real rows, or positions of true labels in ``classes``; used
+        for statistics only.
     weight : ndarray of shape (n_rows,)
         Row weights, larger than zero for real rows.
     teacher : ndarray of shape (n_real,)
-        What the model says of the real rows: values, or positions in ``classes``. The
-        same as ``taught`` says unless the rules are fitted to labels.
+        The model's predictions for the real rows: values, or positions in ``classes``.
+        Equal to the point predictions of ``taught`` unless rules are fitted to labels.
     bins : FeatureBins
-        The coordinates of the search.
+        Bins, the coordinates of the search.
     classes : tuple, default=()
         Class labels; empty for regression.
     forbidden : ndarray of bool of shape (n_features,), optional
-        Features that no rule may ask; by default there are none.
+        Features that rules must not use; none by default.
     n_synthetic : int, default=0
-        How many of the last rows are synthetic: they count for what rules say, but
-        neither for how many rows a rule catches nor in statistics.
+        Number of synthetic rows, the last ones: they count for predictions of rules,
+        but neither for minimum numbers of rows nor in statistics.
     scale : tuple of float, optional
-        Mean and standard deviation that values are standardised by; by default those
-        of the real rows. Parts of the rows keep those of the whole.
+        Mean and standard deviation for standardization; by default those of the real
+        rows. Subsets of the rows keep those of the whole.
     others : SparseRows, optional
-        The real rows in all columns of a sparse table, where ``encoded`` has a few.
+        The real rows in all columns of a sparse table, where ``encoded`` has some.
     class_weight : ndarray of shape (n_classes,), optional
-        What the probability of each class counts: rules say the class for which it is
-        largest times this, with its probability as it is. By default all are ones.
+        Weight of each class: rules predict the class of largest weighted probability,
+        and report the probability unweighted. Ones by default.
     outcome : Outcome, optional
-        What is predicted; by default what ``classes`` tell.
+        Type of the target; by default derived from ``classes``.
 
     Examples
     --------
@@ -110,15 +110,15 @@ class Training:
 
     @cached_property
     def is_real(self) -> np.ndarray:
-        """Which rows are not synthetic: a mask of shape (n_rows,)."""
+        """Mask of the rows that are not synthetic, of shape (n_rows,)."""
         return np.arange(len(self.encoded)) < self.n_real
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """How much each row counts towards the fewest that a rule must catch.
+        """Count of each row towards the minimum number of rows of a rule.
 
-        One, whatever its weight: a single row of a large weight is no evidence for a
-        rule. Synthetic rows do not count.
+        One, whatever its weight: a single row of large weight is no evidence for a
+        rule. Synthetic rows count zero.
         """
         return self.is_real.astype(np.float64)
 
@@ -129,7 +129,7 @@ class Training:
 
     @cached_property
     def seen(self) -> np.ndarray:
-        """Bins that hold real rows: a mask over all bins of all features."""
+        """Mask, over all bins of all features, of those that hold real rows."""
         seen = np.zeros(int(self.bins.n_bins.sum()), dtype=bool)
         for first, column in zip(self.bins.bin_start, self.codes[: self.n_real].T):
             seen[first + column.astype(np.int64)] = True
@@ -137,13 +137,13 @@ class Training:
 
     @cached_property
     def asked(self) -> np.ndarray:
-        """Features that the model asks about and rules may ask, ascending."""
+        """Features that the model uses and rules may use, ascending."""
         used = self.bins.used_features
         return used[~self.forbidden[used]]
 
     @cached_property
     def grid(self) -> Grid:
-        """All rows in the bins of the features in ``asked``."""
+        """All rows, as bins of the features in ``asked``."""
         return Grid.of(
             self.codes[:, self.asked],
             self.bins.n_bins[self.asked],
@@ -152,7 +152,7 @@ class Training:
 
     @cached_property
     def asked_bins(self) -> np.ndarray:
-        """The bins of ``grid``: a mask over all bins of all features."""
+        """Mask, over all bins of all features, of the bins of ``grid``."""
         is_asked = np.isin(np.arange(len(self.bins.n_bins)), self.asked)
         return np.repeat(is_asked, self.bins.n_bins)
 
@@ -165,57 +165,57 @@ class Training:
 
     @property
     def centre(self) -> float:
-        """Mean of the values that are taught; 0 for classes."""
+        """Mean of the values to fit; 0 for classes."""
         return self._centre_and_unit[0]
 
     @property
     def unit(self) -> float:
-        """Their standard deviation, 1 where that is 0 and for classes."""
+        """Standard deviation of the values to fit; 1 where 0, and for classes."""
         return self._centre_and_unit[1]
 
     @cached_property
     def standardised(self) -> np.ndarray:
-        """What is taught, in units in which penalties mean something."""
+        """The standardized target, for which penalties have a common scale."""
         return self.standardise(self.taught)
 
     def standardise(self, answers: np.ndarray) -> np.ndarray:
-        """Values less ``centre``, over ``unit``; class probabilities as they count."""
+        """Values less ``centre``, over ``unit``; class probabilities, weighted."""
         standard = (answers - self.centre) / self.unit
         return standard if self.class_weight is None else standard * self.class_weight
 
     @property
     def class_counts(self) -> Any:
-        """What the probability of each class counts; 1 where nothing else is said."""
+        """Class weights; 1 by default."""
         return 1.0 if self.class_weight is None else self.class_weight
 
     def point(self, answers: np.ndarray) -> Any:
-        """Values, or position of the class that counts most, per row of answers."""
+        """Values, or positions of the class of largest weighted probability."""
         return self.outcome.point(answers * self.class_counts)
 
     @cached_property
     def loss(self) -> Loss:
-        """What it costs to say something: regret for classes, squares for values."""
+        """Loss of point predictions: regret for classes, squared error for values."""
         kind = Loss.regret if self.classes else Loss.squares
         return kind(self.standardised, self.weight)
 
     def soft_loss(self, softness: float) -> Loss:
-        """As ``loss``, where classes are said with their probabilities."""
+        """As ``loss``, for predicted class probabilities."""
         if self.classes:
             return Loss.probabilities(self.standardised, self.weight, softness)
         return Loss.squares(self.standardised, self.weight)
 
     @cached_property
     def real(self) -> Training:
-        """The same without the synthetic rows."""
+        """Copy without the synthetic rows."""
         return self.take(slice(self.n_real)) if self.n_synthetic else self
 
     @property
     def counted(self) -> EncodedRows:
-        """The rows, none of them synthetic, as statistics of rules are counted on."""
+        """The rows as a block for statistics of rules; none may be synthetic."""
         return EncodedRows(self.encoded, self.weight, self.teacher, self.labels)
 
     def take(self, rows: np.ndarray | slice) -> Training:
-        """Some of the real rows, by position; values keep ``centre`` and ``unit``."""
+        """Subset of the real rows, by position; ``centre`` and ``unit`` are kept."""
         part = replace(
             self,
             encoded=_rows_of(self.encoded, rows),
@@ -227,16 +227,16 @@ class Training:
             n_synthetic=0,
             scale=self._centre_and_unit,
         )
-        # Bins are found once for all rows.
+        # Bins are computed once for all rows.
         part.__dict__["codes"] = self.codes[rows]
         return part
 
     def in_one_order(self) -> Training:
-        """The same real rows, in an order that does not depend on that of the table.
+        """The real rows, in an order that does not depend on that of the table.
 
-        By bins and weights, then by values and labels, so that only rows that are
-        alike in all of these keep their order; and then shuffled, always alike, as
-        nothing that draws rows shall meet them sorted.
+        Sorted by bins and weights, then by values and labels, so that only rows equal
+        in all of these keep their order; then shuffled with a fixed seed, because
+        methods that sample rows must not see them sorted.
         """
         labels = self.weight if self.labels is None else self.labels
         if self.others is None:
@@ -246,26 +246,26 @@ class Training:
             places = [place_of_cells(len(self), cells) for cells in stored]
         rows = np.lexsort((labels, places[0], self.weight, places[1]))
         rows = rows[np.random.default_rng(0).permutation(len(rows))]
-        # Sums in another order differ in their last digits, and so would the scale.
+        # Summation in another order differs in the last digits, and so would the scale.
         found = replace(self.take(rows), scale=self.scale)
         found.__dict__["codes"] = self.codes[rows]
         return found
 
     def as_read(self, encoded: np.ndarray, rows: np.ndarray) -> Any:
-        """Rows as the model reads them, made of some of the real ones.
+        """Rows in the format of the model, derived from some of the real rows.
 
         Parameters
         ----------
         encoded : ndarray of shape (n_made, n_features)
         rows : ndarray of int of shape (n_made,)
-            Of which each is made: it has its cells in the columns that are not here.
+            The real row that each derives from, and whose other columns it has.
         """
         return encoded if self.others is None else self.others.filled(encoded, rows)
 
     def with_synthetic(
         self, encoded: np.ndarray, taught: np.ndarray, weight: np.ndarray
     ) -> Training:
-        """The same real rows, and synthetic ones after them.
+        """Copy with synthetic rows after the real ones.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Training:
         return both
 
     def region(self, box: np.ndarray) -> tuple[Condition, ...] | None:
-        """The conditions of a box of ``grid``; None where no value is left in it.
+        """Conditions of a box of ``grid``; None if the box is empty.
 
         Parameters
         ----------
@@ -298,14 +298,14 @@ class Training:
 
 
 def _rows_of(table: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
-    """Some rows; where columns are contiguous, they stay so."""
+    """Subset of rows that keeps columns contiguous."""
     if isinstance(rows, slice) or not table.flags.f_contiguous:
         return table[rows]
     return table.T.take(rows, axis=1).T
 
 
 def place_of_rows(table: np.ndarray) -> np.ndarray:
-    """One number per row, the same for rows that are alike."""
+    """Number that identifies each distinct row."""
     return place_of_cells(len(table), ((slice(None), column) for column in table.T))
 
 

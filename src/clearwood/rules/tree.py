@@ -1,4 +1,4 @@
-"""A small tree that a person can read, and its leaves as rules."""
+"""Small decision trees, and their leaves as rules."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from clearwood.search.trees.nodes import GrownNode
 
 @dataclass(frozen=True)
 class Question:
-    """A node of a tree that asks.
+    """Inner node of a tree.
 
     Attributes
     ----------
     yes, no : Interval or CategorySet
-        A row goes to the first side if it satisfies ``yes``, to the second if it
-        satisfies ``no``. Both are about one feature, and no row satisfies both. Where
-        nothing is known of missing values or unknown categories, these satisfy neither
-        and are decided by the tree's last leaf.
+        A row goes to the first child if it satisfies ``yes``, to the second if it
+        satisfies ``no``. Both are on one feature, and no row satisfies both. Missing
+        values or unknown categories that were absent from training satisfy neither and
+        are predicted by the tree's last leaf.
     if_yes, if_no : Question or Rule
-        What follows. A leaf is a rule: its conditions are those on the way to it.
+        The children. A leaf is a rule whose conditions are those on the path to it.
     """
 
     yes: Condition
@@ -50,18 +50,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Tree:
-    """Questions on questions, and what is said at the end of each way.
+    """Decision tree with rules as leaves.
 
     Attributes
     ----------
     root : Question or Rule
-        Where every row begins.
+        Root node.
     features : FeatureSpace
-        The columns that are asked about.
+        Columns of the data.
     classes : tuple
         Class labels in order; empty in regression.
     outcome : Outcome
-        What is predicted; by default what ``classes`` tell.
+        Type of the target; by default derived from ``classes``.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Tree:
         return len(self.leaves)
 
     def apply(self, X: Any) -> np.ndarray:
-        """The leaf that decides each row, as a position in printed order.
+        """Find the leaf of each row, as a position in printed order.
 
         Parameters
         ----------
@@ -122,13 +122,13 @@ class Tree:
                 number += 1
                 continue
             column = encoded[rows, node.yes.feature]
-            # The first side is taken from the pile first.
+            # A stack: the first child is popped first.
             todo.append((node.if_no, rows[node.no.matches(column)]))
             todo.append((node.if_yes, rows[node.yes.matches(column)]))
         return decided
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the leaf of each row says.
+        """Predict with the leaf of each row.
 
         Parameters
         ----------
@@ -142,12 +142,12 @@ class Tree:
         return np.array([leaf.prediction for leaf in self.leaves])[self.apply(X)]
 
     def way_encoded(self, row: np.ndarray) -> tuple[Condition, ...]:
-        """What an encoded row meets from the root to its leaf, as far as it is known.
+        """Conditions on an encoded row's path from the root, as far as it is defined.
 
         Parameters
         ----------
         row : ndarray of shape (n_features,)
-            As ``features.encode`` makes it.
+            As encoded by ``features.encode``.
 
         Returns
         -------
@@ -164,12 +164,12 @@ class Tree:
                 met.append(node.no)
                 node = node.if_no
             else:
-                # Nothing is known of such a value: the last leaf decides.
+                # No child is defined for such a value: the last leaf predicts.
                 break
         return tuple(met)
 
     def in_columns(self, features: FeatureSpace, place: Mapping[int, int]) -> Tree:
-        """The same tree where features stand in other places."""
+        """Copy of the tree with features at other positions."""
 
         def moved(node: Question | Rule) -> Question | Rule:
             if isinstance(node, Rule):
@@ -182,7 +182,7 @@ class Tree:
         return replace(self, root=moved(self.root), features=features)
 
     def to_rules(self) -> RuleList:
-        """One rule per leaf, the last as ``otherwise``; they predict the same."""
+        """One rule per leaf, the last as default rule; predictions are the same."""
         *first, last = self.leaves
         return RuleList(
             tuple(first),
@@ -193,12 +193,12 @@ class Tree:
         )
 
     def with_leaves(self, rules: RuleList) -> Tree:
-        """The same questions, and what the lines of a list say at their ends.
+        """The same splits, with the rules of a list as leaves.
 
         Parameters
         ----------
         rules : RuleList
-            A line per leaf, as :meth:`to_rules` makes them.
+            One rule per leaf, as returned by :meth:`to_rules`.
         """
         leaves = iter(
             replace(rule, conditions=leaf.conditions)
@@ -241,7 +241,7 @@ def _leaves(node: Question | Rule) -> Iterator[Rule]:
 
 
 class BinSplit(NamedTuple):
-    """A question in bins; None stands for a leaf.
+    """Split in terms of bins; None stands for a leaf.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class BinSplit(NamedTuple):
 
 
 def print_tree(tree: GrownNode, training: Training, *, round_cuts: bool = True) -> Tree:
-    """A tree that was grown on ``training.grid``, in the data's own terms.
+    """Convert a tree grown on ``training.grid`` to thresholds and categories.
 
     Parameters are those of :func:`build_tree`.
     """
@@ -275,20 +275,20 @@ def print_tree(tree: GrownNode, training: Training, *, round_cuts: bool = True) 
 def build_tree(
     root: BinSplit | None, training: Training, *, round_cuts: bool = True
 ) -> Tree:
-    """Put a tree of bins in the data's own terms.
+    """Convert a tree of bins to thresholds and categories.
 
-    The side with fewer leaves stands first. A leaf says the mean of what is taught on
-    its rows (the most probable class).
+    The child with fewer leaves comes first. A leaf predicts the mean of the fitted
+    target over its rows (in classification, the most probable class).
 
     Parameters
     ----------
     root : BinSplit or None
     training : Training
-        Rows and what is said of them; each leaf holds some real ones. Synthetic ones
-        count for bounds and for what a leaf says, but not in its statistics.
+        Rows and the target to fit; each leaf holds some real rows. Synthetic rows count
+        for bounds and for predictions of leaves, but not in statistics.
     round_cuts : bool, default=True
-        Replace bounds by the shortest decimals that part the rows of a node alike, and
-        values by short ones, as in :func:`build_rule_set`.
+        Replace bounds by the shortest decimals that split the rows of a node in the
+        same way, and values by short ones, as in :func:`build_rule_set`.
 
     Returns
     -------
@@ -307,7 +307,7 @@ def build_tree(
             allowed = np.ones(len(training.seen), dtype=bool)
             allowed[part] = allowed_here
             conditions = region_conditions(bins, allowed, training.seen)
-            # Rows come to both sides, so that each condition says something.
+            # Both children hold rows, so that each has a condition.
             assert conditions
             if round_cuts:
                 conditions = rounded(conditions, encoded, bins.features)
@@ -321,7 +321,7 @@ def build_tree(
             return None
         asked, below = [], []
         column = training.encoded[rows, node.feature]
-        # The one column that is asked stands for all: nothing is copied.
+        # The column of the split is broadcast to all columns: nothing is copied.
         encoded = np.broadcast_to(
             column[:, None], (len(rows), bins.features.n_features)
         )
@@ -334,20 +334,20 @@ def build_tree(
     asked = questions(root, np.arange(len(training)), ())
     ways = list(_ways(asked, ()))
     rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
-    # Values and statistics are theirs; literals that training rows do not need stay,
-    # so that no row whatever is in two leaves.
+    # Values and statistics are those of the rules; literals that training rows do not
+    # need are kept, so that no row at all is in two leaves.
     return tree_of_questions(asked, rules)
 
 
 def tree_of_questions(asked: Any, rules: RuleList) -> Tree:
-    """A tree of its questions and of what is said at their ends.
+    """Assemble a tree from its splits and the rules of its leaves.
 
     Parameters
     ----------
     asked : Question or None
-        Where nothing more is asked stands None.
+        None stands for a leaf.
     rules : RuleList
-        A line per end, as :meth:`Tree.to_rules` makes them.
+        One rule per leaf, as returned by :meth:`Tree.to_rules`.
     """
     leaves = iter(
         replace(rule, conditions=way)
@@ -363,7 +363,7 @@ def _size(node: BinSplit | None) -> int:
 
 
 def _ways(node: Any, way: tuple[Condition, ...]) -> Iterator[tuple[Condition, ...]]:
-    """The conditions on the way to each leaf, one per feature."""
+    """Conditions on the path to each leaf, one per feature."""
     if node is None:
         yield tuple(_only_missing(condition) for condition in way)
     else:
@@ -372,7 +372,7 @@ def _ways(node: Any, way: tuple[Condition, ...]) -> Iterator[tuple[Condition, ..
 
 
 def _still_open(condition: Condition, way: tuple[Condition, ...]) -> Condition:
-    """A condition without what cannot come this way: missing values, categories."""
+    """Drop from a condition what the path already excludes: missing, categories."""
     known = next((c for c in way if c.feature == condition.feature), None)
     if isinstance(condition, CategorySet):
         both = (condition,) if known is None else (known, condition)
@@ -382,8 +382,8 @@ def _still_open(condition: Condition, way: tuple[Condition, ...]) -> Condition:
 
 
 def _only_missing(condition: Condition) -> Condition:
-    """Say "is missing" where no number is left between the bounds."""
-    # A cut at minus infinity leaves that one value.
+    """Replace an interval without numbers by "is missing"."""
+    # A threshold at minus infinity leaves that one value.
     if isinstance(condition, Interval) and condition.low >= condition.high > -np.inf:
         return Interval(condition.feature, low=np.inf, missing=condition.missing)
     return condition

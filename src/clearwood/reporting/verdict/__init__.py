@@ -1,8 +1,8 @@
-"""May some rules stand in for their model? The answer in a few plain sentences.
+"""Verdict on whether rules may replace their model, in a few plain sentences.
 
-Nothing here is called good by a number that somebody chose. What is better than what is
-told where a comparison on the very same rows says so, as sure as a 95 % interval is;
-the weakest rival is whoever says one and the same of all rows.
+There are no thresholds for "good". Claims that one is better rest on comparisons on the
+same rows, at the level of a 95 % interval; the weakest baseline is a constant
+prediction.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
 
 FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
-"""Of outcomes whose errors are shares of rows, and of others."""
+"""For outcomes whose errors are shares of rows, and for others."""
 
 
 def summarize_verdict(
     rules: RuleSet, shown: RuleSet, table: Table | None, new_to: str | None
 ) -> list[str]:
-    """What a reader may do with some rules, and what not.
+    """State what rules may be used for, and what not.
 
     Parameters
     ----------
     rules : RuleSet
-        With the numbers that they came with.
+        With their stored statistics.
     shown : RuleSet
-        The same with the numbers that the page shows.
+        The same with the statistics that the page shows.
     table : Table or None
-        Rows handed in.
+        Given rows.
     new_to : {"rules", "model"}, optional
-        To whom these rows are new.
+        For which these rows are held out.
 
     Returns
     -------
     list of str
-        Sentences. The first says whether the rules may stand in for the model.
+        Sentences. The first states whether the rules may replace the model.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def summarize_verdict(
 
 
 def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
-    """How rules stand beside the model and the truth, on rows handed in."""
+    """Comparison of rules with the model and the truth, on given rows."""
     encoded = rules.encode(table.rows)
     said = np.asarray(rules.predict_encoded(encoded))
     answers = Predictions(said, table.taught, table.y)
@@ -86,9 +86,9 @@ def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
 def _one_question(
     rules: RuleSet, encoded: np.ndarray, answers: Predictions
 ) -> dict[str, Any] | None:
-    """Whether one question says as much of the model as all of the rules do.
+    """Whether a decision stump is as faithful to the model as all of the rules.
 
-    The question is the best for these very rows, among the features that rules ask.
+    The stump is the best for these very rows, among the features that rules use.
     """
     said, model = answers.rules, answers.model
     if model is None or "warning" in rules.about or rules.n_literals < 2:
@@ -104,11 +104,11 @@ def _one_question(
     return found | {"name": printable(rules.features.shown(asked[feature]))}
 
 
-# Without rows, and of single rules
+# Without rows, and for single rules
 
 
 def _as_learnt(rules: RuleSet) -> dict[str, Any]:
-    """What is known where no rows were handed in; None for what is not."""
+    """Statistics stored with the rules, if no rows were given; None if unknown."""
     agreement = _on_average(rules, "agreement_caught")
     if agreement is None:
         return {"learnt": {"agreement": None, "expected": None}, "few": None}
@@ -118,7 +118,7 @@ def _as_learnt(rules: RuleSet) -> dict[str, Any]:
 
 
 def _on_average(rules: RuleSet, name: str) -> float | None:
-    """A statistic of the rows that lines decide, over all rows."""
+    """Mean of a statistic, weighted by the rows that each rule predicts."""
     known = [rule.statistics for rule in rules]
     lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
     total = max(sum(caught for caught, _ in lines), 1e-300)
@@ -127,7 +127,7 @@ def _on_average(rules: RuleSet, name: str) -> float | None:
 
 
 def _hardly_known(rules: RuleSet) -> dict[str, Any] | None:
-    """Rules of so few rows that next to nothing is known of them."""
+    """Rules of so few rows that their statistics are hardly informative."""
     rows = {str(k): rule.statistics.rows_caught for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
     if not few or not rules.one_decides:

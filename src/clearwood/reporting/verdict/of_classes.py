@@ -1,4 +1,4 @@
-"""How rules that say classes stand beside the model and the truth."""
+"""Comparison of classifying rules with the model and the truth."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from clearwood.rules import RuleSet
 
 
 def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
-    """How often rules say the same as the model, and how often one class would."""
+    """Agreement of rules with the model, beside that of a constant class."""
     same, n = said == model, len(model)
     rate = rate_of(same, np.ones(n))
-    # For those who know no brackets.
+    # For readers who do not know brackets.
     share, _, ends = str(rate).partition(" [")
     low, high = ends.rstrip("]").split(", ")
     usual, n_usual = _commonest(model)
@@ -29,7 +29,7 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
         "high": high,
         "usual": usual,
         "n_usual": n_usual,
-        # Of a model that says one thing of all rows, saying it is no excuse.
+        # If the model's prediction is constant, so may be that of the rules.
         "beaten": 1 if n_usual == n else better(same, model == usual),
     }
 
@@ -37,7 +37,7 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
 def beside_truth(
     said: np.ndarray, model: np.ndarray | None, truth: np.ndarray
 ) -> dict[str, Any]:
-    """How often rules are right, beside the model and beside saying one class."""
+    """Accuracy of rules, beside that of the model and of a constant class."""
     right, (usual, n_usual) = said == truth, _commonest(truth)
     model_right = right if model is None else model == truth
     return {
@@ -57,20 +57,20 @@ def _commonest(labels: np.ndarray) -> tuple[Any, int]:
 
 
 def numbers_of(rules: RuleSet, labels: np.ndarray) -> np.ndarray:
-    """Labels as numbers; a class that the rules do not know is the first."""
+    """Labels as numbers; a class that is not among the rules' is the first."""
     return rules.outcome.codes(labels) + 1
 
 
 def beside_question(
     said: np.ndarray, alone: np.ndarray, model: np.ndarray
 ) -> dict[str, Any]:
-    """Whether rules say the same as the model more often than one question does."""
+    """Whether rules agree with the model more often than a decision stump does."""
     same, same_alone = said == model, alone == model
     return {"beaten": better(same, same_alone), "same": int(same_alone.sum())}
 
 
 def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
-    """Classes that the rules are no help for."""
+    """Classes that the rules never predict, and their number of rows."""
     told = rules.about.get("warning", "")
     known = answers.model if answers.truth is None else answers.truth
     counts = Counter([] if known is None else known.tolist())
@@ -78,7 +78,7 @@ def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     if rules.one_decides:
         said |= set(rules.predictions.tolist())
     else:
-        # What several rules come to is known of these rows only.
+        # Combined predictions of several rules are known for these rows only.
         said |= {label for label in rules.classes if not counts[label]}
     absent = [label for label in (*rules.classes, *counts) if label not in said]
     names = {label: prediction_text(label) for label in absent}

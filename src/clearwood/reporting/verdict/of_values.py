@@ -1,4 +1,4 @@
-"""How rules that say values stand beside the model and the truth."""
+"""Comparison of regression rules with the model and the truth."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clearwood.reporting.verdict.rivals import Predictions, nearer
 from clearwood.rules import RuleSet
 
 TENTH = 10
-"""Of fewer rows nine in ten are no number of rows."""
+"""Minimum number of rows for a statement on nine in ten of them."""
 
 
 def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
-    """How far rules are off the model, and whether one number comes as near."""
+    """Difference of rules from the model, beside that of a constant."""
     apart, is_one = np.abs(said - model), (model == model[0]).all()
     few = len(apart) < TENTH
     return {
@@ -30,7 +30,7 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
 def beside_truth(
     said: np.ndarray, model: np.ndarray | None, truth: np.ndarray
 ) -> dict[str, Any]:
-    """How far off the truth rules are, beside the model and beside one number."""
+    """Error of rules, beside that of the model and of a constant."""
     return {
         "rules": _typical(said - truth),
         "model": None if model is None else _typical(model - truth),
@@ -46,17 +46,17 @@ def _typical(errors: np.ndarray) -> float:
 
 
 def numbers_of(rules: RuleSet, values: np.ndarray) -> np.ndarray:
-    """The values as they are."""
+    """The values unchanged."""
     return values
 
 
 def beside_question(
     said: np.ndarray, alone: np.ndarray, model: np.ndarray
 ) -> dict[str, Any]:
-    """Whether rules come nearer to the model than one question does."""
+    """Whether rules are nearer to the model than a decision stump."""
     return {"beaten": nearer(said, alone, model)}
 
 
 def never_said(rules: RuleSet, answers: Predictions) -> None:
-    """Nothing: any value may be said."""
+    """Nothing to report: any value may be predicted."""
     return None

@@ -1,4 +1,4 @@
-"""Who else might say as much: on the very same rows, as sure as a 95 % interval is."""
+"""Paired comparisons with baselines on the same rows, at the 95 % level."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from clearwood.outcomes.intervals import LEVEL, mean_of
 from clearwood.rules.evaluation.statistics import FEW_ROWS
 
 ROUNDING = 1e-12
-"""So much nearer, in units of the largest value, is no nearer."""
+"""Difference, in units of the largest value, that is treated as zero."""
 
 
 class Predictions(NamedTuple):
-    """What all say of the rows handed in; None where nobody knows."""
+    """Predictions of all for the given rows; None if unknown."""
 
     rules: np.ndarray
     model: np.ndarray | None
@@ -24,15 +24,15 @@ class Predictions(NamedTuple):
 
 
 def better(one: np.ndarray, other: np.ndarray) -> int:
-    """Whether one is right more often than another on the same rows, beyond luck.
+    """Compare two classifiers on the same rows (sign test).
 
-    Only the rows count on which they differ. Luck would part these as unevenly, to
-    either side, in less than 5 % of all cases: the other side of 95 % intervals.
+    Only rows on which they differ count. By chance these would be split as unevenly, to
+    either side, in less than 5 % of cases: the complement of 95 % intervals.
 
     Returns
     -------
     int
-        1, -1, or 0 where nobody can tell.
+        1, -1, or 0 if the difference is not significant.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def better(one: np.ndarray, other: np.ndarray) -> int:
 
 
 def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
-    """As :func:`better`, by the mean difference of squared errors.
+    """Compare two regressors as :func:`better`, by the mean squared error difference.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
     >>> nearer(truth, 4.0, truth), nearer(4.0, truth, truth), nearer(4.0, 4.0, truth)
     (1, -1, 0)
     """
-    # The squares of the largest values are too large for a number.
+    # The squares of the largest values may overflow.
     unit = max(np.abs(truth).max(), np.abs(one).max(), np.abs(other).max()) or 1.0
     one, other, truth = one / unit, other / unit, truth / unit
     gain = (other - truth) ** 2 - (one - truth) ** 2
@@ -66,23 +66,23 @@ def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
 def best_question(
     columns: np.ndarray, model: np.ndarray, outcome: Outcome
 ) -> tuple[int, np.ndarray]:
-    """The feature that tells most of what a model says by one cut, and what it tells.
+    """Find the decision stump that best predicts the model, with its predictions.
 
-    Categories go by their codes, and what is missing comes last.
+    Categories are ordered by code, and missing values come last.
 
     Parameters
     ----------
     columns : ndarray of shape (n_rows, n_features)
     model : ndarray of shape (n_rows,)
-        What the model says: values, or positions of classes from 0 on; not all the
-        same.
+        The model's predictions: values, or positions of classes from 0 on; not
+        constant.
     outcome : Outcome
 
     Returns
     -------
     feature : int
     said : ndarray of shape (n_rows,)
-        To both sides of the cut the commonest class, or the mean.
+        The most frequent class, or the mean, of each side.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def best_question(
     stump = outcome.tree_class()(
         max_depth=1, min_samples_leaf=FEW_ROWS + 1, random_state=0
     )
-    # In units in which scikit-learn sees a difference.
+    # In units in which differences do not vanish for scikit-learn.
     stump.fit(ranks, model if outcome.is_share else model / np.abs(model).max())
     leaves = stump.apply(ranks)
     said = np.empty(len(model), dtype=model.dtype)

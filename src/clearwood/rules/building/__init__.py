@@ -1,1 +1,1 @@
-"""From regions to printed rules."""
+"""Construction of printed rules from regions."""

@@ -1,4 +1,4 @@
-"""From weighted regions to a printed average: values, readable numbers, statistics."""
+"""Construction of weighted averages of rules from regions."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def build_rule_average(
     *,
     round_cuts: bool = True,
 ) -> RuleAverage:
-    """Make an average of regions, each of which says the mean of its training rows.
+    """Construct a weighted average of regions, each predicting its mean.
 
-    Literals without which a region holds the same rows are dropped, and so is a
-    region that holds no training row; one that holds all rows joins the last line.
+    Literals without which a region holds the same rows are dropped, and so is a region
+    without training rows; one that holds all rows is merged into the default rule.
 
     Parameters
     ----------
     regions : sequence of sequences of conditions
-        One sequence per region, in the order of printing.
+        Regions as conditions, in the order of printing.
     weights : sequence of float
-        How much each region counts.
+        Weight of each region.
     weight_of_all : float
-        How much the mean of all rows counts: the last line.
+        Weight of the mean of all rows: the default rule.
     training : Training
-        Rows and what is said of them; without synthetic ones.
+        Rows and the target to fit; without synthetic rows.
     round_cuts : bool, default=True
-        Replace bounds by short ones that part the same rows, each value by a short
-        one within a thousandth of the target's standard deviation, probabilities by
-        three decimals, and weights by three digits. The rules predict with these.
+        Replace bounds by short ones that split the same rows, each value by a short one
+        within a thousandth of the target's standard deviation, probabilities by three
+        decimals, and weights by three digits. The rules predict with these.
 
     Returns
     -------

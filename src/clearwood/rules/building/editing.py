@@ -1,4 +1,4 @@
-"""A set of rules as data: parts of it, and what people change by hand."""
+"""Indexing and editing of rule sets."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 BY_HAND = "edited by hand"
-"""Under this word ``about`` says what people have changed."""
+"""Key of ``about`` under which edits are recorded."""
 
 
 class Editable:
-    """What can be taken apart, and changed line by line.
+    """Mixin of ``RuleSet`` for indexing and editing.
 
-    A part of ``RuleSet``. Rules are never changed in place: every method gives new
-    ones. The statistics of a rule are of what it was, so a change forgets those of all
-    rules; ``described_on`` counts them again.
+    Rules are immutable: every method returns a copy. The statistics of a rule describe
+    the original rules, so that an edit removes those of all rules; ``described_on``
+    computes them again.
     """
 
     rules: tuple[Rule, ...]
@@ -41,14 +41,14 @@ class Editable:
     def _edited(
         self, rules: tuple[Rule, ...], what: str, otherwise: Rule | None = None
     ) -> Self:
-        """The rules without statistics, which were of others, and with a word of it."""
+        """Copy that records the edit, without statistics, which were of others."""
         earlier = self.about.get(BY_HAND)
         about = {**self.about, BY_HAND: f"{earlier}, {what}" if earlier else what}
         lines = map(bare, (*rules, otherwise or self.otherwise))
         return self._with(about=about).with_lines(lines)
 
     def __getitem__(self, place: int | slice) -> Any:
-        """One line as a Rule; of a slice, a rule set of these, with ``otherwise``.
+        """One rule; for a slice, a rule set of these with the default rule.
 
         Examples
         --------
@@ -74,27 +74,27 @@ class Editable:
         return self._edited(rules, "some lines taken")
 
     def with_lines(self, lines: Iterable[Rule]) -> Self:
-        """The same with other lines, of which the last is ``otherwise``."""
+        """Copy with other rules, of which the last is the default rule."""
         *rules, otherwise = lines
         return self._with(rules=tuple(rules), otherwise=otherwise)
 
     def with_about(self, **about: str) -> Self:
-        """The same rules with further lines on where they come from."""
+        """Copy with further entries of ``about``."""
         return self._with(about={**self.about, **about})
 
     def with_target(self, target: str) -> Self:
-        """The same rules under the name of what they predict."""
+        """Copy with another name of the target."""
         return self._with(target=target)
 
     def with_columns(self, column_info: Any) -> Self:
-        """The same rules with what people call the columns they ask.
+        """Copy with display names, units and descriptions of columns.
 
         Parameters
         ----------
         column_info : mapping of str to mapping
-            Per column of the data its ``name`` for people, ``unit`` and
-            ``description``, or some of these. Text, pages, pictures and explanations
-            use them; data and exports go on to use the column's own name.
+            Per column of the data its display ``name``, ``unit`` and ``description``,
+            or some of these. Text, pages, charts and explanations use them; data and
+            exports still use the column's own name.
 
         Returns
         -------
@@ -114,10 +114,10 @@ class Editable:
         return self._with(features=self.features.with_info(column_info))
 
     def glossary(self) -> list[tuple[str, str]]:
-        """What people call the columns that rules ask, and what these are.
+        """Display names and descriptions of the columns that rules use.
 
-        Only of columns of which :meth:`with_columns` said something. Pages, and what
-        is exported, tell it.
+        Only of columns that were described by :meth:`with_columns`. Pages and exports
+        include them.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class Editable:
 
     @property
     def feature_used_(self) -> dict[str, int]:
-        """In how many rules each feature is asked, the most asked first.
+        """Number of rules that use each feature, most used first.
 
         Examples
         --------
@@ -149,12 +149,12 @@ class Editable:
         return {names[d]: asked[d] for d in most}
 
     def drop(self, number: int) -> Self:
-        """Leave a rule out.
+        """Remove a rule.
 
         Parameters
         ----------
         number : int
-            Its line, counted from 1, as printed.
+            Number of the rule, counted from 1, as printed.
 
         Returns
         -------
@@ -179,17 +179,17 @@ class Editable:
         return self._edited(kept, f"rule {number} dropped")
 
     def add(self, rule: Rule | str, *, at: int | None = None) -> Self:
-        """Put a rule in.
+        """Insert a rule.
 
         Parameters
         ----------
         rule : Rule or str
-            With one condition at least. Or its text, as rules are printed:
-            ``"age > 60 and ward is 'a' then ill"``. A class named so is held for
-            certain, until somebody says how likely it is (``change``).
+            With at least one condition. Or its text, as rules are printed: ``"age > 60
+            and ward is 'a' then ill"``. A class given as text has probability 1, until
+            that is changed (``change``).
         at : int, optional
-            The line that it becomes, counted from 1; by default the last one before
-            ``otherwise``.
+            Its number, counted from 1; by default it becomes the last rule before the
+            default rule.
 
         Returns
         -------
@@ -231,15 +231,16 @@ class Editable:
         high: float | None = None,
         **said: Any,
     ) -> Self:
-        """Move a bound of a rule, or let it say something else.
+        """Change a bound or the prediction of a rule.
 
         Parameters
         ----------
         number : int
-            Its line, counted from 1, as printed.
+            Number of the rule, counted from 1, as printed.
         feature : str, optional
-            Whose bound to move; not needed where the rule asks one number only. A
-            number that it does not ask yet becomes a further condition.
+            The feature of the bound; not needed if the rule uses one numeric feature
+            only. A numeric feature that it does not use yet becomes a further
+            condition.
         low, high : float, optional
             New bounds, ``low < x <= high``; infinite for none.
         **said
@@ -340,5 +341,5 @@ def _read_rule(text: str, rules: RuleSet) -> Rule:
 
 
 def bare(rule: Rule) -> Rule:
-    """What a rule asks and says, and nothing of how good it is."""
+    """Copy of a rule without statistics."""
     return replace(rule, statistics=RuleStatistics())

@@ -1,4 +1,4 @@
-"""From regions to a printed list: values, order, statistics, readable numbers."""
+"""Construction of lists and sums of rules from regions."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def build_rule_set(
     min_rows: float = 1,
     round_cuts: bool = True,
 ) -> RuleList:
-    """Make an ordered list of rules of some regions.
+    """Construct an ordered rule list from regions, sorted by agreement.
 
-    A rule says the mean of what it is taught on the region's rows (the most
-    probable class). Rules stand by agreement with that, best first; a
-    region that holds no rows or all, or catches too few, is left out. Literals without
-    which a rule holds the same rows are dropped.
+    A rule predicts the mean of the fitted target over the region's rows (in
+    classification, the most probable class). Rules are sorted by agreement with it,
+    best first; a region that holds no rows or all, or is left with too few, is omitted.
+    Literals without which a rule holds the same rows are dropped.
 
     Parameters
     ----------
     regions : sequence of sequences of conditions
-        One sequence per region.
+        Regions as conditions.
     training : Training
-        Rows and what is said of them; without synthetic ones.
+        Rows and the target to fit; without synthetic rows.
     max_rules : int, optional
-        Most lines, ``otherwise`` included; it takes the rows of rules beyond.
+        Maximum number of rules, the default rule included, which predicts the rest.
     min_rows : float, default=1
-        Fewest rows that a rule catches, whatever they weigh; with 1, all rules stay
-        that some row reaches.
+        Minimum number of rows that a rule predicts, unweighted; with 1, all rules that
+        predict some row are kept.
     round_cuts : bool, default=True
-        Replace each bound by the shortest decimal that separates the same
-        training values, and each predicted value by a short one within half a
-        percent of the target's standard deviation. The rules predict with these.
+        Replace each bound by the shortest decimal that separates the same training
+        values, and each predicted value by a short one within half a percent of the
+        target's standard deviation. The rules predict with these.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def build_rule_set(
     kept = [
         i
         for i, rows in enumerate(held)
-        # What holds every row says no more than `otherwise` does.
+        # A region of all rows adds nothing to the default rule.
         if pruned[i] and (training.weight * rows).sum() > 0
     ]
     rules = [
@@ -87,25 +87,26 @@ def build_rule_list(
     round_cuts: bool = True,
     signs: np.ndarray | None = None,
 ) -> RuleList:
-    """Make a list of regions that stand in the order in which they are to be tried.
+    """Construct a rule list from regions in the given order.
 
-    A rule says the mean of what it is taught on the rows that it catches (the most
-    probable class). Literals without which it holds the same rows are dropped; a
-    region that catches no training row is left out.
+    A rule predicts the mean of the fitted target over the rows that reach and satisfy
+    it (in classification, the most probable class). Literals without which it holds the
+    same rows are dropped; a region left without training rows is omitted.
 
     Parameters
     ----------
     regions : sequence of sequences of conditions
-        One sequence per region.
+        Regions as conditions.
     training : Training
-        Rows and what is said of them. Synthetic ones count for what a rule says and
-        for which literals it needs, but not in its statistics.
+        Rows and the target to fit. Synthetic ones count for predictions of rules and
+        for which literals they need, but not in statistics.
     round_cuts : bool, default=True
         As in :func:`build_rule_set`.
     signs : ndarray of shape (n_features,), optional
-        1 where what is said (of two classes, the probability of the second) must rise
-        with a feature, -1 where it must fall, else 0. Rules then say what is nearest
-        to the means and in order. No region may be bounded on both sides in these.
+        Monotonicity constraints: 1 where predictions (of two classes, the probability
+        of the second) must rise with a feature, -1 where they must fall, else 0. Rules
+        then predict what is nearest to the means under these. No region may be bounded
+        on both sides in such a feature.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def build_rule_list(
         if not (caught & training.is_real).any():
             continue
         if not conditions:
-            break  # It holds every row, as `otherwise` does.
+            break  # It holds every row, as the default rule does.
         rule = _rule(conditions, caught, training, round_cuts)
         if round_cuts:
             rule = replace(rule, conditions=rounded(conditions, encoded, features))
@@ -145,25 +146,25 @@ def build_rule_sum(
     *,
     round_cuts: bool = True,
 ) -> RuleSum:
-    """Make a sum of regions: every one that a row is in adds its value.
+    """Construct a sum of regions: each adds its value to the rows that it holds.
 
-    Literals without which a region holds the same rows are dropped, and so is a
-    region that holds no training row; one that holds all rows joins the constant.
+    Literals without which a region holds the same rows are dropped, and so is a region
+    without training rows; one that holds all rows is merged into the constant.
 
     Parameters
     ----------
     regions : sequence of sequences of conditions
-        One sequence per region, in the order of printing.
+        Regions as conditions, in the order of printing.
     values : sequence of float or of array-like of shape (n_classes,)
-        What each region adds: to the value, or to the log-odds of each class.
+        Value that each region adds: to the prediction, or to each class's log-odds.
     constant : float or array-like of shape (n_classes,)
-        Where the sum starts.
+        The constant of the sum.
     training : Training
         As in :func:`build_rule_list`.
     round_cuts : bool, default=True
-        Replace bounds as in :func:`build_rule_set`, each value by a short one within
-        a thousandth of the target's standard deviation, and log-odds by three digits.
-        The rules predict with these.
+        Replace bounds as in :func:`build_rule_set`, each value by a short one within a
+        thousandth of the target's standard deviation, and log-odds by three digits. The
+        rules predict with these.
 
     Returns
     -------
@@ -206,7 +207,7 @@ def _in_printed_order(
 
 
 def _with_rows(rules: list[Rule], training: Training, min_rows: float) -> list[Rule]:
-    """Leave out rules that catch too few rows, which go on to the next."""
+    """Omit rules that predict too few rows; these fall through to the next rule."""
     kept = []
     free = np.ones(len(training), dtype=bool)
     for rule in rules:
@@ -234,7 +235,7 @@ def _rule(
 
 
 def _shortening(training: Training, round_values: bool) -> Callable[[float], float]:
-    """To values within half a percent of the target's standard deviation."""
+    """Rounding of values within half a percent of the target's standard deviation."""
     return training.outcome.shortening(
         0.005 * round_values, training.taught, training.weight
     )
@@ -245,7 +246,7 @@ def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rul
     for rule in rules:
         free &= ~rule.matches(training.encoded)
     if (training.weight * free).sum() == 0:
-        # No training row is left: say what is true on the whole, as the paper does.
+        # No training row is left: predict for the whole, as in the paper.
         free = np.ones_like(free)
     return _rule((), free, training, round_values)
 
@@ -253,7 +254,7 @@ def _otherwise(rules: list[Rule], training: Training, round_values: bool) -> Rul
 def printed(
     kind: type[Kind], rules: Sequence[Rule], otherwise: Rule, training: Training
 ) -> Kind:
-    """Rules of a kind, with their statistics on the real rows."""
+    """Rule set of a kind, with its statistics on the real rows."""
     rule_set = kind(
         tuple(rules),
         otherwise,

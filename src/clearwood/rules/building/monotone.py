@@ -1,8 +1,9 @@
-"""What the lines of a list may say where the list must rise or fall with a feature.
+"""Predictions of a rule list under monotonicity constraints.
 
-If what follows a rule rises with a feature, so does the list from this rule on, where
-the rule has no bound on the feature; a lower one alone, and tops all that follows; or
-an upper one alone, and stays below. ``clearwood.search.monotone`` has the same in bins.
+If the list after a rule rises with a feature, so does the list from this rule on if the
+rule has no bound on the feature; a lower bound alone, and predicts at least all that
+follows; or an upper bound alone, and predicts at most that.
+``clearwood.search.monotone`` has the same in bins.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ def in_order(
     signs: np.ndarray,
     shorten: Callable[[float], float],
 ) -> list[Rule]:
-    """The same lines, saying what makes the list rise and fall as it must.
+    """Adjust predictions of a list to the monotonicity constraints.
 
     Parameters
     ----------
     lines : sequence of Rule
-        ``otherwise`` last.
+        The default rule last.
     training : Training
-        Rows; lines say what is nearest to the means of those they catch. Of two
-        classes, or of values.
+        Rows; rules predict what is nearest to the means of those they cover. For two
+        classes, or for values.
     signs : ndarray of shape (n_features,)
-        1 where what is said (of two classes, the probability of the second) must rise
-        with a feature, -1 where it must fall, else 0.
+        1 where predictions (of two classes, the probability of the second) must rise
+        with a feature, -1 where they must fall, else 0.
     shorten : callable
-        Makes a value of regression one to be printed.
+        Rounds a value of regression for printing.
 
     Returns
     -------
@@ -55,29 +56,29 @@ def in_order(
     classes = training.classes
     taught = training.taught[:, 1] if classes else training.taught
     sums = np.bincount(first, training.weight * taught, minlength=len(lines))
-    # `otherwise` may be left without a row.
+    # The default rule may be left without rows.
     whole = np.full(len(lines), np.average(taught, weights=training.weight))
     means = np.divide(sums, weights, out=whole, where=weights > 0)
     said = pool_values(means.tolist(), weights.tolist(), kinds)
     if classes:
         both = [(1.0 - p, p) for p in said]
-        # As for every rule, the first of two classes that are as probable.
+        # As for every rule, the first of two classes of equal probability.
         return [
             replace(line, prediction=classes[k], probabilities=p)
             for line, p, k in zip(lines, both, training.point(np.array(both)))
         ]
-    # Whatever shortening does to neighbours, they stay in order.
+    # Rounding may change the order of neighbours: restore it.
     said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)
     return [replace(line, prediction=value) for line, value in zip(lines, said)]
 
 
 def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:
-    """The same list, what it expects of the second of two classes in order, too.
+    """Adjust the expected shares of the second of two classes to the constraints.
 
     Parameters
     ----------
     rules : RuleList
-        Of two classes; its lines are in order but for their probabilities.
+        For two classes; its rules satisfy the constraints but for their probabilities.
     signs : ndarray of shape (n_features,)
         As in :func:`in_order`.
     """
@@ -99,13 +100,13 @@ def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:
 
 
 def _kind(rule: Rule, signs: np.ndarray) -> int:
-    """1 where a rule must say no less than all behind it, -1 no more, 0 neither."""
+    """1 if a rule must predict no less than all after it, -1 no more, 0 neither."""
     found = set()
     for condition in rule.conditions:
         if isinstance(condition, Interval) and signs[condition.feature]:
             sign = int(signs[condition.feature])
             if condition.low == math.inf:
-                continue  # Only missing values, which are compared with nothing.
+                continue  # Only missing values, which are not ordered.
             found |= {sign} if condition.low > -math.inf else set()
             found |= {-sign} if condition.high < math.inf else set()
     if len(found) > 1:

@@ -1,20 +1,18 @@
-"""What rules are worth on new rows, learnt from rules that were judged on such.
+"""Estimates of rules' out-of-sample performance, by cross-fitting.
 
-Rules are searched for where they fit, so that on the rows of the search they look
-better than they are: the fewer rows a rule has, the more so. How much is seen where
-the same search leaves out a part of the rows, and its rules are judged on that part.
-Two numbers sum it up (:class:`Caution`):
+Rules are searched for where they fit, so that their statistics on the rows of the
+search are optimistic: the more so, the fewer rows a rule has. By how much is estimated
+by repeating the search without a part of the rows, and evaluating its rules on that
+part. Two numbers summarize it (:class:`Caution`):
 
-- A rule's own rows are counted together with ``usual_rows`` more of the usual mix of
-  all rows, which takes what it says towards what is true of all (the m-estimate of
-  Cestnik, 1990).
+- A rule's own rows are pooled with ``usual_rows`` more of the overall mix of rows,
+  which shrinks its estimate towards that of all rows (the m-estimate of Cestnik, 1990).
 - For an interval, each of its own rows counts as ``evidence`` of one.
 
-Both are those under which the rows that were left out are likeliest. Some lines were
-there to be found, others only look it: a line's own ``usual_rows`` may be several times
-fewer or more (``DIFFERS``), and its interval is as much wider. Of a sum no line
-is right or wrong by itself: there all log-odds are multiplied by one ``slope``, found
-in the same way (temperature scaling).
+Both are estimated from the held-out rows by maximum a posteriori. Rules differ: a
+rule's own ``usual_rows`` may be several times fewer or more (``DIFFERS``), and its
+interval is wider by that. In a sum no single rule is right or wrong: there all log-odds
+are multiplied by one ``slope``, estimated in the same way (temperature scaling).
 """
 
 from __future__ import annotations
@@ -37,29 +35,29 @@ from clearwood.rules.rule_set import RuleSet
 from clearwood.rules.training import Training
 
 USUAL_ROWS, EVIDENCE = (math.e, 2.0), (0.5, 0.7)
-"""Medians, and standard deviations of logarithms, of what is believed beforehand: a
-few rules that were judged do not tell much."""
+"""Medians, and standard deviations of logarithms, of the prior: a few evaluated rules
+carry little information."""
 
 DIFFERS = 1.0
-"""Standard deviation of the logarithm of ``usual_rows`` from line to line: about a
-factor of three more or less."""
+"""Standard deviation of the logarithm of ``usual_rows`` between rules: about a factor
+of three more or less."""
 
 SLOPES = (0.01, 1.0)
-"""Least and largest by which log-odds may be multiplied: no sum is made surer."""
+"""Range of the factor of log-odds: no sum is made more certain."""
 
 NEVER = 1e-3
-"""No share is nearer to 0 or 1 than this where rows that were left out are judged."""
+"""Bound of shares away from 0 and 1 in the likelihood of held-out rows."""
 
 
 class Caution(NamedTuple):
-    """How much less than on their own rows rules are worth on new ones.
+    """Shrinkage of rules' statistics for new rows.
 
     Attributes
     ----------
     usual_rows : float
-        Rows of the usual mix that every rule is counted with.
+        Rows of the overall mix that every rule is pooled with.
     evidence : float
-        For intervals, how much each of its own rows counts.
+        For intervals, the effective count of each of a rule's own rows.
     """
 
     usual_rows: float
@@ -67,19 +65,19 @@ class Caution(NamedTuple):
 
 
 class JudgedLines(NamedTuple):
-    """Lines of rules on the rows of their search and on rows that were left out.
+    """Statistics of rules on the rows of their search and on held-out rows.
 
-    All are arrays of shape (n_lines,); a mean is that of the target, or of whether a
-    row is of the class that the line says.
+    All are arrays of shape (n_rules,); a mean is that of the target, or of the
+    indicator of the predicted class.
 
     Attributes
     ----------
     rows, mean, variance : ndarray
-        On the rows of the search that the line decides; their effective number.
+        On the rows of the search that the rule predicts; their effective number.
     usual_mean, usual_variance : ndarray
         On all rows of the search.
     new_rows, new_mean : ndarray
-        On the rows that were left out and that the line decides.
+        On the held-out rows that the rule predicts.
     """
 
     rows: np.ndarray
@@ -92,19 +90,19 @@ class JudgedLines(NamedTuple):
 
 
 def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
-    """What the lines of rules said of their own rows, and what of others.
+    """Evaluate rules on the rows of their search and on held-out rows.
 
     Parameters
     ----------
     rules : RuleSet
-        Found on ``fitted``; its lines predict each by itself.
+        Searched for on ``fitted``; each rule is a prediction of its own.
     fitted, left_out : Training
         With labels, without synthetic rows.
 
     Returns
     -------
     JudgedLines
-        Lines that decide no row here or there are left out.
+        Rules that predict no row of one of the two samples are omitted.
     """
     own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
     usual = [_usual(rule, fitted) for rule in rules]
@@ -113,10 +111,10 @@ def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
 
 
 def learn_caution(judged: Sequence[JudgedLines], outcome: Outcome) -> Caution:
-    """The caution under which rows that were left out are likeliest.
+    """Estimate the shrinkage from held-out rows, by maximum a posteriori.
 
-    Shares are beta-binomial, means normal around what is expected of a line; both vary
-    as if it had as many rows as it counts for.
+    Shares are beta-binomial, means normal around the estimate of a rule; both have the
+    variance of the number of rows that it counts for.
 
     Examples
     --------
@@ -159,13 +157,13 @@ def _of_means(lines: JudgedLines, caution: Caution) -> float:
 
 
 def _expected_mean(lines: JudgedLines, caution: Caution) -> np.ndarray:
-    """The mean of a line's own rows and of so many usual ones."""
+    """Mean of a rule's own rows pooled with usual ones."""
     own = lines.rows / (lines.rows + caution.usual_rows)
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
 def _expected_variance(lines: JudgedLines, caution: Caution) -> np.ndarray:
-    """The variance of the same mixture of rows."""
+    """Variance of the same pooled rows."""
     own = lines.rows / (lines.rows + caution.usual_rows)
     apart = (lines.mean - lines.usual_mean) ** 2
     within = own * lines.variance + (1 - own) * lines.usual_variance
@@ -175,35 +173,35 @@ def _expected_variance(lines: JudgedLines, caution: Caution) -> np.ndarray:
 def _counts_for(
     lines: JudgedLines, caution: Caution, variance: np.ndarray
 ) -> np.ndarray:
-    """Rows of some variance whose mean is as uncertain as what is expected of a line.
+    """Number of rows whose mean is as uncertain as the estimate of a rule.
 
-    It is so for two reasons: it has few rows, and nobody knows its own ``usual_rows``.
+    It has two sources of uncertainty: few rows, and its unknown ``usual_rows``.
     """
     own = lines.rows / (lines.rows + caution.usual_rows)
     usual = own * (1 - own) * DIFFERS * (lines.mean - lines.usual_mean)
     rows = caution.evidence * lines.rows
-    # Where nothing varies, lines are what all rows are.
+    # Without variance, rules equal the mix of all rows.
     return rows / (1 + rows * usual**2 / np.where(variance > 0, variance, np.inf))
 
 
 def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind:
-    """The same rules with what is to be expected of each on new rows.
+    """Add estimates for new rows to each rule.
 
     Parameters
     ----------
     rules : RuleSet
-        Its lines predict each by itself.
+        Each of its rules is a prediction of its own.
     training : Training
-        Where they were searched for, with labels; without synthetic rows.
+        The rows of the search, with labels; without synthetic rows.
     caution : Caution
 
     Returns
     -------
     RuleSet
-        ``expected``, ``low`` and ``high`` of each line, and in regression its
-        ``spread``. In a list that classifies, class probabilities are what is expected.
-        The class that a line says stays what the model says there, likely or not: rules
-        of a model that is wrong say so by their probabilities.
+        With ``expected``, ``low`` and ``high`` of each rule, and in regression its
+        ``spread``. In a list for classification, class probabilities are the estimates.
+        The predicted class remains that of the model, likely or not: rules that
+        approximate a wrong model show it by their probabilities.
     """
     rows, mean, spread = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
@@ -226,7 +224,7 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
 def _told(
     rule: Rule, mean: float, spread: float, rows: float, own: float, outcome: Outcome
 ) -> Rule:
-    """A line with what is expected, from its rows and for how many they count."""
+    """A rule with its estimate, from its rows and their effective count."""
     if rows == 0:
         return rule
     found = outcome.interval(mean, spread, rows, own)
@@ -235,12 +233,12 @@ def _told(
 
 
 def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
-    """By what to multiply the log-odds of sums so that left-out labels are likeliest.
+    """Estimate the factor of log-odds that maximizes the held-out likelihood.
 
     Parameters
     ----------
     parts : sequence of (RuleSum, Training)
-        Sums that classify, and rows that took no part in their search.
+        Sums for classification, and rows held out of their search.
     """
     totals = np.concatenate([rules.comes_to(rows.encoded) for rules, rows in parts])
     labels = np.concatenate([np.asarray(rows.labels) for _, rows in parts])
@@ -255,7 +253,7 @@ def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
 
 
 def with_slope(rules: RuleSum, slope: float) -> RuleSum:
-    """The same sum with all log-odds times a number; it says the same classes."""
+    """Multiply all log-odds of a sum; the predicted classes are the same."""
     return rules.with_lines(
         replace(rule, scores=tuple(float(f"{slope * s:.3g}") for s in rule.scores))
         for rule in rules
@@ -265,7 +263,7 @@ def with_slope(rules: RuleSum, slope: float) -> RuleSum:
 def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Effective number of rows, mean and variance of each line, on some rows."""
+    """Effective number of rows, mean and variance of each rule on some rows."""
     caught = rules.takes_part(training.encoded) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
     for i, (rule, here) in enumerate(zip(rules, caught.T)):
@@ -284,7 +282,7 @@ def _usual(rule: Rule, training: Training) -> tuple[float, float]:
 
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
-    """The target, or whether a row is of the class that a line says."""
+    """The target, or the indicator of the predicted class."""
     said = training.outcome.codes(np.array([rule.prediction]))[0]
     return training.outcome.shown(np.asarray(training.labels), said)
 
@@ -292,7 +290,7 @@ def _truth(rule: Rule, training: Training) -> np.ndarray:
 def _expected_shares(
     rules: RuleList, training: Training, rows: np.ndarray, usual_rows: float
 ) -> np.ndarray:
-    """Class probabilities of each line's own rows and of so many usual ones."""
+    """Class probabilities of each rule's own rows pooled with usual ones."""
     labels: Any = training.labels
     n_classes = len(training.classes)
     cell = rules.apply_encoded(training.encoded) * n_classes + labels

@@ -1,4 +1,4 @@
-"""Conditions read back from the words in which they are printed."""
+"""Parser of printed conditions."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ ONE_SIDE = re.compile(rf"(.+?) (>=|>|<=|<|is) ({NUMBER}|true|false)(?: .*)?")
 OF_SET = re.compile(r"(.+?) (is known but not|is not|is|not in|in)(?: in)? (.+)")
 WHOLE = {"is missing": (False, True), "is anything": (True, True),
          "is not missing": (True, False)}  # fmt: skip
-"""Of all values, and of missing ones: whether they satisfy the condition."""
+"""Whether all values, and missing ones, satisfy the condition."""
 
 
 def read_conditions(text: str, features: FeatureSpace) -> tuple[Condition, ...]:
-    """The conditions that a text names, as rules print them.
+    """Parse conditions as rules print them.
 
     Parameters
     ----------
     text : str
-        Conditions with "and" between them; names are those of the data, or those that
-        people call the columns.
+        Conditions joined by "and"; names are those of the data, or display names of the
+        columns.
     features : FeatureSpace
 
     Returns
@@ -49,7 +49,7 @@ def read_conditions(text: str, features: FeatureSpace) -> tuple[Condition, ...]:
     Raises
     ------
     InputError
-        A part is no condition, or of a column or category that is not there.
+        A part is not a condition, or its column or category does not exist.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def read_conditions(text: str, features: FeatureSpace) -> tuple[Condition, ...]:
 
 
 class _Part:
-    """One condition; what stands in quotes is masked."""
+    """One condition; quoted text is masked."""
 
     def __init__(self, text: str, quoted: list[str], features: FeatureSpace) -> None:
         self.text, self.quoted, self.features = text.strip(), quoted, features
@@ -96,7 +96,7 @@ class _Part:
     def condition(self) -> Condition:
         words, missing = self.text, False
         if words.startswith("(") and words.endswith(")"):
-            # A number that counts as missing goes with the missing.
+            # A number that encodes missing belongs to missing.
             words = re.sub(rf" but not {NUMBER}$", "", words[1:-1])
             words, *with_missing = re.split(" or missing| is missing or ", words)
             missing = bool(with_missing)
@@ -150,13 +150,13 @@ class _Part:
                 f"{self.shown(self.text)!r} asks for a date, but the column holds "
                 "none; compare it with a number."
             )
-        # As rules are printed, times of a column with a time zone are in UTC.
+        # As printed, times of a column with a time zone are in UTC.
         if has_zone(text) and not info.is_zoned:
             refuse_zone(self.features.names[d], False, f"{self.shown(self.text)!r} has")
         return at
 
     def _low(self, d: int, number: float, sign: str) -> float:
-        """The bound below a number: of whole numbers the one before it."""
+        """Exclusive lower bound of a comparison; for integers the one before."""
         if sign == ">":
             return number
         is_whole = self.features.info[d].is_whole and number.is_integer()

@@ -1,9 +1,9 @@
-"""Fewer literals, and shorter numbers, that part the rows alike.
+"""Simplification of rules: fewer literals and shorter numbers.
 
-Literals are dropped as in Hara & Hayashi 2016, section 3.2. Both ways of doing so look
-at training rows only and leave a rule from which no further literal can be dropped.
-Literals that exclude few rows are tried first, so that those which stay are the ones
-that carry the rule.
+Literals are dropped as in Hara & Hayashi 2016, section 3.2. Both variants use the
+training rows only and leave a rule from which no further literal can be dropped.
+Literals that exclude few rows are tried first, so that the most important ones are
+kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from clearwood.rules.rule import first_match
 def prune_by_coverage(
     conditions: Sequence[Condition], encoded: np.ndarray
 ) -> tuple[Condition, ...]:
-    """Drop literals while the rows that satisfy the rule stay the same.
+    """Drop literals that do not change the rows satisfying the rule.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ def prune_by_prediction(
     otherwise: Any,
     encoded: np.ndarray,
 ) -> list[tuple[Condition, ...]]:
-    """Drop literals while the list predicts the same for every training row.
+    """Drop literals that do not change the list's predictions of training rows.
 
     Parameters
     ----------
     rules : sequence of sequences of conditions
-        An ordered list; the first rule that a row satisfies decides.
+        An ordered list; the first rule that a row satisfies predicts.
     predictions : sequence
         One per rule.
     otherwise : object
-        Predicted where no rule matches.
+        Prediction where no rule holds.
     encoded : ndarray of shape (n_samples, n_features)
         Training rows.
 
@@ -88,8 +88,8 @@ def prune_by_prediction(
         earlier = matches[:, :r].any(axis=1)
         without = first_match(np.delete(matches, r, axis=1))
         said_without = np.delete(said, r)[without]
-        # A row may enter the rule if an earlier rule decides it anyway, or if
-        # what it is told now is what this rule would tell it.
+        # A row may enter the rule if an earlier rule predicts it anyway, or if its
+        # present prediction is that of this rule.
         harmless = earlier | (said_without == said[r])
 
         def entering_changes(
@@ -110,7 +110,7 @@ def _drop_literals(
     n_violated = np.sum(violated, axis=0, dtype=np.int64)
     kept = dict(enumerate(literals))
     for i in sorted(kept, key=lambda i: int(violated[i].sum())):
-        # Dropping literal i lets in the rows that violate it and nothing else.
+        # Dropping literal i adds exactly the rows that violate it alone.
         entering = violated[i] & (n_violated == 1)
         if not changes(entering):
             del kept[i]
@@ -127,9 +127,9 @@ def rounded(
     encoded: np.ndarray,
     features: FeatureSpace | None = None,
 ) -> tuple[Condition, ...]:
-    """The same conditions with the shortest bounds that split the rows alike.
+    """Replace bounds by the shortest ones that split the rows in the same way.
 
-    Of features that hold dates, the shortest are the starts of years, months, days.
+    For dates, the shortest are the starts of years, months, days.
 
     Examples
     --------
@@ -145,23 +145,23 @@ def rounded(
             kind = "number" if features is None else features.info[d].kind
             low = _rounded_cut(condition.low, column, -math.inf, kind)
             high = _rounded_cut(condition.high, column, math.inf, kind)
-            # Without bounds it must still say something: "missing or not" does not.
+            # Without bounds it must still be a condition: "missing or not" is none.
             if not (condition.missing and low == -math.inf and high == math.inf):
                 condition = replace(condition, low=low, high=high)
             if condition.missing:
                 values = column[~np.isnan(column)]
                 if not condition.matches(values).any():
-                    # Where zero counts as missing, LightGBM cuts at 1e-35.
+                    # Where zero encodes missing, LightGBM has a threshold at 1e-35.
                     condition = replace(condition, low=math.inf, high=math.inf)
         result.append(condition)
     return tuple(result)
 
 
 def _rounded_cut(cut: float, column: np.ndarray, beyond: float, kind: str) -> float:
-    """The shortest bound between two rows; ``beyond`` where it parts none of them.
+    """Shortest bound between two rows; ``beyond`` if it separates none.
 
-    A bound that parts no values may still keep out missing ones: then the condition
-    says so, rather than naming a bound below the lowest number a library can hold.
+    A bound that separates no values may still exclude missing ones: then the condition
+    is printed as such, not with a bound below the smallest number of a library.
     """
     if math.isinf(cut):
         return cut

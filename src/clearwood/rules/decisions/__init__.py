@@ -1,4 +1,4 @@
-"""What comes of deciding by rules, on rows whose truth is known."""
+"""Classification and regression metrics of rules, on rows with known truth."""
 
 from __future__ import annotations
 
@@ -58,36 +58,35 @@ def decisions(
     threshold: float | None = None,
     sample_weight: Any = None,
 ) -> Decisions | Residuals:
-    """What comes of deciding by some rules: who is called what, and how often rightly.
+    """Evaluate predictions against the truth: confusion matrix, rates, residuals.
 
-    Of classes: how many are found, how many are called wrongly, whether probabilities
-    hold, and how well they order rows; each with a 95 % interval, beside the same of
-    the model. Of values: how far off they are, line by line, and whether the printed
-    spreads hold.
+    In classification: sensitivity, specificity, predictive values, calibration and AUC;
+    each with a 95 % interval, beside the same of the model. In regression: residuals
+    per rule, and whether the printed standard deviations hold.
 
     Parameters
     ----------
     result : fitted estimator with ``rules_``, or RuleSet
     X : array-like or frame of shape (n_samples, n_features)
-        Rows; of those that the rules were found on they tell too much good.
+        Rows; on those of the search the metrics are optimistic.
     y : array-like of shape (n_samples,)
         Their true labels or values.
     teacher : model, path or array-like of shape (n_samples,), optional
-        The model that the rules speak for, or what it says of these rows; by default
-        the ensemble that ``result`` was fitted to.
+        The model that the rules approximate, or its predictions for these rows; by
+        default the ensemble that ``result`` was fitted to.
     positive : a class label, optional
-        The class that is looked for. Of two classes the second by default; of more,
-        each is compared with all others unless one is named.
+        The positive class. Of two classes the second by default; of more, each is
+        compared with all others unless one is given.
     threshold : float, optional
-        From which probability of ``positive`` on a row is called so, by rules and by
-        the model. By default a row is called what rules and model say.
+        Probability of ``positive`` from which a row is classified as positive, for
+        rules and model. By default their own predictions are used.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. Intervals go by the effective number of rows.
+        Row weights. Intervals use the effective number of rows.
 
     Returns
     -------
     Decisions or Residuals
-        Of classes, or of values. In print a table; ``to_frame()`` makes a frame.
+        For classes, or for values. Prints as a table; ``to_frame()`` returns a frame.
 
     Examples
     --------
@@ -134,12 +133,12 @@ def decisions(
 def answers_of(
     rules: RuleSet, teacher: Any, X: Any, n_rows: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """What a model says of some rows.
+    """Predictions of a model for some rows.
 
     Parameters
     ----------
     rules : RuleSet
-        That speak for it.
+        Rules that approximate it.
     teacher : model, path or array-like of shape (n_rows,), or None
     X : array-like or frame of shape (n_rows, n_features)
     n_rows : int
@@ -149,7 +148,7 @@ def answers_of(
     said : ndarray of shape (n_rows,) or None
         Labels or values.
     probabilities : ndarray of shape (n_rows, n_classes) or None
-        In the order of the rules' classes; None where it gives none, or is not asked.
+        In the order of the rules' classes; None where there are none or not needed.
     """
     from clearwood.ensembles.read import as_predictor
 
@@ -160,7 +159,7 @@ def answers_of(
     p = np.asarray(teacher.predict_proba(X))
     own = getattr(teacher, "classes_", getattr(teacher, "classes", None))
     order = list(rules.classes if own is None else np.asarray(own).tolist())
-    # A class that the model does not know has no probability.
+    # A class that the model does not have has no probability.
     columns = [
         p[:, order.index(label)] if label in order else np.zeros(len(p))
         for label in rules.classes
@@ -178,7 +177,7 @@ def judge(
     positive: Any = None,
     threshold: float | None = None,
 ) -> Decisions | Residuals:
-    """As :func:`decisions`, where all is checked and the model has been asked."""
+    """As :func:`decisions`, for validated input and predictions of the model."""
     if not rules.classes:
         check_asked((), positive, threshold)
         return judge_values(rules, encoded, truth, taught, weight)

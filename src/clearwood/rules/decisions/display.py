@@ -1,4 +1,4 @@
-"""Decisions and errors as pictures."""
+"""Charts of calibration, ROC curves and residuals."""
 
 from __future__ import annotations
 
@@ -25,26 +25,25 @@ from clearwood.rules.decisions.of_values import Residuals
 STYLES = {"rules": "first", "model": "second"}
 LOOK = {"rules": "-", "model": "--"}
 SHARES = ("sensitivity", "positive_value")
-"""Of several classes, those that are drawn."""
+"""Maximum number of classes in a chart."""
 SHARE_TICKS = [(t, percent_text(t)) for t in (0.0, 0.25, 0.5, 0.75, 1.0)]
 MOST_LETTERS = 20
-"""Of a label beside an axis; the words of a chart have all of it."""
+"""Letters of a label beside an axis; the chart's text has all of it."""
 
 
 @dataclass(eq=False, repr=False)
 class DecisionsDisplay(Display):
-    """Whether probabilities hold, and how many are found for how many false alarms.
+    """Calibration and ROC curve; for several classes, confusion matrix and rates.
 
-    Make one with :meth:`from_estimator`. Of one class that is looked for:
+    Construct with :meth:`from_estimator`. For one positive class:
 
-    - Calibration: the probability that is said against the share that is found, with
-      its 95 % interval; a point for each line, by its number, where one line decides.
-    - The curve of rules and model over all thresholds (ROC), with a dot where they
-      decide.
+    - Calibration: predicted probability against observed share, with its 95 %
+      interval; a point for each rule, by its number, where one rule predicts.
+    - ROC curves of rules and model, with a dot at the threshold of their predictions.
 
-    Both are drawn side by side, or on two axes that ``plot`` is given. Of several
-    classes the confusion table, and for each class which share of it is
-    found (sensitivity) and which share of those called so is right (PPV).
+    Both are drawn side by side, or on two axes passed to ``plot``. For several classes,
+    the confusion matrix, and for each class sensitivity and positive predictive value
+    (PPV).
 
     Parameters
     ----------
@@ -74,12 +73,12 @@ class DecisionsDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, **settings: Any
     ) -> DecisionsDisplay:
-        """Decisions of the rules of a fitted estimator.
+        """Evaluate the rules of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator with ``rules_``, or RuleSet
-            Of classes.
+            A classifier.
         X, y, **settings
             As in :func:`decisions`.
 
@@ -115,7 +114,7 @@ def _two_axes() -> Any:
 
 
 def calibration_chart(found: Decisions) -> Chart:
-    """What is promised against what is found, a point for each line."""
+    """Predicted probability against observed share, a point for each rule."""
     label = prediction_text(found.positive)
     most = max(point.found.rows for point in found.calibration)
     marks: list[Mark] = []
@@ -141,7 +140,7 @@ def calibration_chart(found: Decisions) -> Chart:
 
 
 def roc_chart(found: Decisions) -> Chart:
-    """Curves of rules and model over all thresholds, and where their decisions are."""
+    """ROC curves of rules and model, with dots at their predictions."""
     label = prediction_text(found.positive)
     marks = [
         mark
@@ -165,7 +164,7 @@ def _curve(who: str, judged: Judgement) -> list[Mark]:
 
 
 def _square(title: str, marks: Sequence[Mark], across: str, up: str) -> Chart:
-    """Two shares from 0 to 1, and where they are the same."""
+    """Unit square with its diagonal."""
     same = Points([0, 1], [0, 1], "quiet", look=":", width=1.0)
     x, y = (Axis(name, -0.02, 1.04, ticks=SHARE_TICKS) for name in (across, up))
     panel = Panel([same, *marks], x, y, 300.0, "lower right", "both", True)
@@ -173,7 +172,7 @@ def _square(title: str, marks: Sequence[Mark], across: str, up: str) -> Chart:
 
 
 def _beside_axis(label: str) -> str:
-    """A label with as much of it as a small chart has room for.
+    """Label shortened to the room of a small chart.
 
     Examples
     --------
@@ -198,7 +197,7 @@ def _draw_confusion(ax: Any, found: Decisions) -> None:
 
 
 def _draw_classes(ax: Any, found: Decisions) -> None:
-    """A share of each class, and its interval, by rules and by the model."""
+    """A rate of each class with its interval, for rules and model."""
     step = 0.7 / (len(SHARES) * len(found.judged))
     for k, (who, name) in enumerate(
         (who, name) for name in SHARES for who in found.judged
@@ -224,10 +223,10 @@ def _draw_classes(ax: Any, found: Decisions) -> None:
 
 @dataclass(eq=False, repr=False)
 class ResidualsDisplay(Display):
-    """How far off values are: errors by line, and of all rules beside the model.
+    """Residuals per rule, and of all rules beside the model.
 
-    Make one with :meth:`from_estimator`. Nine in ten errors (truth minus what is said)
-    lie along the thin line, half of them along the thick one; the dot is the middle.
+    Construct with :meth:`from_estimator`. The thin line spans 90 % of the residuals
+    (truth minus prediction), the thick one half of them; the dot is the median.
 
     Parameters
     ----------
@@ -256,12 +255,12 @@ class ResidualsDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, **settings: Any
     ) -> ResidualsDisplay:
-        """Errors of the rules of a fitted estimator.
+        """Residuals of the rules of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator with ``rules_``, or RuleSet
-            Of values.
+            A regressor.
         X, y, **settings
             As in :func:`decisions`.
 
@@ -275,7 +274,7 @@ class ResidualsDisplay(Display):
         return cls(found)
 
     def chart(self) -> Chart:
-        """Nine in ten errors thin, half of them thick, the middle as a dot."""
+        """Chart of 90 % of the residuals (thin), half of them (thick) and median."""
         rows = [(line.name, "rules", line.errors) for line in self.found.lines]
         for who, errors in self.found.judged.items():
             rows.append((f"all rows, {who}", who, errors))

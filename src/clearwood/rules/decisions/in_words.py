@@ -1,4 +1,4 @@
-"""Decisions and errors as text."""
+"""Metrics and residuals as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEANING = {
     "negative_value": ("NPV", "of those not called so are not {}"),
     "area": ("AUC", "of pairs, one {}, are ordered right"),
 }
-"""Short names of rates, and what each is a share of."""
+"""Abbreviations of rates, and their denominators."""
 
 
 def rate_text(name: str, rate: Rate) -> str:
@@ -36,7 +36,7 @@ def rate_text(name: str, rate: Rate) -> str:
 
 
 def when_called(found: Decisions) -> str:
-    """When a row is called positive, in words.
+    """Criterion for a positive prediction, in words.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def when_called(found: Decisions) -> str:
 
 
 def decisions_text(found: Decisions) -> str:
-    """The confusion table and the rates of rules and model."""
+    """Confusion matrix, and rates of rules and model."""
     title = (
         f"Decisions about {printable(found.target)} on {rows_in_words(found.n_rows)}"
     )
@@ -67,7 +67,7 @@ def decisions_text(found: Decisions) -> str:
 
 
 def _confusion(found: Decisions) -> list[str]:
-    """What is true downwards, what is said across."""
+    """Confusion matrix: truth in rows, predictions in columns."""
     said = "rows (their weight)" if found.is_weighted else "rows"
     head = [f"{said}: true", *(f"said {call}" for call in found.calls), "all"]
     tables = [_with_totals(found.rules.rows), _with_totals(found.rules.confusion)]
@@ -117,7 +117,7 @@ def _rates_by_class(found: Decisions) -> list[str]:
 
 
 def _calibration(found: Decisions) -> list[str]:
-    """What each line promises, and what is found."""
+    """Predicted probability and observed share, per rule."""
     label = prediction_text(found.positive)
     rows = [["", f"said {label}", "found", ""]]
     for point in found.calibration:
@@ -128,7 +128,7 @@ def _calibration(found: Decisions) -> list[str]:
 
 
 def residuals_text(found: Residuals) -> str:
-    """How far off the rules are, in all and line by line."""
+    """Residuals of the rules, in all and per rule."""
     lines = [
         f"Errors of {printable(found.target)} on {rows_in_words(found.n_rows)}: "
         "what is true, minus what is said",
@@ -170,7 +170,7 @@ def residuals_text(found: Residuals) -> str:
 
 
 def means_held_text(found: Residuals) -> str:
-    """How many printed intervals of means hold."""
+    """How many printed confidence intervals of means hold."""
     held, known = found.means_held
     return (
         f"Of {known} printed interval{'s' * (known != 1)} of a rule's mean {held} "
@@ -179,7 +179,7 @@ def means_held_text(found: Residuals) -> str:
 
 
 def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:
-    """The ends, and in the middle the half of all.
+    """Outer quantiles, and between them the interquartile range.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def quantile_texts(quantiles: Sequence[float]) -> tuple[str, str, str]:
 
 
 def aligned(rows: list[list[str]], left: int = 0) -> list[str]:
-    """A table of texts; numbers stand to the right, the columns ``left`` and 0 not."""
+    """Table of texts; right-aligned, apart from columns 0 and ``left``."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  ".join(

@@ -1,4 +1,4 @@
-"""Whether decisions about classes are right: counts, shares and curves."""
+"""Classification metrics: confusion matrix, rates, calibration, ROC curve."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_GROUPS = 10
-"""Points of a calibration plot, where there is none for each line."""
+"""Groups of a calibration plot if there is none per rule."""
 
 
 class ClassAnswers(NamedTuple):
-    """What rules, or a model, say of some rows.
+    """Predictions of rules, or of a model, for some rows.
 
     Attributes
     ----------
     said : ndarray of int of shape (n_rows,)
-        Positions in the rules' classes, -1 for a class that they do not know.
+        Positions in the rules' classes, -1 for a class that is not among them.
     probabilities : ndarray of shape (n_rows, n_classes), or None
         In the order of the rules' classes.
     """
@@ -41,25 +41,25 @@ class ClassAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class ClassRates:
-    """How often decisions about one class are right, each with its 95 % interval.
+    """Rates of one class against the others, each with its 95 % interval.
 
     Attributes
     ----------
     label : a class label
-        The class; all others are one here.
+        The class; all others are pooled.
     base_rate : Rate
-        Of all rows, those that are of the class.
+        Share of rows that belong to the class.
     sensitivity : Rate
-        Of the rows of the class, those that are called so.
+        Share of the rows of the class that are predicted as such.
     specificity : Rate
-        Of the other rows, those that are not.
+        Share of the other rows that are not predicted as the class.
     positive_value : Rate
-        Of the rows called so, those that are: the positive predictive value.
+        Positive predictive value: share of rows predicted as the class that belong to
+        it.
     negative_value : Rate
-        Of the rows not called so, those that are not: the negative predictive value.
+        Negative predictive value: share of the other predictions that are correct.
     area : Rate
-        Under the curve of sensitivity against false positives; not known without
-        probabilities.
+        Area under the ROC curve; unknown without probabilities.
     """
 
     label: Any
@@ -76,16 +76,16 @@ class ClassRates:
 
 
 class CalibrationPoint(NamedTuple):
-    """Rows that are given about one probability, and how many are of the class.
+    """Rows of similar predicted probability, and the observed share of the class.
 
     Attributes
     ----------
     line : int or None
-        Number of the line that says it; None where no line decides alone.
+        Number of the rule; None in sums and averages.
     said : float
-        The probability, on average.
+        Mean predicted probability.
     found : Rate
-        Share of these rows that are of the class.
+        Share of these rows that belong to the class.
     """
 
     line: int | None
@@ -95,18 +95,18 @@ class CalibrationPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """The decisions of the rules, or of their model.
+    """Classification metrics of the rules, or of their model.
 
     Attributes
     ----------
     error : Rate
-        Share of wrong decisions.
+        Share of wrong predictions.
     confusion, rows : ndarray of shape (n_labels, n_calls)
-        Weight and number of rows by true label and by what they are called.
+        Weight and number of rows by true label and by prediction.
     rates : tuple of ClassRates
-        Of the positive class; or, where none is named, of every class.
+        For the positive class; or, where none is given, for every class.
     roc : Roc or None
-        Of the positive class.
+        For the positive class.
     """
 
     error: Rate
@@ -118,30 +118,30 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Decisions(SideBySide[Judgement]):
-    """What comes of deciding by some rules; see :func:`clearwood.decisions`.
+    """Classification metrics; see :func:`clearwood.decisions`.
 
     Attributes
     ----------
     target : str
-        Name of what is predicted.
+        Name of the target.
     positive : a class label, or None
-        The class that is looked for; None where there are several.
+        The positive class; None where there are several.
     threshold : float or None
-        From which probability on a row is called positive; None where it is called what
-        the rules say.
+        Probability from which a row is predicted positive; None for the predictions of
+        the rules.
     labels : tuple of str
-        True labels, in words: the rows of the confusion table. The positive one first.
+        True labels in words: the rows of the confusion matrix. The positive one first.
     calls : tuple of str
-        What rows are called: its columns.
+        Predicted labels: its columns.
     n_rows : int
-        Rows with a weight.
+        Number of rows with a weight.
     is_weighted : bool
-        Whether not all of them weigh one.
+        Whether some weights differ from one.
     rules : Judgement
     model : Judgement or None
-        The same of the model.
+        The same metrics of the model.
     calibration : tuple of CalibrationPoint
-        Of the rules, by line where one line decides; empty without a positive class.
+        For the rules, per rule in a list; empty without a positive class.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Decisions(SideBySide[Judgement]):
     calibration: tuple[CalibrationPoint, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """All rates with their intervals, one a row."""
+        """All rates with their intervals, one per row of the frame."""
         import pandas as pd
 
         table = [
@@ -196,15 +196,15 @@ def judge_classes(
     positive: Any = None,
     threshold: float | None = None,
 ) -> Decisions:
-    """Compare what rules and model say with true labels.
+    """Compare predictions of rules and model with true labels.
 
     Parameters
     ----------
     rules : RuleSet
-        Of classes.
+        A classifier.
     encoded : ndarray of shape (n_rows, n_features)
     truth : ndarray of shape (n_rows,)
-        True labels; some may be none that the rules know.
+        True labels; some may not be among the rules' classes.
     model : ClassAnswers or None
     weight : ndarray of shape (n_rows,)
     positive, threshold
@@ -219,7 +219,7 @@ def judge_classes(
     said = positions_of(classes, rules.predict_encoded(encoded))
     p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
-    # Labels that the rules do not know follow theirs.
+    # Labels that are not among the rules' classes follow these.
     others = sorted(set(truth[true < 0].tolist()), key=str)
     true = np.where(true < 0, len(classes) + positions_of(others, truth), true)
     calls = [prediction_text(label) for label in classes]
@@ -252,12 +252,12 @@ def judge_classes(
 def check_asked(
     classes: Sequence[Any], positive: Any, threshold: float | None
 ) -> int | None:
-    """Position of the class that is looked for; None where it is none of several.
+    """Position of the positive class; None for several classes without one.
 
     Parameters
     ----------
     classes : sequence
-        None of them for values.
+        Empty for values.
     positive, threshold
         As in :func:`clearwood.decisions`.
     """
@@ -278,7 +278,7 @@ def check_asked(
                 "one that is looked for (positive, --positive)."
             )
         return None
-    # From the command line all labels come as text.
+    # The command line passes all labels as text.
     found = [k for k, label in enumerate(classes) if positive in (label, str(label))]
     if not found:
         raise InputError(
@@ -304,7 +304,7 @@ def _judged(
     threshold: float | None,
     n_labels: int,
 ) -> Judgement:
-    """What comes of some answers; of one class, where one is asked for."""
+    """Metrics of predictions; of one class, if ``asked`` is given."""
     said, p = answers
     if asked is None:
         kinds = [(k, label) for k, label in enumerate(classes)]
@@ -336,7 +336,7 @@ def _rates(
     roc: Roc | None,
     weight: np.ndarray,
 ) -> ClassRates:
-    """The shares of one class against all others."""
+    """Rates of one class against all others."""
 
     def share(hits: np.ndarray, among: np.ndarray) -> Rate:
         return rate_of(hits[among], weight[among])
@@ -359,11 +359,11 @@ def calibration_of(
     is_positive: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[CalibrationPoint, ...]:
-    """What is said and what is found, by line or by what is said."""
+    """Predicted and observed shares, by rule or by predicted probability."""
     return tuple(
         CalibrationPoint(
             line,
-            # An average of one number may round to another.
+            # The mean of equal numbers may differ by rounding.
             float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
             rate_of(is_positive[rows], weight[rows]),
         )

@@ -1,4 +1,4 @@
-"""How far off values are: errors by line, and whether what is printed holds."""
+"""Regression metrics: residuals per rule, and coverage of printed intervals."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the quantiles of errors."""
+"""Levels of the quantiles of residuals."""
 MOST_GROUPS = 5
 WIDE = 2.0
-"""Spreads to both sides of a value: within them are 95 % of rows, if normal."""
+"""Standard deviations to both sides of a value that cover 95 % of a normal."""
 
 
 class Errors(NamedTuple):
-    """How far off the values of rules, or of their model, are.
+    """Residuals of rules, or of their model.
 
     Attributes
     ----------
     rmse : Rate
-        Root of the mean squared error.
+        Root mean squared error.
     bias : Rate
-        Mean of truth minus what is said.
+        Mean of truth minus prediction.
     quantiles : tuple of float
-        Of truth minus what is said, at 5, 25, 50, 75 and 95 %.
+        Of truth minus prediction, at 5, 25, 50, 75 and 95 %.
     """
 
     rmse: Rate
@@ -48,22 +48,22 @@ class Errors(NamedTuple):
 
 
 class LineErrors(NamedTuple):
-    """Rows of which one value is said, and what is true of them.
+    """Rows with one predicted value, and their observed values.
 
     Attributes
     ----------
     line : int or None
-        Number of the line that says it; None where no line decides alone.
+        Number of the rule; None in sums and averages.
     said : float
-        The value, on average.
+        Mean predicted value.
     mean : Rate
-        Mean of the truth, with Student's interval.
+        Mean of the observed values, with Student's interval.
     errors : Errors
     spread : float
-        The spread that is printed with the line; NaN where none is.
+        Standard deviation printed with the rule; NaN where there is none.
     inside : Rate
-        Share of rows within two such spreads of the value: 95 % where errors are
-        normal and the spread is right.
+        Share of rows within two such standard deviations of the prediction: 95 % where
+        errors are normal and the standard deviation is correct.
     """
 
     line: int | None
@@ -75,7 +75,7 @@ class LineErrors(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Which rows these are.
+        """Name of the group of rows.
 
         Examples
         --------
@@ -88,25 +88,25 @@ class LineErrors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Residuals(SideBySide[Errors]):
-    """How far off some rules are; see :func:`clearwood.decisions`.
+    """Regression metrics; see :func:`clearwood.decisions`.
 
     Attributes
     ----------
     target : str
-        Name of what is predicted.
+        Name of the target.
     n_rows : int
-        Rows with a weight.
+        Number of rows with a weight.
     rules : Errors
         Over all rows.
     model : Errors or None
-        The same of the model.
+        The same metrics of the model.
     inside : Rate
-        Share of all rows within two printed spreads of what is said.
+        Share of all rows within two printed standard deviations of the prediction.
     means_held : tuple of int
-        Lines whose printed interval of the mean holds the mean of these rows, and lines
-        that have such an interval and such rows.
+        Number of rules whose printed interval contains the mean of these rows, and
+        number of rules that have such an interval and such rows.
     lines : tuple of LineErrors
-        By line; where no line decides alone, by what is said, from the lowest up.
+        Per rule; in sums and averages by predicted value, ascending.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Residuals(SideBySide[Errors]):
     lines: tuple[LineErrors, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Errors of each line, of all rules and of the model, one a row."""
+        """Residuals of each rule, of all rules and of the model, one per row."""
         import pandas as pd
 
         def row(of: str, errors: Errors, inside: Rate) -> dict[str, object]:
@@ -163,15 +163,15 @@ def judge_values(
     model: np.ndarray | None,
     weight: np.ndarray,
 ) -> Residuals:
-    """Compare what rules and model say with true values.
+    """Compare predictions of rules and model with true values.
 
     Parameters
     ----------
     rules : RuleSet
-        Of values.
+        A regressor.
     encoded : ndarray of shape (n_rows, n_features)
     truth, model : ndarray of shape (n_rows,)
-        True values, and what the model says, if that is known.
+        True values, and the model's predictions, if known.
     weight : ndarray of shape (n_rows,)
 
     Returns
@@ -219,7 +219,7 @@ def _line(
     said, truth, spread, weight = said[rows], truth[rows], spread[rows], weight[rows]
     return LineErrors(
         group.line,
-        # An average of one number may round to another.
+        # The mean of equal numbers may differ by rounding.
         float(said[0] if group.line else np.average(said, weights=weight)),
         mean_of(truth, weight),
         errors_of(truth - said, weight),
@@ -234,7 +234,7 @@ def _inside(errors: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> Rate:
 
 
 def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
-    """Size, direction and quantiles of errors.
+    """Root mean square, mean and quantiles of residuals.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
     )
     counted = weight > 0
     errors, weight = errors[counted], weight[counted]
-    # Between two errors that part the rows in such shares, the middle.
+    # The midpoint between two residuals that split the rows at the level.
     quantiles = [
         (_quantile(errors, weight, p) - _quantile(-errors, weight, 1 - p)) / 2
         for p in LEVELS

@@ -1,4 +1,4 @@
-"""How well probabilities put the rows of one class before the others."""
+"""ROC curves, with the area under them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from clearwood._numeric import effective_number
 from clearwood.outcomes.intervals import NORMAL, Rate
 
 CLOSE = 1e-12
-"""To 0 and 1, where the interval of an area has an end that is none."""
+"""Replaces 0 and 1, where an area's interval would degenerate."""
 
 
 class Roc(NamedTuple):
-    """A curve over all thresholds, from the strictest to the laxest.
+    """ROC curve over all thresholds, from high to low.
 
     Attributes
     ----------
     false_positives, sensitivity : ndarray of shape (n_thresholds + 1,)
-        Shares of the other rows, and of those of the class, that are called positive.
+        False positive rate and true positive rate.
     area : Rate
-        Probability that a row of the class has a higher probability than one of the
-        others; ties count half.
+        Area under the curve: the probability that a row of the class has a higher
+        predicted probability than one of the others; ties count half.
     """
 
     false_positives: np.ndarray
@@ -31,14 +31,14 @@ class Roc(NamedTuple):
 
 
 def roc_of(p: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> Roc | None:
-    """The curve of some probabilities; None where the rows are all of one kind.
+    """Compute a ROC curve; None where all rows are of one class.
 
     Parameters
     ----------
     p : ndarray of shape (n_rows,)
-        Of the class, as said.
+        Predicted probability of the class.
     is_positive : ndarray of bool of shape (n_rows,)
-        Whether it is of the class.
+        Whether a row belongs to the class.
     weight : ndarray of shape (n_rows,)
 
     Examples
@@ -52,7 +52,7 @@ def roc_of(p: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> Roc | 
     p, is_positive, weight = p[counted], is_positive[counted], weight[counted]
     if is_positive.all() or not is_positive.any():
         return None
-    # Thresholds from high to low; rows with one probability turn together.
+    # Thresholds from high to low; rows of equal probability change together.
     _, place = np.unique(-p, return_inverse=True)
     found, false = (
         np.bincount(place, np.where(kind, weight, 0.0)) / weight[kind].sum()
@@ -73,7 +73,7 @@ def area_interval(
 ) -> tuple[float, float]:
     """Newcombe's 95 % interval of an area under the curve (2006, method 5).
 
-    Of areas near 1, told by few rows of a class, DeLong's is far too short.
+    For areas near 1 and few rows of a class, DeLong's interval is far too short.
 
     Examples
     --------

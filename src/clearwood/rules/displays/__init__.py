@@ -1,4 +1,4 @@
-"""Pictures of printed rules."""
+"""Charts of rule sets."""
 
 from clearwood.rules.displays.path import PathDisplay
 from clearwood.rules.displays.regions import RegionsDisplay

@@ -1,4 +1,4 @@
-"""What a fit measured on rows that it held out."""
+"""Fidelity measured on held-out rows during a fit."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 
 class HeldOutPath(NamedTuple):
-    """Fidelity of lists of at most 1, 2, ... lines on rows held out in the fit.
+    """Fidelity of lists of at most 1, 2, ... rules on rows held out in the fit.
 
     Attributes
     ----------
     fidelity : ndarray of shape (max_rules,)
     standard_error : ndarray of shape (max_rules,)
     of_mixtures : bool
-        Whether the model was asked about mixtures of these rows: what it says of the
-        rows themselves it may have learnt by heart.
+        Whether fidelity was measured on mixtures of these rows, as the model may have
+        memorized the rows themselves.
     """
 
     fidelity: np.ndarray
@@ -25,12 +25,12 @@ class HeldOutPath(NamedTuple):
 
     @property
     def rows(self) -> str:
-        """What it was measured on, in words."""
+        """Description of the rows of the measurement."""
         return f"{'mixtures of ' * self.of_mixtures}rows held out in the fit"
 
 
 def held_out_of(estimator: Any) -> HeldOutPath | None:
-    """What the fit measured on held-out rows with the settings that it chose."""
+    """Fidelity on held-out rows for the settings chosen by the fit."""
     results = getattr(estimator, "cv_results_", None)
     if not results:
         return None
@@ -41,7 +41,7 @@ def held_out_of(estimator: Any) -> HeldOutPath | None:
 
 
 def place_of(settings: dict[str, Any], results: dict[str, Any]) -> int:
-    """Where settings stand among all that were tried (``cv_results_``).
+    """Position of given settings among all that were tried (``cv_results_``).
 
     Examples
     --------

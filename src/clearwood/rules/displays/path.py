@@ -1,4 +1,4 @@
-"""Fidelity and error against the number of lines."""
+"""Fidelity and error against the number of rules."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from clearwood.rules.displays.held_out import HeldOutPath, held_out_of
 
 @dataclass(eq=False, repr=False)
 class PathDisplay(Display):
-    """Fidelity, error and literals against the number of lines.
+    """Fidelity, error and literals against the number of rules.
 
-    Make one with :meth:`from_estimator`.
+    Construct with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class PathDisplay(Display):
         One per rule set of the path, shortest first.
     task : {"classification", "regression"}
     chosen : int
-        Lines of the rule set that was chosen.
+        Number of rules of the rule set that was chosen.
     held_out : HeldOutPath or None, default=None
         Drawn as a band of one standard error to both sides.
     model_error : float, default=NaN
@@ -77,7 +77,7 @@ class PathDisplay(Display):
         y : array-like of shape (n_samples,), optional
             True labels or values of these rows, for the error.
         teacher : model, path or array-like of shape (n_samples,), optional
-            The model that the rules speak for, or what it says of these rows; by
+            The model that the rules approximate, or its predictions for these rows; by
             default the estimator's ensemble.
 
         Returns
@@ -109,7 +109,7 @@ class PathDisplay(Display):
         )
 
     def chart(self) -> Chart:
-        """Fidelity, error where it is known, and literals."""
+        """Fidelity, error if known, and literals."""
         outcome = OUTCOMES[self.task]
         shown = outcome.figure if outcome.is_share else None
         fidelity = [
@@ -143,7 +143,7 @@ class PathDisplay(Display):
         return not math.isnan(self.scores[0].error)
 
     def _line(self, name: str, style: str, label: str = "") -> list[Points]:
-        """A measure of all sizes, and a large dot where one was chosen."""
+        """One measure for all sizes, with a large dot at the chosen one."""
         x = [score.n_rules for score in self.scores]
         y = [getattr(score, name) for score in self.scores]
         if math.isnan(y[0]):
@@ -155,7 +155,7 @@ class PathDisplay(Display):
         ]
 
     def _held_out(self) -> list[Mark]:
-        """What the fit measured, with one standard error to both sides."""
+        """Held-out fidelity, with one standard error to both sides."""
         if self.held_out is None:
             return []
         middle, error = self.held_out.fidelity, self.held_out.standard_error
@@ -171,10 +171,10 @@ class PathDisplay(Display):
 
     @property
     def error_ax_(self) -> Any:
-        """Axes that show the error, where the truth was given."""
+        """Axes of the error, if the truth was given."""
         return self.parts_[1] if self._has_error else None
 
     @property
     def literals_ax_(self) -> Any:
-        """Axes that show the literals."""
+        """Axes of the literals."""
         return self.parts_[-1]

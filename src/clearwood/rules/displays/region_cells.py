@@ -1,4 +1,4 @@
-"""Rules seen along two features: boxes, and what the ensemble says around them."""
+"""Regions of rules and predictions of the ensemble over two features."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clearwood.exceptions import InputError
 from clearwood.rules import Interval, Rule, RuleSet
 
 GRID = 150
-"""Points per axis at which the ensemble is asked."""
+"""Grid points per axis for predictions of the ensemble."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rule's region over two features.
+    """Projection of a rule's region onto two features.
 
     Attributes
     ----------
@@ -26,12 +26,12 @@ class Box:
     low, high : tuple of float
         Bounds on both features; infinite where there is none.
     prediction : float, or a class label
-        What the rule says.
+        Prediction of the rule.
     further : bool
-        Whether the rule asks other features too, so that the box is only the
-        shadow of its region.
+        Whether the rule uses further features, so that the box is only a projection of
+        its region.
     says : str
-        The same in words.
+        The prediction in words.
     """
 
     number: int
@@ -68,7 +68,7 @@ def two_features(rules: RuleSet, features: Sequence[Any]) -> list[int]:
 
 
 def most_asked(rules: RuleSet) -> list[int]:
-    """The two numeric features that most rules ask, in their own order."""
+    """The two numeric features that most rules use, in their original order."""
     numeric = [d for d, c in enumerate(rules.features.categories) if c is None]
     if len(numeric) < 2:
         raise InputError(
@@ -80,7 +80,7 @@ def most_asked(rules: RuleSet) -> list[int]:
 
 
 def box_of(rule: Rule, number: int, pair: list[int], says: str = "") -> Box | None:
-    """The box of a rule, or None where it asks neither feature."""
+    """Box of a rule, or None if it uses neither feature."""
     asked = {c.feature: c for c in rule.conditions if isinstance(c, Interval)}
     here = [asked.get(d, Interval(d)) for d in pair]
     if not any(d in asked for d in pair):
@@ -99,7 +99,7 @@ def box_of(rule: Rule, number: int, pair: list[int], says: str = "") -> Box | No
 def cell_edges(
     boxes: Sequence[Box], bounds: Sequence[tuple[float, float]]
 ) -> list[np.ndarray]:
-    """Where boxes begin and end within the bounds, along both axes."""
+    """Edges of the boxes within the bounds, along both axes."""
     edges = []
     for k, (low, high) in enumerate(bounds):
         every = [low, high, *(box.low[k] for box in boxes)]
@@ -109,7 +109,7 @@ def cell_edges(
 
 
 def held_cells(box: Box, edges: Sequence[np.ndarray]) -> np.ndarray:
-    """Which cells lie in a box, of shape (along second, along first)."""
+    """Mask of the cells inside a box, of shape (along second, along first)."""
     first, second = (
         (low < middle) & (middle <= high)
         for low, high, part in zip(box.low, box.high, edges)
@@ -119,7 +119,7 @@ def held_cells(box: Box, edges: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def taken_cells(boxes: Sequence[Box], edges: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """For each box, the cells that an earlier one takes whole."""
+    """For each box, the cells that an earlier box covers entirely."""
     taken = np.zeros((len(edges[1]) - 1, len(edges[0]) - 1), dtype=bool)
     before = []
     for box in boxes:
@@ -132,7 +132,7 @@ def taken_cells(boxes: Sequence[Box], edges: Sequence[np.ndarray]) -> list[np.nd
 def decided_cells(
     rules: RuleSet, pair: list[int], bounds: Sequence[tuple[float, float]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which rule decides where, as far as the two features alone tell.
+    """The rule that predicts each cell, where the two features determine it.
 
     Parameters
     ----------
@@ -141,14 +141,14 @@ def decided_cells(
     pair : list of int
         Positions of the two features.
     bounds : sequence of (low, high)
-        What is shown of both.
+        Range of both features in the chart.
 
     Returns
     -------
     first, second : ndarray
         Edges of cells along both axes.
     number : ndarray of int of shape (len(second) - 1, len(first) - 1)
-        The rule as printed; 0 where that depends on other features.
+        The rule as printed; 0 where it depends on other features.
     """
     boxes = [box_of(rule, n, pair) for n, rule in enumerate(rules, start=1)]
     edges = cell_edges([box for box in boxes if box is not None], bounds)
@@ -156,7 +156,7 @@ def decided_cells(
     free = np.ones(number.shape, dtype=bool)
     for n, (rule, box) in enumerate(zip(rules, boxes), start=1):
         held = free if box is None else free & held_cells(box, edges)
-        # A rule on other features may take rows anywhere; `otherwise` takes the rest.
+        # A rule on other features may hold anywhere; the default rule covers the rest.
         if not rule.conditions or (box is not None and not box.further):
             number[held] = n
         free = free & ~held
@@ -166,13 +166,13 @@ def decided_cells(
 def said_on_grid(
     ensemble: Any, pair: list[int], points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """What the ensemble says on a grid, where only these two features matter."""
+    """Predictions of the ensemble on a grid, if it uses these two features only."""
     if ensemble is None or any(c is not None for c in ensemble.features.categories):
         return None
     if not set(ensemble.feature[ensemble.feature >= 0].tolist()) <= set(pair):
         return None
     first, second = (np.linspace(*limits(column), GRID) for column in points.T)
-    # The other features are never asked, so any number will do.
+    # The other features are not used, so any value will do.
     rows = np.zeros((GRID * GRID, ensemble.n_features))
     rows[:, pair[0]] = np.tile(first, GRID)
     rows[:, pair[1]] = np.repeat(second, GRID)

@@ -1,4 +1,4 @@
-"""Printed rules as boxes over two features."""
+"""Rules as boxes over two features."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ LABEL = 19
 """Width of a rule's number, in points."""
 
 VERBS: dict[type[RuleSet], tuple[str, str]] = {RuleSum: ("adds ", "raises ")}
-"""What rules do that do not predict: in general, and with more than two classes."""
+"""Contributions of rules that do not predict: in general, and for many classes."""
 
 
 @dataclass(eq=False, repr=False)
 class RegionsDisplay(Display):
-    """Printed rules as boxes over two features.
+    """Regions of rules over two features.
 
-    Make one with :meth:`from_estimator`. In a list the first rule that fits decides:
-    its outline is bold, and where it takes rows of later ones, theirs is thin. A dashed
-    box is the shadow of a rule that asks other features too. The ground shows what
-    the ensemble says where it reads no others, or else what the rules say, as far as
-    that depends on the two features alone.
+    Construct with :meth:`from_estimator`. In a list the first rule that holds predicts:
+    its outline is bold, and thin for later rules where it covers them. A dashed box is
+    the projection of a rule that uses further features. The background shows the
+    predictions of the ensemble if it uses no others, or else those of the rules where
+    the two features alone determine them.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, 2)
         Values of both features.
     said : ndarray of shape (n_samples,)
-        Label or value by which the points are coloured.
+        Label or value that colours the points.
     boxes : sequence of Box
         Rules with conditions on these features, in printed order.
     names : tuple of str
         Names of the two features.
     target : str
-        Name of what is predicted.
+        Name of the target.
     classes : tuple, default=()
         Class labels; empty for regression.
     background : tuple of ndarray or None, default=None
-        Values along both axes and what the teacher says on their grid, of shape
+        Coordinates along both axes and the model's predictions on their grid, of shape
         (len(second), len(first)).
     decided : tuple of ndarray or None, default=None
-        Edges of cells along both axes and what the rules say in them, a masked array
-        of shape (len(second) - 1, len(first) - 1).
+        Edges of cells along both axes and predictions of the rules in them, a masked
+        array of shape (len(second) - 1, len(first) - 1).
     kind : type, default=RuleList
-        RuleList, RuleSum or RuleAverage. Only in a list does a rule take rows of
+        RuleList, RuleSum or RuleAverage. Only in a list does a rule cover rows of
         another.
 
     Attributes
@@ -110,21 +110,21 @@ class RegionsDisplay(Display):
         *,
         features: Sequence[Any] | None = None,
     ) -> RegionsDisplay:
-        """Boxes of a fitted estimator's rules over the data.
+        """Draw the rules of a fitted estimator over the data.
 
         Parameters
         ----------
         estimator : fitted estimator with ``rules_``, or RuleSet
-            Its printed rules are drawn. Where its ensemble reads no features but
-            these two, what it says fills the background.
+            Its printed rules are drawn. If its ensemble uses no features but these two,
+            its predictions fill the background.
         X : array-like or frame of shape (n_samples, n_features)
             Rows to show as points.
         y : array-like of shape (n_samples,), optional
-            Colours of the points; by default what the ensemble (or the rules,
-            where there is no ensemble) say of them.
+            Colours of the points; by default predictions of the ensemble (or of the
+            rules if there is no ensemble).
         features : sequence of two int or str, optional
-            Positions or names of two numeric features; by default those that most
-            rules ask.
+            Positions or names of two numeric features; by default those that most rules
+            use.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class RegionsDisplay(Display):
         return [ax]
 
     def _shown(self) -> np.ndarray:
-        # Evenly thinned: more points would hide one another, and no seed is needed.
+        # Evenly thinned: more points would overlap, and no seed is needed.
         n = len(self.points)
         return np.unique(np.linspace(0, n - 1, min(n, SHOWN_POINTS)).astype(int))
 
@@ -195,7 +195,7 @@ class RegionsDisplay(Display):
         rows = self._shown()
         for k, label in enumerate(self.classes):
             own = rows[self.said[rows] == label]
-            # Where a colour comes a second time, the marker is another one.
+            # Where a colour is repeated, the marker differs.
             marker = MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
             ax.scatter(
                 *self.points[own].T, s=14, color=colours[k], alpha=0.6, marker=marker,
@@ -219,8 +219,8 @@ class RegionsDisplay(Display):
             *self.points[rows].T, s=16, c=self.said[rows], **scale,
             edgecolors="white", linewidths=0.3, zorder=1,
         )  # fmt: skip
-        # Below the picture: the legend of the boxes stands beside it. A layout engine
-        # leaves room for the label between them, others do not.
+        # Below the chart: the legend of the boxes is beside it. A layout engine leaves
+        # room for the label between them, others do not.
         pad = 0.16 if ax.figure.get_layout_engine() is None else 0.02
         bar = ax.figure.colorbar(
             drawn, ax=ax, location="bottom", shrink=0.7, aspect=40, pad=pad
@@ -229,7 +229,7 @@ class RegionsDisplay(Display):
         bar.outline.set_visible(False)
 
     def _ground(self) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
-        """Places along both axes and what is said there: ensemble, or rules."""
+        """Coordinates along both axes, and predictions of the ensemble or the rules."""
         if self.background is None:
             return self.decided
         first, second, said = self.background
@@ -250,7 +250,7 @@ class RegionsDisplay(Display):
                 corner = _label_corner((low[0], high[1]), edges, free, bounds)
                 bold = _outline(low, high, edges, free)
                 places.append((box, low, high, bold, corner, corners(corner)))
-        # The first rule that fits decides, so it lies on top.
+        # The first rule that holds predicts, so it is drawn on top.
         for order, place in enumerate(reversed(places)):
             self._draw_box(ax, *place, order=order)
         for box in self.boxes:
@@ -267,7 +267,7 @@ class RegionsDisplay(Display):
         shift: int,
         order: int,
     ) -> None:
-        """A thin outline, a bold one where the rule decides, and its number."""
+        """A thin outline, a bold one where the rule predicts, and its number."""
         from matplotlib.collections import LineCollection
         from matplotlib.patches import Rectangle
 
@@ -300,7 +300,7 @@ class RegionsDisplay(Display):
         return "black"
 
     def _describe(self, ax: Any, box: Box) -> None:
-        """One line of the legend."""
+        """Entry of the legend."""
         text = f"{box.number}: {box.says}{' (asks more)' * box.further}"
         ax.plot(
             [], [], color=self._ink(box), linewidth=1.8,
@@ -311,7 +311,7 @@ class RegionsDisplay(Display):
 def _said_in_cells(
     rules: RuleSet, pair: list[int], points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ma.MaskedArray] | None:
-    """What the rules of a list say where only the two features matter."""
+    """Predictions of a list, where the two features alone determine them."""
     if not isinstance(rules, RuleList):
         return None
     bounds = [limits(column) for column in points.T]
@@ -322,7 +322,7 @@ def _said_in_cells(
 def _outline(
     low: list[float], high: list[float], edges: list[np.ndarray], free: np.ndarray
 ) -> list[list[tuple[float, float]]]:
-    """Pieces of a box's sides beside which it has rows left to decide."""
+    """Segments of a box's sides next to cells that it predicts."""
     first, second = edges
     i, j = np.searchsorted(first, [low[0], high[0]]).tolist()
     k, m = np.searchsorted(second, [low[1], high[1]]).tolist()
@@ -344,12 +344,12 @@ def _label_corner(
     free: np.ndarray,
     bounds: list[tuple[float, float]],
 ) -> tuple[float, float]:
-    """Upper left of a box; of the largest cell left to it where that is taken."""
+    """Upper left corner of a box; if covered, of the largest cell it predicts."""
     column = np.searchsorted(edges[0], corner[0])
     row = np.searchsorted(edges[1], corner[1]) - 1
     if free[row, column] or not free.any():
         return corner
-    # As shares of what is shown: the axes need not have equal units.
+    # As shares of the visible range: the axes need not have equal units.
     width, height = (np.diff(e) / (high - low) for e, (low, high) in zip(edges, bounds))
     area = np.where(free, height[:, None] * width, 0.0)
     row, column = np.unravel_index(area.argmax(), area.shape)
@@ -357,12 +357,12 @@ def _label_corner(
 
 
 def _short_lines(text: str, width: int = 30) -> str:
-    """Text that needs little room beside a picture."""
+    """Text wrapped and shortened to fit beside a chart."""
     return plain(*wrapped([printable(text)], width, len))
 
 
 class _Corners:
-    """Counts the labels that are already at a corner, so that none hides another."""
+    """Counter of labels per corner, so that none hides another."""
 
     def __init__(self, bounds: list[tuple[float, float]]) -> None:
         self.low = np.array([low for low, _ in bounds])

@@ -1,1 +1,1 @@
-"""Trees, and lists as chains of questions, drawn."""
+"""Diagrams of trees, and of lists as chains of splits."""

@@ -1,4 +1,4 @@
-"""A tree as a picture of nodes and lines."""
+"""Tree diagram of nodes and links."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from clearwood.rules.drawn.layout import (
 from clearwood.rules.drawn.nodes import DrawnTree, draw_tree
 
 SMALLEST = 0.8
-"""How far a picture shrinks with its room: letters of 13 pixels to 10, no further."""
+"""Scale limit for small figures: text shrinks from 13 pixels to 10, no further."""
 LETTERS = 13.0
 PALE, WAY = "#C9D0DA", "#1C2430"
 
 
 @dataclass(eq=False, repr=False)
 class TreeDisplay(Display):
-    """A tree, or a list read as a chain of questions, as nodes and lines.
+    """Tree, or rule list as a chain of splits, as a diagram.
 
-    Rows go up where what stands beside a node holds, and down where it does not. Lines
-    are the thicker the more rows take them. Beside each question stands the feature in
-    the rows that come there, in the colours of their classes (of values: their number,
-    and dots for the means), and a line at the cut; beside each leaf what it says.
+    Rows that satisfy the condition beside a node go up, others down. The width of a
+    link increases with its rows. Beside each split is a histogram of the feature in the
+    node's rows, coloured by class (in regression: counts, with dots for means), with a
+    line at the threshold; beside each leaf its prediction.
 
-    Make one with :meth:`from_estimator`.
+    Construct with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class TreeDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any = None, y: Any = None, *, row: Any = None
     ) -> TreeDisplay:
-        """Of a fitted estimator with a tree or with an ordered list of rules.
+        """Diagram of a fitted estimator with a tree or an ordered rule list.
 
         Parameters
         ----------
@@ -77,11 +77,11 @@ class TreeDisplay(Display):
             Such as DistilledTreeClassifier, ProjectedTreeRegressor or
             RuleListClassifier.
         X : array-like or frame of shape (n_samples, n_features), optional
-            Rows whose features are shown where they are cut, and which are counted.
+            Rows for the histograms of features and the counts of nodes.
         y : array-like of shape (n_samples,), optional
-            Their classes or values; by default what the tree says of them.
+            Their classes or values; by default the predictions of the tree.
         row : array-like or frame of shape (1, n_features), optional
-            A row whose way through the tree is shown dark.
+            A row whose path through the tree is highlighted.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class TreeDisplay(Display):
         return cls(draw_tree(estimator, X, y, row=row))
 
     def chart(self) -> Chart:
-        """Lines below nodes, and what stands beside each."""
+        """Links behind nodes, and what is drawn beside each node."""
         tree, place = self.tree, lay_out(self.tree)
         marks = [mark for node in place.nodes for mark in _link(node)]
         marks.append(TextLine(place.width - EDGE, 6, "rows", "answer", "end", 10.0))
@@ -115,12 +115,12 @@ class TreeDisplay(Display):
 
 
 def ink(k: int) -> str:
-    """The style of a class."""
+    """Style of a class."""
     return f"c{k % len(COLOURS)}"
 
 
 def _link(placed: PlacedNode) -> list[Mark]:
-    """Down or up from the node above, then over."""
+    """Link from the parent: vertical, then horizontal."""
     if placed.link is None:
         return []
     (x, y), dark = placed.link, placed.node.on_way
@@ -132,7 +132,7 @@ def _link(placed: PlacedNode) -> list[Mark]:
 
 
 def _parts(placed: PlacedNode, place: Drawing, faded: bool) -> list[Mark]:
-    """A square with what it asks, or a dot with what it says; and the rows."""
+    """A square with the split, or a dot with the prediction; and number of rows."""
     node, x, y = placed.node, placed.x, placed.y
     parts = [mark for strip in placed.strips for mark in _strip(strip, place, faded)]
     if node.rule is None:
@@ -155,7 +155,7 @@ def _parts(placed: PlacedNode, place: Drawing, faded: bool) -> list[Mark]:
 
 
 def _strip(strip: PlacedStrip, place: Drawing, faded: bool) -> list[Mark]:
-    """The feature in the rows that come there, the cut, and the condition."""
+    """Histogram of the feature in the node's rows, threshold and condition."""
     marks: list[Mark] = []
     for k in sorted({k for k, *_ in strip.rects}):
         bars = [box(*rect) for c, *rect in strip.rects if c == k]
@@ -172,7 +172,7 @@ def _strip(strip: PlacedStrip, place: Drawing, faded: bool) -> list[Mark]:
 
 
 def _lines(lines: list[str], x: float, middle: float, look: str) -> list[Mark]:
-    """Lines of text about a height."""
+    """Lines of text, centred vertically."""
     first = middle - LINE * (len(lines) - 1) / 2
     return [
         TextLine(x, first + LINE * k, line, look, "start", LETTERS)

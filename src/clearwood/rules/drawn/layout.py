@@ -1,4 +1,4 @@
-"""Where the parts of the picture of a tree stand, on the page and in a figure alike.
+"""Layout of tree diagrams, for pages and figures.
 
 Units are pixels of the page, from the upper left corner.
 """
@@ -11,30 +11,30 @@ from clearwood.rules.drawn.nodes import DrawnNode, DrawnTree
 from clearwood.rules.drawn.strips import Bar
 
 WIDTH, NARROWEST, LEFT, EDGE = 720.0, 360.0, 24.0, 10.0
-"""Most and least width, and what is free to the left and to the right."""
+"""Maximum and minimum width, and left and right margin."""
 STRIP, STRIP_HEIGHT = 112.0, 22.0
-"""Of the histogram of a feature."""
+"""Height of the histogram of a feature."""
 
 LETTER, LINE = 7.2, 16.0
-"""Width of a letter and height of a line of text, about."""
+"""Approximate width of a letter and height of a line of text."""
 
 GAP = 9.0
 SHARES = 84.0
 """Width of the bar of probabilities, or of the axis of values, beside a leaf."""
 
 ROWS = 64.0
-"""Room for the number of rows at the right."""
+"""Width of the column of numbers of rows."""
 
 STEPS = (26.0, 130.0)
-"""Widest step from a node to those below it, and most room for all of them: long
-chains would else be wider than a phone."""
+"""Largest step between a node and its children, and maximum width of all steps, so that
+long chains fit a mobile screen."""
 
 THIN, THICK = 1.2, 9.0
-"""Of the lines that no row takes, and that all take."""
+"""Width of links that no row, and that all rows, take."""
 
 
 class PlacedStrip(NamedTuple):
-    """A histogram and the words of the condition that cuts its feature."""
+    """Histogram, with the text of the condition on its feature."""
 
     x: float
     y: float
@@ -46,7 +46,7 @@ class PlacedStrip(NamedTuple):
 
 
 class PlacedNode(NamedTuple):
-    """A node and where it stands; ``link`` is the line that leads to it."""
+    """Node with its position; ``link`` is the line from its parent."""
 
     node: DrawnNode
     x: float
@@ -62,7 +62,7 @@ class PlacedNode(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """All nodes, and how large the picture is."""
+    """All nodes, and the size of the diagram."""
 
     tree: DrawnTree
     nodes: list[PlacedNode]
@@ -71,7 +71,7 @@ class Drawing(NamedTuple):
 
 
 def lay_out(tree: DrawnTree) -> Drawing:
-    """Places for all nodes, each on lines of its own.
+    """Compute positions of all nodes, each on lines of its own.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def lay_out(tree: DrawnTree) -> Drawing:
 def _body(
     node: DrawnNode, x: float, y: float, tree: DrawnTree
 ) -> tuple[list[PlacedStrip], list[str], float]:
-    """What stands beside a node, and how much height it takes."""
+    """Histograms and text beside a node, and their height."""
     if node.rule is not None:
         text = f"{node.first + 1}. then {tree.says(node.rule)}"
         lines = _lines(text, WIDTH - ROWS - x - 2 * GAP - SHARES)
@@ -147,7 +147,7 @@ def _body(
 
 
 def _lines(text: str, room: float) -> list[str]:
-    """One line, cut where it is too long: the node's words have all of it."""
+    """One line, truncated if too long: the node's text has all of it."""
     most = max(int(room / LETTER), 12)
     return [text if len(text) <= most else text[: most - 1] + "…"]
 
@@ -156,7 +156,7 @@ def _rects(
     bars: tuple[Bar, ...], x: float, bottom: float
 ) -> list[tuple[int, float, float, float, float]]:
     """Class, and left, top, width and height of its part of each bar."""
-    # Rows may be of classes that the tree does not know.
+    # Rows may be of classes that are not among the tree's.
     unit = STRIP_HEIGHT / max(1.0, *(sum(bar.rows) for bar in bars))
     rects = []
     for bar in bars:
@@ -172,7 +172,7 @@ def _rects(
 def _dots(
     bars: tuple[Bar, ...], x: float, bottom: float, tree: DrawnTree
 ) -> list[tuple[float, float]]:
-    """The mean of each bar, between the smallest and the largest value said."""
+    """Mean of each bar, scaled to the range of predicted values."""
     return [
         (
             x + 0.5 * STRIP * (bar.left + bar.right),
@@ -184,7 +184,7 @@ def _dots(
 
 
 def value_share(value: float, tree: DrawnTree) -> float:
-    """Where a value stands between the smallest and the largest that are said."""
+    """Position of a value in the range of predicted values, from 0 to 1."""
     low, high = tree.ends
     if not low < high:
         return 0.5
@@ -194,7 +194,7 @@ def value_share(value: float, tree: DrawnTree) -> float:
 def _shares(
     node: DrawnNode, x: float, tree: DrawnTree
 ) -> tuple[list[tuple[int, float, float]], float | None]:
-    """Class, left and width of each probability; or where the value stands."""
+    """Class, left and width of each probability; or position of the value."""
     if node.rule is None:
         return [], None
     if not tree.classes:

@@ -1,8 +1,8 @@
-"""What is drawn of a tree: its nodes in the order in which they stand.
+"""Nodes of a tree diagram, from top to bottom.
 
-Every node has a line of its own, between those of the side that satisfies its question
-and those of the other. So the way from each to the right end of the picture is free:
-there the question and the feature that it cuts have room, however many nodes there are.
+Every node has a line of its own, between those of the child that satisfies its
+condition and those of the other. The space to the right of each is therefore free for
+the condition and the histogram of its feature, whatever the number of nodes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
 
 MOST_LEAVES = 100
-"""Of a tree that is drawn."""
+"""Maximum number of nodes in a diagram."""
 
 
 class Fork(NamedTuple):
-    """A node that asks: whether all of some conditions hold."""
+    """Inner node: whether all of some conditions hold."""
 
     conditions: tuple[Condition, ...]
     against: str
@@ -38,35 +38,35 @@ class Fork(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One condition in words, and the feature that it cuts, where rows are known."""
+    """One condition in words, with the histogram of its feature if rows are known."""
 
     text: str
     strip: Strip | None
 
 
 class DrawnNode(NamedTuple):
-    """One node, and what stands beside it.
+    """Node, with its text and statistics.
 
     Attributes
     ----------
     depth : int
-        Number of questions above it.
+        Number of splits above it.
     answer : str
-        What the rows that come here answered above, in words; empty at the root.
+        The condition at the parent that its rows satisfy, in words; empty at the root.
     asked : tuple of Asked
-        What must hold to go up; empty where nothing is asked.
+        Conditions to go up; empty for a leaf.
     against : str
-        What holds for the rows that go down.
+        Condition of the rows that go down, in words.
     children : tuple of int
-        Positions of the nodes above and below to which rows go; empty at the end.
+        Positions of the upper and the lower child; empty for a leaf.
     first, last : int
-        The leaves that rows come to from here, counted from 0.
+        Range of the leaves below it, counted from 0.
     rule : Rule or None
-        What is said, where nothing is asked.
+        Prediction of a leaf.
     rows : float
-        Number of rows that come here; NaN where unknown.
+        Number of rows of the node; NaN where unknown.
     on_way : bool
-        Whether the row comes here whose way is shown.
+        Whether the node is on the highlighted path.
     """
 
     depth: int
@@ -83,21 +83,21 @@ class DrawnNode(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnTree:
-    """All nodes of a tree, from the top of the picture to its bottom.
+    """All nodes of a tree, from the top of the diagram to the bottom.
 
     Attributes
     ----------
     nodes : tuple of DrawnNode
     root : int
-        Position of the node where every row begins.
+        Position of the root.
     classes : tuple
-        Class labels; empty where values are said.
+        Class labels; empty in regression.
     target : str
-        What is said.
+        Name of the target.
     ends : (float, float)
-        Smallest and largest value that is said; 0 and 1 where classes are.
+        Smallest and largest predicted value; 0 and 1 in classification.
     has_way : bool
-        Whether the way of a row is shown.
+        Whether the path of a row is highlighted.
     """
 
     nodes: tuple[DrawnNode, ...]
@@ -113,12 +113,12 @@ class DrawnTree:
         return self.nodes[self.root].rows
 
     def says(self, rule: Rule) -> str:
-        """What a leaf says, and of a class how probable it is."""
+        """Prediction of a leaf in words, with the probability of a class."""
         said, p = prediction_text(rule.prediction), said_probability(rule, self.classes)
         return said if p is None else f"{said} ({share_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
-        """A node in one sentence, for those who do not see the picture."""
+        """Node in one sentence, as a text alternative to the diagram."""
         parts = [f"if {node.answer}"] if node.answer else []
         if node.rule is not None:
             leaves = [one.rule for one in self.nodes if one.rule is not None]
@@ -137,7 +137,7 @@ class DrawnTree:
 
 
 def tree_of(result: Any) -> Tree | RuleList | None:
-    """What can be drawn of a result: its tree, else its list; None of other rules."""
+    """The tree of a result, else its list; None for other rules."""
     tree = getattr(result, "tree_", result)
     if isinstance(tree, Tree):
         return tree if tree.n_leaves <= MOST_LEAVES else None
@@ -148,17 +148,17 @@ def tree_of(result: Any) -> Tree | RuleList | None:
 
 
 def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> Any:
-    """Give every node of a tree, or list, its place and its words.
+    """Compute the nodes of a tree or list, with text and statistics.
 
     Parameters
     ----------
     result : fitted estimator, Tree or RuleList
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows whose features are shown where they are cut, and which are counted.
+        Rows for the histograms of features and the counts of nodes.
     y : array-like of shape (n_samples,), optional
-        Their classes or values; by default what the tree says.
+        Their classes or values; by default the predictions of the tree.
     row : array-like or frame of shape (1, n_features), optional
-        The row whose way is shown.
+        The row whose path is highlighted.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def _fork_of_tree(node: Question | Rule, features: FeatureSpace) -> Fork | Rule:
 
 
 def _fork_of_list(rules: RuleList) -> Fork | Rule:
-    """A chain: each rule asks, and the next does where it does not hold."""
+    """Chain of splits: each rule's conditions lead to its leaf or the next rule."""
     below: Fork | Rule = rules.otherwise
     for rule in reversed(rules.rules):
         below = Fork(rule.conditions, "otherwise", rule, below)
@@ -226,7 +226,7 @@ def _fork_of_list(rules: RuleList) -> Fork | Rule:
 
 @dataclass
 class _Maker:
-    """Nodes as they are made, from the top of the picture to its bottom."""
+    """Builder of nodes, from the top of the diagram to the bottom."""
 
     rules: RuleList
     decided: np.ndarray | None
@@ -239,7 +239,7 @@ class _Maker:
         self.n_leaves = 0
 
     def add(self, node: Fork | Rule, depth: int, answer: str) -> int:
-        """A node and all below it; its position."""
+        """Add a node and all below it; returns its position."""
         first = self.n_leaves
         features, children = self.rules.features, tuple[int, ...]()
         if isinstance(node, Fork):

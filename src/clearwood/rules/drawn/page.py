@@ -1,4 +1,4 @@
-"""A tree as a drawing for pages, and as a list in words."""
+"""Tree diagrams for pages, and as nested lists of text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearwood.rules.drawn.nodes import DrawnTree
 
 
 def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
-    """What the template ``rules/drawn/tree.html`` shows, as plain data."""
+    """Data of the template ``rules/drawn/tree.html``."""
     chart = TreeDisplay(tree).chart()
     return {
         "svg": svg(chart, "drawn", "The same in words stands below."),
@@ -25,7 +25,7 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
 
 
 def _outline(tree: DrawnTree, position: int) -> dict[str, Any]:
-    """A node in words, and those below it."""
+    """Text of a node, and of those below it."""
     node = tree.nodes[position]
     below = [_outline(tree, child) for child in node.children]
     return {"words": tree.words(node), "below": below}

@@ -1,4 +1,4 @@
-"""A feature in the rows that come to a question, and where it is cut."""
+"""Histograms of a feature in the rows of a node, with the thresholds."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.conditions import Condition, Interval
 
 N_BARS = 16
-"""Bars of one width from the smallest to the largest number, about."""
+"""Approximate number of bars of equal width from smallest to largest value."""
 
 OUTLYING = 0.01
-"""Share of the rows beyond both ends of the axis, counted in its outermost bars."""
+"""Share of rows beyond both ends of the axis, counted in the outermost bars."""
 
 
 class Bar(NamedTuple):
-    """Some rows that stand together.
+    """Bar of a histogram.
 
     Attributes
     ----------
     left, right : float
-        Where the bar stands on the axis, from 0 to 1.
+        Ends of the bar on the axis, from 0 to 1.
     rows : tuple of float
-        Number of rows of each class; a single one where they have values.
+        Number of rows of each class; a single one in regression.
     mean : float
         Mean value of the rows; NaN where there is none.
     """
@@ -40,16 +40,16 @@ class Bar(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """A histogram of one feature.
+    """Histogram of one feature.
 
     Attributes
     ----------
     bars : tuple of Bar
     cuts : tuple of float
-        Where on the axis a condition begins or ends. Categories that satisfy it stand
-        before the cut.
+        Positions on the axis where a condition begins or ends. Categories that satisfy
+        it come before the cut.
     ends : tuple of str
-        What stands at both ends of the axis.
+        Labels of both ends of the axis.
     """
 
     bars: tuple[Bar, ...]
@@ -64,7 +64,7 @@ def make_strip(
     n_classes: int,
     features: FeatureSpace,
 ) -> Strip | None:
-    """The feature that a condition asks, in some rows.
+    """Histogram of a condition's feature in given rows.
 
     Parameters
     ----------
@@ -72,15 +72,15 @@ def make_strip(
     column : ndarray of shape (n_samples,)
         The encoded feature.
     known : ndarray of shape (n_samples,)
-        Class of each row as a position, negative where it is none; or its value.
+        Class of each row as a position, negative if it is none; or its value.
     n_classes : int
-        0 where rows have values.
+        0 in regression.
     features : FeatureSpace
 
     Returns
     -------
     Strip or None
-        None where no row has a number, or a known category.
+        None if no row has a number, or a known category.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def make_strip(
         if len(values) == 0:
             return None
         edges, cuts = _axis(condition, values)
-        # A cut belongs to the side below it.
+        # A value equal to a cut belongs to the side below it.
         bins = np.clip(np.searchsorted(edges, values) - 1, 0, len(edges) - 2)
         places = (edges - edges[0]) / (edges[-1] - edges[0])
         kind = features.info[condition.feature].kind
@@ -126,18 +126,18 @@ def make_strip(
 
 
 def _end_text(value: float, kind: str) -> str:
-    """A number at the end of an axis; of dates the day."""
+    """Label of an axis end; for dates the day."""
     is_date = kind in DATES
     return date_text(math.floor(value)) if is_date else short_text(value)
 
 
 def _axis(condition: Interval, values: np.ndarray) -> tuple[np.ndarray, list[float]]:
-    """The edges of bars of one width, of which the first cut is one; and the cuts."""
+    """Edges of bars of equal width, aligned with the first cut; and the cuts."""
     cuts = [c for c in (condition.low, condition.high) if math.isfinite(c)]
     low, high = np.quantile(values, (OUTLYING, 1 - OUTLYING))
     low, high = min(low, *cuts, high), max(high, *cuts, low)
     width = (high - low) / N_BARS
-    # Equal numbers, and those so large that none lies between them.
+    # Equal numbers, or so large that no number lies between them.
     if not (math.isfinite(width) and width > abs(high) * 1e-12):
         width = max(abs(high), 1.0) / N_BARS
     start = cuts[0] if cuts else low

@@ -1,1 +1,1 @@
-"""What some rows say about rules, as sums: of blocks of rows, wherever these are."""
+"""Statistics of rules as sums over blocks of rows, in memory or not."""

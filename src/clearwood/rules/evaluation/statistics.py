@@ -1,4 +1,4 @@
-"""What some rows say about a rule: the one record of it, and the same in words."""
+"""Statistics of a rule on a sample, with their text."""
 
 from __future__ import annotations
 
@@ -11,65 +11,63 @@ from clearwood._words.numbers import short_text
 UNKNOWN = math.nan
 
 FEW_ROWS = 3
-"""Rows of which nothing is known. The 95 % interval of the share of a class among three
-rows, even if all are of it, reaches below a half (44 %), so they cannot tell one class
-from the other; that of their mean is wider than two spreads to both sides, so it tells
-no more than a single row would. From four rows on neither is so."""
+"""Number of rows below which statistics are hardly informative. Of three rows, all of
+one class, the 95 % interval of the share of that class still reaches down to 44 %,
+below a half; that of a mean is wider than two standard deviations to both sides, no
+better than for a single row. From four rows on neither is so."""
 
 ROUNDING = 1e-9
-"""By how much, of itself, a sum of weights may miss another."""
+"""Relative tolerance of sums of weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class RuleStatistics:
-    """What some rows say about a rule; NaN, or None, where they do not.
+    """Statistics of a rule on a sample; NaN, or None, where unknown.
 
     Attributes
     ----------
     support : float
         Weight of the rows that satisfy the conditions: their number, where no weights
-        were given. All that follows is weighted too, but for ``rows`` and
-        ``rows_caught``.
+        were given. What follows is weighted too, except ``rows`` and ``rows_caught``.
     caught : float
-        Weight of those of them that no earlier rule catches.
+        Weight of those of them that no earlier rule covers: the rows predicted by it.
     agreement : float
-        How far the teacher agrees on the rule's support. Classification: share
-        of rows to which the teacher gives the same class. Regression: one minus
-        the mean squared difference from the teacher over the teacher's variance
-        in all rows (1 is perfect).
+        Agreement with the model on the rule's support. Classification: share of rows
+        for which the model predicts the same class. Regression: one minus the mean
+        squared difference from the model over the model's variance in all rows (1 is
+        perfect).
     precision : float
-        Classification: share of the support whose label is the prediction.
-        Regression: NaN. NaN too where no labels were given.
+        Classification: share of the support whose label is the prediction. Regression,
+        and without labels: NaN.
     spread : float
-        Regression: standard deviation of the target on the rows that the rule catches.
+        Regression: standard deviation of the target on the rows that the rule predicts.
         Classification: NaN.
     agreement_caught : float
-        The agreement on the rows that the rule catches.
+        The agreement on the rows that the rule predicts.
     precision_caught : float
-        The precision on the rows that the rule catches.
+        The precision on the rows that the rule predicts.
     low, high : float
-        95 % interval on the rows that the rule catches. Classification: of the share
+        95 % interval on the rows that the rule predicts. Classification: of the share
         of the predicted class (Wilson). Regression: of the mean of the target
-        (Student); NaN for one row. Of the true labels or values where they are
-        known, else of what the teacher says. Weights count by the effective number
-        of rows. What a rule says may lie outside where it learnt from synthetic rows.
-        Where ``expected`` is known, it is the interval of that on new rows. Else it
-        does not know whether the rule was searched for on these rows, and is too narrow
-        if it was.
+        (Student); NaN for one row. Based on true labels or values where known, else on
+        the model's predictions. Weights enter by the effective number of rows. The
+        prediction may lie outside if it was fitted with synthetic rows. Where
+        ``expected`` is known, it is the interval of that on new rows; otherwise it
+        ignores the search, and is too narrow if the rule was searched for on these
+        rows.
     disagreement : float
-        Classification: weight of the rows among the caught to which the teacher gives
-        another class. Regression: root of the mean squared difference from the
-        teacher on the caught rows.
+        Classification: weight of the predicted rows for which the model predicts
+        another class. Regression: root mean squared difference from the model on the
+        predicted rows.
     rows, rows_caught : float
-        Numbers of the rows of which ``support`` and ``caught`` are the weight; the same
-        where nothing else is said.
+        Numbers of the rows of which ``support`` and ``caught`` are the weight; equal to
+        these by default.
     expected : float
-        What is to be expected on new rows that the rule decides: the share of its
-        class, or the mean of the target, as rules told that were judged on rows that
-        took no part in their search. NaN where that is not known, and of figures on
-        other rows.
+        Estimate for new rows that the rule predicts: the share of its class, or the
+        mean of the target, from rules evaluated on rows held out of their search. NaN
+        where unknown, and for statistics on other rows.
     instead : a class label, or None
-        The class that the teacher gives most often where it disagrees.
+        The class that the model predicts most often where it disagrees.
 
     Examples
     --------
@@ -99,7 +97,7 @@ class RuleStatistics:
                 object.__setattr__(self, rows, weight)
 
     def _key(self) -> tuple[Any, ...]:
-        # What is not known equals itself, which NaN does not.
+        # Unknown values are equal to each other, which NaN is not.
         return tuple(None if v != v else v for v in vars(self).values())
 
     def __eq__(self, other: object) -> bool:
@@ -110,12 +108,12 @@ class RuleStatistics:
 
     @property
     def is_expected(self) -> bool:
-        """Whether it is known what to expect of new rows."""
+        """Whether an estimate for new rows is known."""
         return not math.isnan(self.expected)
 
     @property
     def rows_text(self) -> str:
-        """How many rows satisfy the rule and how many it decides; and their weight."""
+        """Numbers of rows that the rule covers and predicts, with their weight."""
         rows = count_text(self.rows) + (" row" if self.rows == 1 else " rows")
         if self.rows_caught < self.rows:
             rows = f"decides {count_text(self.rows_caught)} of {rows}"
@@ -123,7 +121,7 @@ class RuleStatistics:
 
     @property
     def weight_text(self) -> str:
-        """The weight of the rows; empty where they weigh one each."""
+        """The weight of the rows; empty if all weights are one."""
         if (self.support, self.caught) == (self.rows, self.rows_caught):
             return ""
         is_part = self.rows_caught < self.rows
@@ -131,21 +129,21 @@ class RuleStatistics:
         return f"weight {part}{short_text(self.support, 6)}"
 
     def wrong(self, prediction: Any, is_class: bool, judged: bool) -> tuple[str, str]:
-        """The first statistic that cannot be, next to the others, and what could.
+        """Find the first statistic that is impossible given the others.
 
         Parameters
         ----------
         prediction : float, or a class label
-            What the rule says.
+            Prediction of the rule.
         is_class : bool
-            Whether that is a class.
+            Whether the prediction is a class.
         judged : bool
-            Whether a rule by itself is right or wrong; in a sum it is not.
+            Whether a single rule is right or wrong; in a sum it is not.
 
         Returns
         -------
         name, expected : str
-            Both empty where nothing is wrong.
+            The statistic and its valid range; both empty if all are valid.
 
         Examples
         --------
@@ -187,21 +185,21 @@ JUDGEMENTS = (
     "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
     "expected", "spread", "disagreement", "instead",
 )  # fmt: skip
-"""Statistics of rules that are right or wrong; of classes the first 7 are shares."""
+"""Statistics of rules that predict; for classes the first 7 are shares."""
 
 
 def _is_more(part: float, whole: float) -> bool:
-    """Whether what is known is more than all; or all is not known."""
+    """Whether a known part exceeds the whole, or the whole is unknown."""
     return not math.isnan(part) and not part <= whole * (1 + ROUNDING)
 
 
 def count_text(rows: float) -> str:
-    """A number of rows; files of before may hold a weight that is no whole number."""
+    """A number of rows; old files may hold a weight that is not an integer."""
     return f"{rows:.0f}" if float(rows).is_integer() else short_text(rows, 6)
 
 
 def few_text(rows: float) -> str:
-    """A warning beside a number that rests on next to no rows; else nothing.
+    """Warning beside a statistic of very few rows; else empty.
 
     Examples
     --------

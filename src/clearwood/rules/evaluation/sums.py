@@ -1,4 +1,4 @@
-"""What a block of rows says about a rule set and each of its lines, as sums."""
+"""Sums over blocks of rows, for statistics of each rule and scores of all."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound="RuleSet")
 Known = tuple[bool, bool]
-"""Whether it is known what the model says, and what is true."""
+"""Whether predictions of the model, and true values, are known."""
 
 
 class EncodedRows(NamedTuple):
-    """A block of rows as rules read them.
+    """Block of rows, encoded for rules.
 
     Attributes
     ----------
     encoded : ndarray of shape (n_rows, n_features)
     weight : ndarray of shape (n_rows,)
     taught, truth : ndarray of shape (n_rows,) or None
-        Values, or positions in ``classes``, -1 for a class that rules do not know.
+        Values, or positions in ``classes``; -1 for a class that is not among them.
     """
 
     encoded: np.ndarray
@@ -40,7 +40,7 @@ class EncodedRows(NamedTuple):
     truth: np.ndarray | None
 
     def cut(self) -> Blocks[EncodedRows]:
-        """The same rows in blocks."""
+        """Split into blocks."""
         return Blocks(
             EncodedRows._make(p if p is None else p[i : i + BLOCK_ROWS] for p in self)
             for i in range(0, max(len(self.encoded), 1), BLOCK_ROWS)
@@ -48,40 +48,40 @@ class EncodedRows(NamedTuple):
 
     @property
     def known(self) -> Known:
-        """What is known of these rows."""
+        """Which of model and truth are known."""
         return self.taught is not None, self.truth is not None
 
 
 class BlockSums:
-    """Numbers that add up over blocks of rows, each with its like."""
+    """Sums of blocks of rows, added field by field."""
 
     def __add__(self, other: Self) -> Self:
         mine, its = vars(self), vars(other)
         return type(self)(**{name: mine[name] + its[name] for name in mine})
 
 
-# Of each line
+# Per rule
 
 
 @dataclass(frozen=True)
 class LineSums(BlockSums):
-    """Of one line: of all rows where it holds, and of those that it decides (caught).
+    """Sums of one rule, over the rows where it holds and those it predicts (caught).
 
     Attributes
     ----------
     support, caught : float
-        The weight of these rows.
+        Total weight of these rows.
     rows, rows_caught : int
-        Their number, without those of no weight.
+        Their number, without rows of weight zero.
     agrees, agrees_caught, right, right_caught : float
-        Of these rows the weight of those where the model, or the truth, says what the
-        line says; or the weighted sum of squared differences. 0 where not known.
+        Weight of those of these rows for which the model, or the truth, equals the
+        rule's prediction; or the weighted sum of squared differences. 0 if unknown.
     shown : WeightedMoments
-        Of the truth, or of what the model says, in the rows caught: of values, or of
-        whether it is the class that the line says.
+        Moments of the truth, or of the model's predictions, in the rows caught: of
+        values, or of the indicator of the predicted class.
     otherwise : ndarray of shape (n_classes + 1,)
-        Of the rows caught the weight of those where the model says another class:
-        first one that the rules do not know, then each of ``classes``.
+        Weight of the rows caught for which the model predicts another class: first one
+        that is not among the rules' classes, then each of ``classes``.
     """
 
     support: float
@@ -98,15 +98,15 @@ class LineSums(BlockSums):
     def statistics(
         self, outcome: Outcome, taught: WeightedMoments, known: Known
     ) -> RuleStatistics:
-        """What comes of the sums.
+        """Statistics computed from the sums.
 
         Parameters
         ----------
         outcome : Outcome
         taught : WeightedMoments
-            Of what the model says of all rows.
+            Moments of the model's predictions in all rows.
         known : tuple of bool
-            Neither, for a line that predicts nothing by itself.
+            Both False for a rule that is not a prediction of its own.
         """
         is_class, (has_teacher, has_truth) = outcome.is_share, known
         found: dict[str, Any] = {}
@@ -130,7 +130,7 @@ class LineSums(BlockSums):
                 found["disagreement"] = math.sqrt(self.agrees_caught / self.caught)
             else:
                 found["disagreement"] = float(self.otherwise.sum())
-                # Labels of a teacher that the rules do not know are the first.
+                # The first holds labels of the model that are not among the rules'.
                 largest = int(self.otherwise[1:].argmax())
                 if self.otherwise[largest + 1] > 0:
                     found["instead"] = outcome.classes[largest]
@@ -144,7 +144,7 @@ class LineSums(BlockSums):
 
 
 def described(rule_set: Kind, rows: EncodedRows) -> Kind:
-    """The same rules with what some rows say about each."""
+    """Copy of the rules with the statistics of a block of rows."""
     taught, *lines = rows.cut().map_sum(sums_of_lines, rule_set)
     return with_sums(rule_set, lines, taught, rows.known)
 
@@ -155,13 +155,13 @@ def with_sums(
     taught: WeightedMoments,
     known: Known,
 ) -> Kind:
-    """The same rules with the statistics that come of sums over rows.
+    """Copy of the rules with statistics computed from sums over rows.
 
     Parameters
     ----------
     rule_set : RuleSet
     lines, taught, known
-        As in :meth:`LineSums.statistics`, of every line.
+        As in :meth:`LineSums.statistics`, for every rule.
     """
     known = known if rule_set.lines_predict else (False, False)
     found = (line.statistics(rule_set.outcome, taught, known) for line in lines)
@@ -170,10 +170,10 @@ def with_sums(
 
 
 def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
-    """Moments of what is taught in one block, and then what it says of each line."""
+    """Moments of the model's predictions in a block, then the sums of each rule."""
     matches = rule_set.matches_encoded(rows.encoded)
     caught = rule_set.takes_part(rows.encoded)
-    # The last line has no conditions of its own.
+    # The default rule has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
     said = rule_set.outcome.codes(rule_set.predictions)
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
@@ -181,7 +181,7 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
 
 
 def _taught(rows: EncodedRows, weight: np.ndarray) -> WeightedMoments:
-    """Moments of what the model says; of classes nobody asks for them."""
+    """Moments of the model's predictions; not needed for classes."""
     if rows.taught is None:
         return WeightedMoments()
     return WeightedMoments.of(rows.taught, weight)
@@ -195,7 +195,7 @@ def _line_sums(
     caught: np.ndarray,
 ) -> LineSums:
     weight, outcome = rows.weight, rule_set.outcome
-    # A row without weight is none.
+    # A row of weight zero does not count.
     counts = weight > 0
     shown, mass = WeightedMoments(), np.zeros(len(outcome.classes) + 1)
     agrees = right = (0.0, 0.0)
@@ -230,25 +230,25 @@ def _weighed(terms: np.ndarray | None, weight: np.ndarray, rows: np.ndarray) -> 
     return 0.0 if terms is None else float((terms[rows] * weight[rows]).sum())
 
 
-# Of all lines together
+# All rules together
 
 
 @dataclass(frozen=True)
 class ScoreSums(BlockSums):
-    """What scores are made of; they add up over blocks of rows.
+    """Sums from which scores are computed, added over blocks of rows.
 
     Attributes
     ----------
     rows, covered, overlap : int
-        Rows; those that satisfy a rule; rules that rows satisfy.
+        Rows; rows that satisfy a rule; pairs of a row and a rule that it satisfies.
     wrong : float
-        Rows of which the truth says something else than the rules, or losses.
+        Number of rows where rules and truth differ, or sum of losses.
     agrees : float
-        Rows of which the model says the same, or losses.
+        Number of rows where rules and model agree, or sum of losses.
     taught : WeightedMoments
-        Of the values that the model says.
+        Moments of the model's values.
     labelled : ndarray of shape (2,)
-        Rows of which the model, and the truth, say a class that the rules know.
+        Rows for which the class of the model, and of the truth, is among the rules'.
     """
 
     rows: int
@@ -260,7 +260,7 @@ class ScoreSums(BlockSums):
     labelled: np.ndarray
 
     def scores(self, rule_set: RuleSet, known: Known) -> RuleScores:
-        """What comes of the sums."""
+        """Scores computed from the sums."""
         has_teacher, has_truth = known
         outcome, agrees = rule_set.outcome, self.agrees / self.rows
         fidelity = outcome.agreement(agrees, self.taught.variance)
@@ -275,7 +275,7 @@ class ScoreSums(BlockSums):
 
 
 def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
-    """What one block of rows adds to the scores; each row counts once."""
+    """Contribution of one block to the scores; rows are unweighted."""
     matches = rule_set.matches_encoded(rows.encoded)
     outcome = rule_set.outcome
     said = outcome.codes(rule_set.predict_encoded(rows.encoded))

@@ -1,4 +1,4 @@
-"""Rules asked of tables: their statistics, their scores, and what they say."""
+"""Statistics, scores and predictions of rules on tables of any kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Survey(NamedTuple):
-    """Rules with their statistics, and their scores, of the same rows."""
+    """Rules with their statistics, and their scores, on the same rows."""
 
     rules: Any
     scores: RuleScores
@@ -42,7 +42,7 @@ def scored(rule_set: RuleSet, X: Any, y: Any, teacher: Any) -> RuleScores:
 def survey(
     rule_set: RuleSet, X: Any, y: Any = None, teacher: Any = None, weight: Any = None
 ) -> Survey:
-    """Statistics and scores in one pass over the rows; the scores without weights."""
+    """Statistics and scores in one pass over the rows; the scores are unweighted."""
     sums, known = _summed(_everything_of, rule_set, X, y, teacher, weight)
     scores, taught, *lines = sums
     rules = with_sums(rule_set, lines, taught, known)
@@ -52,7 +52,7 @@ def survey(
 def counted(
     rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
 ) -> Survey:
-    """Rules with the statistics of all ``n`` rows, which say what the sample did."""
+    """Rules fitted to a sample, with the statistics of all ``n`` rows."""
     X, y, weight = rows
     there = rules.evaluate(sample.X, teacher=teacher)
     told = survey(rules, X, y, teacher, weight)
@@ -65,7 +65,7 @@ def counted(
 
 
 def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
-    """What rules say of a table in blocks; the probabilities of classes on request."""
+    """Predictions for a table in blocks; optionally class probabilities."""
     columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
     if shares:
         classes = rule_set.classes
@@ -74,7 +74,7 @@ def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
     return predicted(rule_set.predict, X, kind, columns_of=columns_of)
 
 
-# Rows of any kind as blocks that rules read
+# Rows of any kind as encoded blocks
 
 Summing = Callable[[EncodedRows, "RuleSet"], tuple[Any, ...]]
 
@@ -86,7 +86,7 @@ def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
 def _summed(
     of: Summing, rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
 ) -> tuple[tuple[Any, ...], Known]:
-    """Sums over all rows, and what is known of them."""
+    """Sums over all rows, and which of model and truth are known."""
     if not is_read_in_blocks(X):
         rules, rows = _in_memory(rule_set, X, y, teacher, weight)
         return rows.cut().map_sum(of, rules), rows.known
@@ -142,7 +142,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
     taught, truth = (
         None
         if values is None
-        # One block may lack the classes that others have.
+        # One block may lack some classes.
         else rule_set.outcome.codes(rule_set.outcome.check(values, n_rows, name))
         for values, name in ((said, "the teacher"), (rows.y, "y"))
     )
@@ -151,7 +151,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
 
 
 def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
-    """Refuse tables without rows, and those of other labels than the rules'."""
+    """Reject empty tables, and labels that the rules do not have."""
     if sums.rows == 0:
         raise InputError("The table is empty: it has no rows to judge rules on.")
     for name, is_known, n in zip(("the teacher", "y"), known, sums.labelled):
@@ -162,7 +162,7 @@ def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
             )
 
 
-# Which columns are read
+# Columns to read
 
 
 def _only(table: RowBlocks, columns: Sequence[str] | None) -> RowBlocks:
@@ -172,19 +172,19 @@ def _only(table: RowBlocks, columns: Sequence[str] | None) -> RowBlocks:
 def _asked_columns(
     features: FeatureSpace, asked: set[int], table: RowBlocks
 ) -> list[str] | None:
-    """Columns of a table that rules read; None where all are, by position."""
+    """Columns of a table that rules read; None for all, by position."""
     if table.columns is None or not features.named:
         return None
     import pandas as pd
 
     columns: Any = table.columns
     names = features.as_in(pd.DataFrame(columns=columns), asked).names
-    # Without any, nobody would know how many rows there are.
+    # Without any column the number of rows would be unknown.
     return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
 
 
 def columns_of(teacher: Any, table: RowBlocks) -> list[str]:
-    """Columns of a table that a model reads, in its order; all where it names none."""
+    """Columns of a table that a model reads, in its order; all if it has no names."""
     names = getattr(teacher, "feature_names_in_", None)
     if names is not None:
         return [str(name) for name in names]

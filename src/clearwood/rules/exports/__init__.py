@@ -1,1 +1,1 @@
-"""Rules for other tools: SQL, Python, LaTeX and scikit-learn's trees."""
+"""Export of rules to SQL, Python, LaTeX and scikit-learn trees."""

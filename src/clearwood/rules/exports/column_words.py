@@ -1,4 +1,4 @@
-"""What the columns of a table of rules hold, in words: one place for all tables."""
+"""Names and descriptions of columns in tables of rules."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def column_words(
     rules: RuleSet, counted: str = "Training rows", has_agreement: bool = True,
     is_expected: bool = False,
 ) -> dict[str, str]:  # fmt: skip
-    """Names of the columns with numbers, and what each holds.
+    """Names of the numeric columns, with their descriptions.
 
     Parameters
     ----------
     rules : RuleSet
     counted : str
-        Which rows are counted.
+        Description of the rows that are counted.
     has_agreement : bool
         Whether any rule was compared with a model.
     is_expected : bool
-        Whether it is known what to expect of new rows.
+        Whether estimates for new rows are known.
 
     Examples
     --------

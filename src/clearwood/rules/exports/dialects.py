@@ -1,4 +1,4 @@
-"""What differs between the databases that SQL is written for."""
+"""SQL dialects of databases."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from clearwood.rules.exports.transpiled import ASKS_NAN
 
 @dataclass(frozen=True)
 class Dialect:
-    """What differs between databases.
+    """Properties of a SQL dialect.
 
     Attributes
     ----------
     quotes : str
-        Opens and closes a name.
+        Quotation marks of names.
     text : str
-        What stands before a text in quotes.
+        Prefix of a quoted text.
     text_type, number_type : str
-        The types of texts, and of double precision numbers.
+        The types of text, and of double precision numbers.
     exact_text : str
-        Compares a text byte by byte where the database would not.
+        Operator that compares text byte by byte if the database does not.
     backslashes : bool
-        Whether a backslash in a text has to be doubled.
+        Whether backslashes in text must be doubled.
     has_nan : bool
         Whether a column can hold NaN.
     nan_is_large : bool
-        Whether NaN is larger than any number, and equal to itself; else it is neither.
+        Whether NaN is larger than any number and equal to itself; else it is neither.
     has_true : bool
-        Whether there are words for true and false.
+        Whether there are keywords for true and false.
     cast : bool
         Whether a literal with an exponent is still a decimal.
     line_break : str
-        What stands for a character that ends a line, inside a text, where the
-        database's own client would read the next line as a command ("GO", "/").
+        Replacement of a character that ends a line, inside text, where the database's
+        client would read the next line as a command ("GO", "/").
     """
 
     quotes: str = '""'
@@ -69,10 +69,10 @@ DIALECTS = {
         backslashes=True,
     ),
     "postgresql": Dialect(has_nan=True, cast=True),
-    # SQLite takes a name in double quotes that no column has for a text.
+    # SQLite reads an unknown name in double quotes as text.
     "sqlite": Dialect(quotes="``", number_type="REAL"),
 }
-# What sqlglot translates into the others; all of it is read by DuckDB's parser.
+# Translated by sqlglot into the others; DuckDB's parser reads all of it.
 BASES = {
     **dict.fromkeys(ASKS_NAN, Dialect(has_nan=True, nan_is_large=False)),
     "oracle": Dialect(cast=True, line_break="' || CHR({}) || '"),

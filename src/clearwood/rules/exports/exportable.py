@@ -1,4 +1,4 @@
-"""The methods of a rule set that show it elsewhere."""
+"""Export methods of rule sets."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
 
 
 class Exportable:
-    """What can be written as text, as a table, and as code in other languages.
+    """Mixin of ``RuleSet`` for text, tables, and code in other languages.
 
-    A part of ``RuleSet``, which is all that can be exported.
+    Only rule sets can be exported.
     """
 
     def to_text(self: Any, most: int | None = None) -> str:
-        """The rules as ``print`` shows them, with every category of every set.
+        """Text of the rules as printed, with all categories of every set.
 
         Parameters
         ----------
         most : int, optional
-            Of a set only so many categories, and how many more there are.
+            Maximum number of categories per set; further ones are counted.
         """
         from clearwood.rules.rule import wrapped
 
@@ -34,14 +34,14 @@ class Exportable:
         return rules_html(self)
 
     def to_frame(self: Any) -> pd.DataFrame:
-        """The rules as a frame of pandas, one line each.
+        """Rules as a pandas frame, one row each.
 
         Returns
         -------
         DataFrame
-            By the number of the rule: ``conditions`` in words, ``prediction``, the
-            probability (in a sum the score) of every class, and the statistics that
-            :class:`Rule` lists, but for those that are not known.
+            Indexed by the number of the rule: ``conditions`` in words, ``prediction``,
+            the probability (in a sum the score) of every class, and the statistics of
+            :class:`Rule` that are known.
 
         Examples
         --------
@@ -65,19 +65,19 @@ class Exportable:
         table: str | None = None,
         probabilities: bool = False,
     ) -> str:
-        """The rules as SQL that predicts what :meth:`predict` does.
+        """Export the rules as SQL with the same predictions as :meth:`predict`.
 
         Parameters
         ----------
         dialect : {"standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite", \
 "bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"}
-            How names and texts are quoted. The standard is read by SQLite,
-            PostgreSQL and DuckDB; their own dialects also mind NaN (PostgreSQL,
-            DuckDB) and columns that do not exist (SQLite). From "bigquery" on they
-            are written by sqlglot (extra ``sql``).
+            Quotation of names and text. The standard is read by SQLite, PostgreSQL and
+            DuckDB; their own dialects also handle NaN (PostgreSQL, DuckDB) and columns
+            that do not exist (SQLite). From "bigquery" on they are written by sqlglot
+            (extra ``sql``).
         table : str, optional
-            Table to select from. Without it the text is an expression to be put
-            into a query. For a sum of classes, their totals are columns too.
+            Table to select from. Without it the text is an expression for use in a
+            query. For a sum of classes, the totals are columns, too.
         probabilities : bool, default=False
             Add a column per class with its probability.
 
@@ -88,7 +88,7 @@ class Exportable:
         Raises
         ------
         InputError
-            Something cannot be said in SQL; the message says what.
+            The rules have no equivalent in SQL; the message gives the reason.
 
         Examples
         --------
@@ -111,31 +111,31 @@ class Exportable:
         return rules_to_sql(self, dialect, table=table, probabilities=probabilities)
 
     def to_latex(self: Any) -> str:
-        """The rules as a LaTeX ``tabular`` that needs no package.
+        """Export the rules as a LaTeX ``tabular`` that needs no package.
 
-        Per rule its number, conditions, prediction, the rows that it catches and the
-        agreement there; of a sum what each rule adds, and to how many rows; of an
-        average the weight of each rule, too.
+        Columns: number, conditions, prediction, rows that the rule predicts and
+        agreement on these; for a sum the value added by each rule, and the number of
+        rows; for an average also its weight.
 
         Returns
         -------
         str
-            Letters beyond ASCII stay as they are, in UTF-8.
+            Non-ASCII letters are unchanged, in UTF-8.
         """
         from clearwood.rules.exports.latex import rules_to_latex
 
         return rules_to_latex(self)
 
     def to_python(self: Any, name: str = "predict") -> str:
-        """The rules as the source text of a function that needs no library.
+        """Export the rules as source code of a Python function without dependencies.
 
         Parameters
         ----------
         name : str, default="predict"
-            Name of the function. It takes a row, a mapping from feature names to
+            Name of the function. Its argument is a row, a mapping from feature names to
             values, in which a missing value is None, NaN or left out. For classes a
-            second function, whose name ends in ``_proba``, gives their
-            probabilities as a dict.
+            second function, whose name ends in ``_proba``, returns their probabilities
+            as a dict.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Exportable:
         Raises
         ------
         InputError
-            Something cannot be said in Python; the message says what.
+            The rules have no equivalent in Python; the message gives the reason.
 
         Examples
         --------
@@ -163,17 +163,17 @@ class Exportable:
         return rules_to_python(self, name)
 
     def to_sklearn(self: Any) -> Any:
-        """The rules as one fitted decision tree of scikit-learn.
+        """Convert the rules to one fitted scikit-learn decision tree.
 
-        The tree says of ``X`` what the rules say of ``X`` rounded to float32, as
-        scikit-learn rounds the data; where no value lies between a bound and the
-        float32 numbers next to it, that is the same. Its counts of rows are those of
-        leaves, not of rows.
+        The tree's predictions for ``X`` are those of the rules for ``X`` rounded to
+        float32, as scikit-learn rounds the data; if no value lies between a bound and
+        the float32 numbers next to it, these are the same. Its row counts are numbers
+        of leaves, not of rows.
 
-        Where the rules ask categories that are texts, the tree stands in a ``Pipeline``
-        behind a ``ColumnTransformer``, which takes the columns that they ask and puts
-        numbers into the place of the texts. None and NaN are missing there; pandas.NA
-        is not, but an unknown category (``astype(object).where(notna, None)`` helps).
+        If the rules use text categories, the tree is the last step of a ``Pipeline``
+        after a ``ColumnTransformer`` that selects the columns used and replaces text by
+        numbers. None and NaN are missing there; pandas.NA is not, but an unknown
+        category (``astype(object).where(notna, None)`` helps).
 
         Returns
         -------
@@ -182,9 +182,9 @@ class Exportable:
         Raises
         ------
         InputError
-            The rules ask dates, or categories of which some are texts and others are
-            not, or which are numbers that float32 cannot hold; they add up, are an
-            average, or need more than 10,000 leaves.
+            The rules use dates, or categories that are partly text, or that are numbers
+            float32 cannot hold; they are a sum or an average, or need more than 10,000
+            leaves.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Rules as a table of pandas: one line each."""
+"""Rules as a pandas frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rules_to_frame(rules: RuleSet) -> pd.DataFrame:
 
     lines = [_line(rules, number, rule) for number, rule in enumerate(rules, start=1)]
     frame = pd.DataFrame(lines).set_index("rule")
-    # What is not known of any line is left out.
+    # Statistics that are unknown for all rules are left out.
     return frame.dropna(axis="columns", how="all")
 
 

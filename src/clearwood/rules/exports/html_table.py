@@ -37,18 +37,18 @@ CAPTIONS: dict[str, tuple[str, str]] = {
         "and stands alone where no other holds.",
     ),
 }
-"""What becomes of all the rules that hold, for values and for classes."""
+"""How the rules that hold are combined, for values and for classes."""
 
 SAYS: dict[str, str] = {
     "first": "then {}",
     "sum": "add",
     "average": "say of {}",
 }
-"""Over what the rules say."""
+"""Heading of the column of predictions."""
 
 
 def rules_html(rules: RuleSet) -> str:
-    """Rules as an HTML table; names and labels are escaped."""
+    """HTML table of the rules; names and labels are escaped."""
     from clearwood._html import render
 
     return render("rules/rule_set.html", rules=summarize_rules(rules))
@@ -57,21 +57,21 @@ def rules_html(rules: RuleSet) -> str:
 def summarize_rules(
     rules: RuleSet, counted: str = "Training rows", is_linked: bool = False
 ) -> dict[str, Any]:
-    """All that the HTML table shows, as plain data.
+    """Data of the HTML table, as plain values.
 
     Parameters
     ----------
     rules : RuleSet
     counted : str
-        Which rows are counted.
+        Description of the rows that are counted.
     is_linked : bool
-        Whether the page explains words itself, so that the names of columns lead there.
+        Whether names of columns link to the page's explanations.
     """
     target = printable(rules.target)
     caption = CAPTIONS[rules.combine][bool(rules.classes)]
     judged = rules.lines_predict
     is_expected = any(rule.statistics.is_expected for rule in rules)
-    # Some were compared with no model, as those of a tree with a posterior.
+    # Some rules have no model to compare with, as those of a tree with a posterior.
     compared = [not math.isnan(rule.statistics.agreement) for rule in rules]
     has_agreement = judged and any(compared)
     return {
@@ -84,7 +84,7 @@ def summarize_rules(
         "is_linked": is_linked,
         "has_agreement": has_agreement,
         "has_quality": judged,
-        # What is to be expected on new rows takes the place of what was on these.
+        # Estimates for new rows replace the figures on these.
         "is_expected": is_expected,
         "has_weights": rules.has_weights,
         "asks_nothing": rules.asks_nothing,
@@ -110,7 +110,7 @@ def summarize_rules(
 
 
 def _known(known: RuleStatistics) -> dict[str, Any]:
-    """The statistics of a line; None where they are not known."""
+    """Statistics of a rule; None where unknown."""
     qualities = ("agreement", "agreement_caught", "precision", "precision_caught")
     values = vars(known) | {k: unrounded(getattr(known, k)) for k in qualities}
     return {k: None if v != v else v for k, v in values.items()} | {
@@ -121,14 +121,14 @@ def _known(known: RuleStatistics) -> dict[str, Any]:
 
 
 def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
-    """The probability of a class below a half, and why it is predicted; or nothing."""
+    """Probability of a class below a half, with the reason to predict it; or empty."""
     why = unlikely_text(rule, rules.classes, rules) if rules.lines_predict else ""
     p = said_probability(rule, rules.classes)
     return f"{share_text(p)}{why}" if why and p is not None else ""
 
 
 def _instead_text(rules: RuleSet, rule: Rule) -> str | None:
-    """What the model says where it disagrees; of more classes, most often."""
+    """The model's prediction where it disagrees; of several classes, the mode."""
     label = rule.statistics.instead
     if label is None:
         return None
@@ -144,16 +144,15 @@ def _or_none(value: float) -> float | None:
 
 
 def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
-    """Lengths and places of the bars, as shares of their room; None for no bar.
+    """Lengths and positions of the bars, as shares of their room; None for no bar.
 
     Returns
     -------
     list of dict
-        One per line as it is shown. ``matching``: share of the rows that satisfy the
-        rule; ``value``: where lines predict numbers, where on their common axis the
-        rule's number stands, and its spread from there to both sides; ``added``: in a
-        sum, what is added over the most that any rule adds; ``weighed``: in an average,
-        the weight over the largest.
+        One per rule as shown. ``matching``: share of the rows that satisfy the rule;
+        ``value``: for numeric predictions, the position on their common axis, with the
+        standard deviation to both sides; ``added``: in a sum, the value added over the
+        largest; ``weighed``: in an average, the weight over the largest.
 
     Examples
     --------
@@ -183,7 +182,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
 
 def _values(shown: list[Rule]) -> list[Any]:
-    # An unknown spread is not drawn.
+    # An unknown standard deviation is not drawn.
     known = [rule.statistics.spread for rule in shown]
     spread = [0.0 if math.isnan(s) else s for s in known]
     low = min(rule.prediction - s for rule, s in zip(shown, spread))
@@ -201,7 +200,7 @@ def _added(shown: list[Rule], rules: RuleSet) -> list[Any]:
     if len(rules.classes) > 2:
         return [None] * len(shown)
     added = [float(rule.numbers[-1]) for rule in shown]
-    # The constant of a regression is no change, and may be far larger than all.
+    # The constant of a regression is not a change, and may be far larger than all.
     changes = added if rules.classes else added[1:]
     most = max(map(abs, changes), default=0.0)
     if not 0 < most < math.inf:

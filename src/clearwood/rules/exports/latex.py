@@ -1,4 +1,4 @@
-"""Rules as a table in LaTeX."""
+"""Rules as a LaTeX table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clearwood.rules.rule import Rule
 if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
-# Without a package and in every font encoding; braces end a command.
+# Without packages and in every font encoding; braces end a command.
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -47,7 +47,7 @@ LAYOUT = {
         ("", "if", "say of {}", "weight", "rows", "agreement"),
     ),
 }
-"""Widths of the columns, and what stands above them."""
+"""Widths and headings of the columns."""
 
 
 def rules_to_latex(rule_set: RuleSet) -> str:
@@ -92,7 +92,7 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
 
 
 def _conditions(text: str) -> str:
-    """Comparisons as signs, but not where they stand in a name or a label."""
+    """Set comparisons as math symbols, but not inside names and labels."""
     parts = QUOTED.split(text)
     for i in range(0, len(parts), 2):
         words = re.split("(<=|>=|<|>)", parts[i])
@@ -103,7 +103,7 @@ def _conditions(text: str) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""A text as LaTeX prints it, character by character.
+    r"""Escape text for LaTeX, character by character.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def latex_text(text: str) -> str:
     50\% of a\_b
     """
     escaped = "".join(SPECIAL.get(character, character) for character in text)
-    # Two hyphens or commas would become one sign, two blanks one.
+    # Two hyphens or commas would become a ligature, two spaces one.
     escaped = re.sub(r"([-,])(?=\1)", r"\1{}", escaped)
     return re.sub(r"(?<= ) ", r"\\ ", escaped)
 

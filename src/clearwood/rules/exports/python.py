@@ -1,4 +1,4 @@
-"""Rules as the source text of a Python function that needs nothing else."""
+"""Rules as source code of a Python function without dependencies."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _function(name: str, about: str, body: list[str]) -> str:
 
 
 def _list_functions(rule_set: RuleSet, name: str) -> list[str]:
-    """One ``if`` per rule, which returns what the rule says."""
+    """One ``if`` per rule, which returns its prediction."""
     if not rule_set.classes:
         body = _chain_lines(rule_set, lambda rule: _number(rule.prediction))
         return [_function(name, VALUE, body)]
@@ -126,7 +126,7 @@ def _list_functions(rule_set: RuleSet, name: str) -> list[str]:
 
 
 def _sum_functions(rule_set: RuleSet, name: str) -> list[str]:
-    """One ``if`` per rule, which adds what the rule adds."""
+    """One ``if`` per rule, which adds its value."""
     lines = _adding_lines(rule_set, totals_of(rule_set))
     if not rule_set.classes:
         return [_function(name, VALUE, [*lines, "return total"])]
@@ -146,7 +146,7 @@ def _sum_functions(rule_set: RuleSet, name: str) -> list[str]:
 
 
 def _average_functions(rule_set: RuleSet, name: str) -> list[str]:
-    """One ``if`` per rule, which adds a weight, and values times that weight."""
+    """One ``if`` per rule, which adds its weight, and values times that weight."""
     weights, *totals = totals_of(rule_set)
     lines = _adding_lines(rule_set, totals, weights)
     nothing = ", ".join(_number(total[-1][-1]) for total in totals)
@@ -171,7 +171,7 @@ FUNCTIONS = {
 
 
 def _chain_lines(rule_set: RuleSet, says: Callable[[Rule], str]) -> list[str]:
-    """The first rule that holds returns what it says."""
+    """The first rule that holds returns its prediction."""
     lines = _cell_lines(rule_set)
     for number, rule in enumerate(rule_set.rules, start=1):
         lines += [comment("#", f"{number}. if {rule.text(rule_set.features)}")]
@@ -227,7 +227,7 @@ def _shares(rule_set: RuleSet, rule: Rule) -> str:
 
 
 def _cell_lines(rule_set: RuleSet) -> list[str]:
-    """A variable per feature that any rule asks."""
+    """A variable per feature that rules use."""
     features = rule_set.features
     asked = [q for rule in rule_set for q in questions_of(rule.conditions, features)]
     lines = []
@@ -246,7 +246,7 @@ def _cell_lines(rule_set: RuleSet) -> list[str]:
 
 
 def _variable(features: FeatureSpace, d: int) -> str:
-    """The name of a feature where Python takes it as it is."""
+    """Name of a feature if it is a Python identifier."""
     name = features.names[d]
     known = hasattr(builtins, name) or name in ("row", "total", "totals", "weight")
     plain = name.isidentifier() and name.isascii() and not name.startswith("_")
@@ -265,7 +265,7 @@ def _if_lines(rule: Rule, features: FeatureSpace) -> list[str]:
 
 
 def _test(question: Question, features: FeatureSpace) -> str:
-    """One question; with NaN every comparison but ``!=`` is false."""
+    """One question as an expression; every comparison with NaN but ``!=`` is false."""
     cell = _variable(features, question.feature)
     is_number = isinstance(question, NumberQuestion)
     gone = f"{cell} != {cell}" if is_number else f"{cell} is None"

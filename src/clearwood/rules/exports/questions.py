@@ -1,8 +1,8 @@
-"""What a condition asks of a cell as it stands in the data, before it is encoded.
+"""Conditions on cells as they are in the data, before encoding.
 
-``RuleSet.predict`` first encodes a table: categories become codes, some numbers count
-as missing, some are rounded to float32. Other tools compare the cells themselves, so
-all of this moves into the comparison, once and exactly.
+``RuleSet.predict`` first encodes a table: categories become codes, some numbers encode
+missing, some are rounded to float32. Other tools compare the cells themselves, so all
+of this becomes part of the comparison, once and exactly.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from clearwood.exceptions import InputError
 from clearwood.rules.conditions import CategorySet, Condition, Interval
 
 Piece = tuple[float, float]
-"""``low < x <= high``; a ``low`` of minus infinity is inside too."""
+"""``low < x <= high``; a ``low`` of minus infinity is included."""
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
 class NumberQuestion:
-    """Whether a number lies in one of some pieces of the line.
+    """Whether a number lies in a union of intervals.
 
     Attributes
     ----------
     feature : int
         Position of the feature.
     pieces : tuple of (low, high)
-        Ascending; no two touch.
+        Intervals, ascending; no two touch.
     missing : bool
-        Whether an empty cell is a yes.
+        Whether an empty cell satisfies it.
     """
 
     feature: int
@@ -45,29 +45,29 @@ class NumberQuestion:
 
     @property
     def anything(self) -> bool:
-        """Whether every number is a yes."""
+        """Whether every number satisfies it."""
         return self.pieces == ((-math.inf, math.inf),)
 
     @property
     def nothing(self) -> bool:
-        """Whether no number is a yes."""
+        """Whether no number satisfies it."""
         return not self.pieces
 
 
 @dataclass(frozen=True)
 class LabelQuestion:
-    """Whether a cell is one of some labels, or is none of some.
+    """Whether a cell is, or is not, one of some labels.
 
     Attributes
     ----------
     feature : int
         Position of the feature.
     labels : tuple
-        Plain texts, numbers or booleans.
+        Plain text, numbers or booleans.
     inside : bool
-        False: every other label is a yes.
+        If False, every other label satisfies it.
     missing : bool
-        Whether an empty cell is a yes.
+        Whether an empty cell satisfies it.
     """
 
     feature: int
@@ -77,12 +77,12 @@ class LabelQuestion:
 
     @property
     def anything(self) -> bool:
-        """Whether every label is a yes."""
+        """Whether every label satisfies it."""
         return not self.labels and not self.inside
 
     @property
     def nothing(self) -> bool:
-        """Whether no label is a yes."""
+        """Whether no label satisfies it."""
         return not self.labels and self.inside
 
 
@@ -92,7 +92,7 @@ Question = NumberQuestion | LabelQuestion
 def questions_of(
     conditions: Iterable[Condition], features: FeatureSpace
 ) -> list[Question]:
-    """The same conditions on cells; what is always true is left out.
+    """Conditions on cells; those that are always true are omitted.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def questions_of(
 
 
 def question_of(condition: Condition, features: FeatureSpace) -> Question:
-    """What one condition asks of the cells of its feature."""
+    """One condition in terms of cells of its feature."""
     d = condition.feature
     labels, lookup = features.categories[d], features.lookup[d]
     if isinstance(condition, Interval) != (labels is None):
@@ -132,23 +132,23 @@ def question_of(condition: Condition, features: FeatureSpace) -> Question:
 def bounds_text(
     question: NumberQuestion, cell: str, number: Callable[[float], str], words: Any
 ) -> str:
-    """The pieces as comparisons.
+    """Intervals as comparisons.
 
     Parameters
     ----------
     question : NumberQuestion
-        Some numbers are a yes, others are not.
+        Some numbers satisfy it, others do not.
     cell : str
-        What is compared.
+        Left side of the comparisons.
     number : callable
-        Writes a number.
+        Formats a number.
     words : mapping
-        How the language writes ``and``, ``or``, ``==`` and ``!=``.
+        The language's ``and``, ``or``, ``==`` and ``!=``.
     """
     pieces = question.pieces
     holes = [(a[1], b[0]) for a, b in zip(pieces, pieces[1:])]
     if all(_is_point(hole) for hole in holes):
-        # One interval without single numbers reads better than its pieces.
+        # One interval with exceptions reads better than its pieces.
         parts = _piece_parts((pieces[0][0], pieces[-1][1]), cell, number, words)
         parts += [f"{cell} {words['!=']} {number(hole[1])}" for hole in holes]
         return f" {words['and']} ".join(parts)
@@ -161,7 +161,7 @@ def bounds_text(
 
 
 def plain_label(label: Any, what: str) -> Any:
-    """A class label or category as a plain text, number or boolean."""
+    """A class label or category as plain text, number or boolean."""
     if isinstance(label, np.generic):
         label = label.item()
     if not isinstance(label, str | bool | int | float):
@@ -175,7 +175,7 @@ def plain_label(label: Any, what: str) -> Any:
 
 
 def finite_number(value: Any) -> float:
-    """What a rule says, which other tools can only write where it is finite."""
+    """Value of a rule; other tools require that it is finite."""
     number = float(value)
     if not math.isfinite(number):
         raise InputError(f"Cannot export rules that say {number}; it must be finite.")
@@ -185,7 +185,7 @@ def finite_number(value: Any) -> float:
 def _label_question(condition: CategorySet, features: FeatureSpace) -> LabelQuestion:
     d, name = condition.feature, features.names[condition.feature]
     labels = features.categories[d] or ()
-    # What the model does not name has no end: only what is not in can be told.
+    # Unknown categories cannot be listed: only the complement can be written.
     inside = frozenset(condition.codes)
     codes = [c for c in range(len(labels)) if (c in inside) != condition.unseen]
     named = [plain_label(labels[code], f"the category of {name!r}") for code in codes]
@@ -203,11 +203,11 @@ def _label_question(condition: CategorySet, features: FeatureSpace) -> LabelQues
 def _pieces_of_codes(
     condition: CategorySet, labels: tuple[Any, ...], float32: bool
 ) -> list[Piece]:
-    """Where the whole part of a number is a label of the set, or is no label."""
+    """Intervals of numbers whose integer part is a label of the set, or no label."""
     known = [_piece_of_code(float(label), float32) for label in labels]
     if not condition.unseen:
         return [known[c] for c in condition.codes if known[c][0] < known[c][1]]
-    # Labels ascend, and with them the holes.
+    # Labels ascend, and so do the intervals between them.
     pieces, low, inside = [], -math.inf, frozenset(condition.codes)
     for code, (start, end) in enumerate(known):
         if code not in inside and start < end:
@@ -219,17 +219,17 @@ def _pieces_of_codes(
 def _piece_of_code(label: float, float32: bool) -> Piece:
     if label < 0 or label != math.floor(label):
         return (label, label)
-    # The largest number with this whole part, and the number before the smallest.
+    # The largest number with this integer part, and the one before the smallest.
     high = math.nextafter(label + 1, label)
     if float32:
         low = float64_cut_of_float32_test(label, strict=True)
         return (float(low), float(float64_cut_of_float32_test(high)))
-    # All that is above -1 has the whole part 0.
+    # All numbers above -1 have integer part 0.
     return (math.nextafter(label, -1.0) if label else -1.0, high)
 
 
 def missing_piece(features: FeatureSpace, d: int) -> Piece | None:
-    """The numbers that count as missing in a feature, besides NaN."""
+    """Interval of numbers that encode missing in a feature, besides NaN."""
     at = features.missing_at[d]
     by_label = features.categories[d] is not None and features.lookup[d] != "integer"
     if at is None or by_label:
@@ -240,7 +240,7 @@ def missing_piece(features: FeatureSpace, d: int) -> Piece | None:
         low = float(float64_cut_of_float32_test(single, strict=True))
         high = float(float64_cut_of_float32_test(single))
         return (-math.inf if single == -math.inf else low, high)
-    # Rounding the difference may let a few more numbers in than the sum says.
+    # Rounding the difference may include a few more numbers than the sum.
     low, high = at - ZERO, at + ZERO
     while abs(low - at) <= ZERO:
         low = math.nextafter(low, -math.inf)
@@ -252,7 +252,7 @@ def missing_piece(features: FeatureSpace, d: int) -> Piece | None:
 def _without(pieces: list[Piece], hole: Piece) -> list[Piece]:
     if not hole[0] < hole[1]:
         return pieces
-    # A hole without an end takes minus infinity too.
+    # An unbounded hole includes minus infinity.
     below = [p for p in pieces if hole[0] > -math.inf]
     left = [(low, min(high, hole[0])) for low, high in below]
     right = [(max(low, hole[1]), high) for low, high in pieces]

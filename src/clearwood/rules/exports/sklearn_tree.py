@@ -1,15 +1,15 @@
-"""Rules as one fitted decision tree of scikit-learn, behind an encoder of texts.
+"""Rules as a fitted scikit-learn decision tree, after an encoder of text.
 
-An ordered list of boxes is a tree: ask the first rule's bounds one after the other;
-where one fails, go on with the next rule. What the path to a node already says is not
-asked again, and rules that it rules out are left out.
+An ordered list of boxes is a tree: test the first rule's bounds one after the other;
+where one fails, go on with the next rule. Bounds implied by the path to a node are not
+tested again, and rules excluded by it are omitted.
 
 scikit-learn casts the data to float32 and compares the result with thresholds in
-float64. Bounds become thresholds as they are, so for all finite numbers the tree says
-of ``X`` what the rules say of ``X.astype(float32)``. Categories that are numbers are
-asked for as such. For those that are texts an OrdinalEncoder puts codes into their
-place, of which the tree asks: -1 for one that is unknown, NaN for a missing one, and
-the next code after the last for None, which scikit-learn takes for a text of its own.
+float64. Bounds become thresholds unchanged, so that for all finite numbers the tree's
+predictions for ``X`` are those of the rules for ``X.astype(float32)``. Numeric
+categories are tested as numbers. Text categories are replaced by an OrdinalEncoder's
+codes: -1 for an unknown one, NaN for a missing one, and the next code after the last
+for None, which scikit-learn treats as a category.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 10_000
 LEAF, NO_FEATURE = -1, -2
-"""What scikit-learn's trees write in place of a child and a feature of a leaf."""
+"""Child and feature of a leaf in scikit-learn's trees."""
 UNKNOWN = -1
 """Code of a text that is no known category."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What the path to a node says of one feature.
+    """Values of one feature that reach a node.
 
     Attributes
     ----------
     low, high : float
-        Between these the number lies; there is none where ``low`` is infinite.
+        Bounds of the number; no number where ``low`` is infinite.
     missing : bool
         Whether it may be missing.
     """
@@ -60,7 +60,7 @@ class _Known:
 
 @dataclass
 class _Nodes:
-    """The columns of a tree, node by node, parents first."""
+    """Columns of a tree, node by node, parents first."""
 
     left: list[int]
     right: list[int]
@@ -70,7 +70,7 @@ class _Nodes:
     rule: list[int]
 
     def add(self) -> int:
-        """A leaf, for the time being."""
+        """Add a node, for now a leaf."""
         self.left.append(LEAF)
         self.right.append(LEAF)
         self.feature.append(NO_FEATURE)
@@ -108,7 +108,7 @@ def rules_to_sklearn(rule_set: RuleSet) -> Any:
 def _encoding_pipeline(
     features: FeatureSpace, texts: dict[int, list[Any]], numbers: list[int], tree: Any
 ) -> Any:
-    """A tree behind what puts codes into the place of texts."""
+    """Pipeline of an encoder of text and a tree."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OrdinalEncoder
@@ -138,9 +138,9 @@ def _tree(
     values: np.ndarray,
     features: FeatureSpace,
 ) -> Any:
-    """The fitted tree that asks these questions of these columns."""
+    """The fitted tree of these questions on these columns."""
     nodes = _nodes(rule_set, questions)
-    # An estimator as scikit-learn makes it, so that nothing it needs is forgotten.
+    # An estimator fitted by scikit-learn, so that all attributes exist.
     estimator = rule_set.outcome.tree_class()()
     n_rows = max(len(rule_set.classes), 1)
     estimator.fit(blank_table(features, n_rows), np.arange(n_rows))
@@ -159,7 +159,7 @@ def _tree(
 
 
 def blank_table(features: FeatureSpace, n_rows: int) -> Any:
-    """Zeros under the names of the features, for an estimator to be fitted to."""
+    """Table of zeros with the names of the features, to fit an estimator to."""
     blank = np.zeros((n_rows, features.n_features))
     if not features.named:
         return blank
@@ -167,7 +167,7 @@ def blank_table(features: FeatureSpace, n_rows: int) -> Any:
 
 
 def _values(rule_set: RuleSet) -> np.ndarray:
-    """What the leaves of each rule hold."""
+    """Leaf values of each rule."""
     values = np.array([list(map(finite_number, rule.numbers)) for rule in rule_set])
     for number, (rule, numbers) in enumerate(zip(rule_set, values), start=1):
         if rule_set.outcome.says(numbers, float)["prediction"] != rule.prediction:
@@ -179,7 +179,7 @@ def _values(rule_set: RuleSet) -> np.ndarray:
 
 
 def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
-    """The questions of each rule, about numbers or about codes of texts."""
+    """The questions of each rule, on numbers or on codes of text."""
     features = rule_set.features
     result = []
     for rule in rule_set:
@@ -200,13 +200,13 @@ def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
 
 
 def _is_text(features: FeatureSpace, d: int) -> bool:
-    """Whether a feature holds categories that are texts."""
+    """Whether a feature has text categories."""
     labels = features.categories[d] or ()
     return any(isinstance(label, str) for label in labels)
 
 
 def _question_of_codes(question: LabelQuestion, features: FeatureSpace) -> Any:
-    """A question for labels as one for codes, or for the numbers that they are."""
+    """A question on labels as one on codes, or on numbers if they are numeric."""
     d = question.feature
     labels: list[Any] = list(features.categories[d] or ())
     if _is_text(features, d):
@@ -232,9 +232,9 @@ def _question_of_codes(question: LabelQuestion, features: FeatureSpace) -> Any:
 
 
 def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
-    """Split until every leaf is decided."""
+    """Split until every leaf is determined."""
     nodes = _Nodes([], [], [], [], [], [])
-    # A node, what is known there, and the first rule that may decide.
+    # A node, the values that reach it, and the first rule that may predict.
     open_nodes: list[tuple[int, dict[int, _Known], int]] = [(nodes.add(), {}, 0)]
     while open_nodes:
         node, known, first = open_nodes.pop()
@@ -261,7 +261,7 @@ def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
 def _first_open(
     questions: list[list[NumberQuestion]], known: dict[int, _Known], first: int
 ) -> tuple[int, NumberQuestion | None]:
-    """The first rule that may decide, and a question of it that is open, if any."""
+    """The first rule that may predict, with an undetermined question of it, if any."""
     for i in range(first, len(questions)):
         answers = [_answer(q, known.get(q.feature, _Known())) for q in questions[i]]
         if False not in answers:
@@ -271,7 +271,7 @@ def _first_open(
 
 
 def _answer(question: NumberQuestion, known: _Known) -> bool | None:
-    """What a question is answered for all that is possible, None where it depends."""
+    """Answer to a question for all possible values; None if they differ."""
     answers = {question.missing} if known.missing else set()
     if known.low < known.high:
         inside = [_common(piece, known) for piece in question.pieces]
@@ -287,14 +287,14 @@ def _common(piece: Piece, known: _Known) -> Piece:
 
 
 def _split(question: NumberQuestion, known: _Known) -> tuple[float, bool]:
-    """A threshold at which the answer changes, and whether missing goes left."""
+    """Threshold at which the answer changes, and whether missing goes left."""
     for low, high in question.pieces:
-        # Missing values go to the side that gives their answer.
+        # Missing values go to the side with the same answer.
         if known.low < low < known.high:
             return low, not question.missing
         if known.low < high < known.high:
             return high, question.missing
-    # As scikit-learn splits missing values from all others.
+    # scikit-learn's split of missing values from all others.
     return math.inf, False
 
 
@@ -308,13 +308,13 @@ def _sides(known: _Known, cut: float, missing_left: bool) -> tuple[_Known, _Know
 
 
 def tree_like(blank: Any, *, value: np.ndarray, **columns: np.ndarray) -> Any:
-    """A tree of the same type as one that scikit-learn fitted, with other nodes.
+    """Copy of a scikit-learn tree with other nodes.
 
     Parameters
     ----------
     blank : sklearn.tree._tree.Tree
     value : ndarray of shape (n_nodes, n_outputs)
-        What leaves say; what inner nodes hold is the mean of the leaves below.
+        Predictions of leaves; inner nodes hold the mean of the leaves below.
     **columns : ndarray of shape (n_nodes,)
         ``left_child``, ``right_child``, ``feature``, ``threshold`` and
         ``missing_go_to_left``, parents first.
@@ -324,7 +324,7 @@ def tree_like(blank: Any, *, value: np.ndarray, **columns: np.ndarray) -> Any:
     table = np.zeros(n, dtype=state["nodes"].dtype)
     for name, column in columns.items():
         table[name] = column
-    # Rows per leaf are not known: every leaf counts as one row.
+    # Rows per leaf are unknown: every leaf counts as one row.
     rows, depth = np.ones(n), np.zeros(n, dtype=int)
     value = value.copy()
     for node in np.flatnonzero(table["left_child"] != LEAF)[::-1]:

@@ -1,8 +1,8 @@
-"""Rules as SQL that predicts inside a database.
+"""Rules as SQL for predictions inside a database.
 
-Numbers are written with an exponent, which in SQL makes them doubles, not decimals.
-A cell that is NULL is missing; no comparison with it holds, so every question that a
-missing value answers with yes says so in words of its own.
+Numbers are written with an exponent, which in SQL makes them doubles, not decimals. A
+NULL cell is missing; no comparison with it holds, so every question that a missing
+value satisfies tests for NULL explicitly.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
 
 
 def _numbers(rule_set: RuleSet, writer: _Writer) -> list[str]:
-    """What a sum or an average comes to: one expression, or one per class."""
+    """Expression of a sum or an average, or one per class."""
     totals = totals_of(rule_set)
     if not rule_set.has_weights:
         return [writer.total(rule_set, total) for total in totals]
@@ -111,7 +111,7 @@ def _class_columns(
     labels = [writer.label(label) for label in rule_set.classes]
     lines = ["CASE"]
     for k, total in enumerate(totals[:-1]):
-        # Of equal totals the first one counts, as in predict.
+        # Of equal totals the first is chosen, as in predict.
         largest = " AND ".join(f"{total} >= {other}" for other in totals[k + 1 :])
         lines.append(f"  WHEN {largest} THEN {labels[k]}")
     columns = [("prediction", "\n".join([*lines, f"  ELSE {labels[-1]}", "END"]))]
@@ -123,7 +123,7 @@ def _class_columns(
 
 
 def _softmax(rule_set: RuleSet, totals: list[str]) -> list[str]:
-    """The probabilities that log-odds stand for."""
+    """Softmax of the log-odds."""
     _check_exponents(rule_set)
     texts = []
     for k, total in enumerate(totals):
@@ -136,7 +136,7 @@ def _softmax(rule_set: RuleSet, totals: list[str]) -> list[str]:
 
 
 def _as_they_are(rule_set: RuleSet, means: list[str]) -> list[str]:
-    """The means of probabilities."""
+    """Means of probabilities, unchanged."""
     return means
 
 
@@ -144,16 +144,16 @@ PROBABILITIES: dict[str, Callable[[RuleSet, list[str]], list[str]]] = {
     "sum": _softmax,
     "average": _as_they_are,
 }
-"""From what sums and averages of classes come to."""
+"""Probabilities from the totals of sums and averages of classes."""
 
 
 def _class_query(
     rule_set: RuleSet, writer: _Writer, table: str, probabilities: bool
 ) -> str:
-    """The totals or means as columns of an inner query, and what follows from them."""
+    """Totals or means as columns of an inner query, with the prediction outside."""
     kind = "mean" if rule_set.has_weights else "total"
     names = [f"{kind} {label}" for label in rule_set.classes]
-    # Databases do not tell names apart by the case of letters.
+    # Databases do not distinguish names by case.
     taken = {name.lower() for name in rule_set.features.names}
     while taken & {name.lower() for name in names}:
         names = [f"{name}_" for name in names]
@@ -173,7 +173,7 @@ def _query(columns: list[tuple[str, str]], source: str | None, writer: _Writer) 
 
 
 def _check_exponents(rule_set: RuleSet) -> None:
-    """Databases differ in what they do where EXP is too large for a double."""
+    """Reject log-odds for which EXP may overflow, where databases differ."""
     scores = [rule.scores for rule in rule_set]
     widest = sum(max(s) - min(s) for s in scores)
     if widest > LARGEST_EXPONENT:
@@ -185,14 +185,14 @@ def _check_exponents(rule_set: RuleSet) -> None:
 
 
 class _Writer:
-    """Expressions over the columns of a table in one dialect."""
+    """Writer of expressions over the columns of a table, in one dialect."""
 
     def __init__(self, kind: str, features: FeatureSpace) -> None:
         self.kind, self.features = kind, features
         self.dialect = {**DIALECTS, **BASES}[kind]
 
     def case(self, rule_set: RuleSet, says: Callable[[Rule], str]) -> str:
-        """What the first rule that fits says."""
+        """Prediction of the first rule that holds."""
         if not rule_set.rules:
             return says(rule_set.otherwise)
         lines = ["CASE"]
@@ -201,7 +201,7 @@ class _Writer:
         return "\n".join([*lines, f"  ELSE {says(rule_set.otherwise)}", "END"])
 
     def total(self, rule_set: RuleSet, added: list[Factors]) -> str:
-        """The constant and what each rule adds, in this order."""
+        """Sum of the constant and the value of each rule, in this order."""
         *values, start = map(math.prod, added)
         lines = [self.as_double(self.number(start))]
         for rule, value in zip(rule_set.rules, values):
@@ -214,7 +214,7 @@ class _Writer:
     def mean(
         self, rule_set: RuleSet, added: list[Factors], weights: list[Factors]
     ) -> str:
-        """The weighted mean of what the rules say, with the products of predict."""
+        """Weighted mean of the rules that hold, with the same products as predict."""
         weight, total = self.total(rule_set, weights), self.total(rule_set, added)
         mean = f"({_indented(total, '  ')})\n/ ({_indented(weight, '  ')})"
         least, alone = added[-1]
@@ -230,7 +230,7 @@ class _Writer:
         return (line if len(line) < WIDTH else "\n    AND ".join(tests)) or "1 = 1"
 
     def test(self, question: Question) -> str:
-        """One question; NULL never makes it true unless missing is a yes."""
+        """One question; NULL satisfies it only if missing does."""
         d = question.feature
         cell = self.name(self.features.names[d])
         if isinstance(question, NumberQuestion) and self.is_flag(d):
@@ -260,7 +260,7 @@ class _Writer:
         return asked
 
     def rounded(self, cell: str, to: Sequence[float]) -> str:
-        """A cell as a double where doubles are not all whole numbers, as in predict."""
+        """A cell as a double, rounded as in predict if not all integers are doubles."""
         if not any(EXACT <= abs(number) < math.inf for number in to):
             return cell
         return f"CAST({cell} AS {self.dialect.number_type})"
@@ -269,7 +269,7 @@ class _Writer:
         """Whether a cell is one of some labels, or none of them."""
         known = self.features.categories[d] or ()
         if self.features.lookup[d] == "hash":
-            # Whole numbers and texts that look like them are one category.
+            # Integers and text of the same digits are one category.
             cell = f"CAST({cell} AS {self.dialect.text_type})"
         else:
             self.check_kinds(known, f"the categories of {self.features.names[d]!r}")
@@ -283,7 +283,7 @@ class _Writer:
         return f"{cell} {'IN' if inside else 'NOT IN'} ({', '.join(texts)})"
 
     def is_number(self, d: int) -> bool:
-        """Whether the cells of a feature are numbers, so that one may be NaN."""
+        """Whether the cells of a feature are numbers, which may be NaN."""
         labels = self.features.categories[d]
         info = self.features.info[d]
         if self.features.lookup[d] == "hash" or info.is_time or self.is_flag(d):
@@ -291,11 +291,11 @@ class _Writer:
         return not labels or _kind(labels[0]) == "numbers"
 
     def is_flag(self, d: int) -> bool:
-        """Whether the cells of a feature are truth values, which are no numbers."""
+        """Whether the cells of a feature are booleans, which are not numbers."""
         return self.features.info[d].kind == "boolean"
 
     def check_kinds(self, labels: Sequence[Any], what: str) -> None:
-        """Refuse labels of several kinds: a column has one type."""
+        """Reject labels of several types: a column has one type."""
         kinds = sorted({_kind(label) for label in labels})
         if len(kinds) > 1:
             raise InputError(
@@ -311,7 +311,7 @@ class _Writer:
         if isinstance(label, bool):
             if not self.dialect.has_true:
                 return str(int(label))
-            # SQLite takes the words for columns where there are columns of that name.
+            # SQLite reads these words as columns if there are columns of that name.
             words = {"true", "false"} & {name.lower() for name in self.features.names}
             return f"(1 = {int(label)})" if words else str(label).upper()
         if isinstance(label, float):
@@ -324,7 +324,7 @@ class _Writer:
         return str(label)
 
     def text(self, text: str) -> str:
-        """A text as a literal that ends where the text ends."""
+        """Text as a literal, safely delimited."""
         _check_text(text, "the label")
         text = text.replace("'", "''")
         if self.dialect.backslashes:
@@ -348,7 +348,7 @@ class _Writer:
         return f"{first}{_guarded(name.replace(last, last * 2))}{last}"
 
     def number(self, value: float) -> str:
-        """A double as a literal that reads back as itself."""
+        """A double as a literal that reads back exactly."""
         text = repr(finite_number(value)).removesuffix(".0")
         return text if "e" in text else f"{text}e0"
 
@@ -357,14 +357,14 @@ class _Writer:
         return lambda rule: self.number(value(rule))
 
     def as_double(self, text: str) -> str:
-        """The same in double precision, where literals are decimals."""
+        """Cast to double precision, in dialects whose literals are decimals."""
         if not self.dialect.cast:
             return text
         return f"CAST({text} AS DOUBLE PRECISION)"
 
 
 def _of_flag(question: NumberQuestion) -> LabelQuestion:
-    """What is asked of a truth value, which is a number to rules only."""
+    """A question on a boolean, which is a number for rules only."""
     labels = tuple(
         flag
         for flag in (False, True)
@@ -377,7 +377,7 @@ def _of_flag(question: NumberQuestion) -> LabelQuestion:
 
 
 def _takes_nan(question: Question) -> bool:
-    """Whether NaN, as larger than any number, would be a yes."""
+    """Whether NaN, as larger than any number, would satisfy it."""
     if isinstance(question, NumberQuestion):
         return bool(question.pieces) and question.pieces[-1][1] == math.inf
     return not question.inside
@@ -400,12 +400,12 @@ def _check_text(text: str, what: str) -> None:
 
 
 def _closed(text: str, word: str) -> str:
-    """In parentheses where the word in it would bind to what stands beside it."""
+    """Parenthesize an expression that contains the operator."""
     return f"({text})" if word in text else text
 
 
 def _guarded(text: str) -> str:
-    """Without line breaks that indenting would change; NUL stands for them."""
+    """Mask line breaks, which indenting would change, by NUL."""
     return text.replace("\n", "\0")
 
 

@@ -1,4 +1,4 @@
-"""Questions about dates, as databases are asked them."""
+"""Conditions on dates in SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STANDARD = (
 """A day, a point in time, and one in UTC."""
 
 LITERALS = {
-    # Its Date begins in 1970, and its DateTime knows whole seconds only.
+    # Its Date begins in 1970, and its DateTime holds whole seconds only.
     "clickhouse": (
         "toDate32('{}')",
         "toDateTime64('{}', 6)",
@@ -28,26 +28,26 @@ LITERALS = {
         "CAST('{}' AS DATETIME2)",
         "CAST('{}+00:00' AS DATETIMEOFFSET)",
     ),
-    # A literal with an offset is MySQL 8.0.19's alone, and MariaDB refuses it.
+    # A literal with an offset needs MySQL 8.0.19, and MariaDB rejects it.
     "mysql": (
         *STANDARD[:2],
         "CONVERT_TZ(TIMESTAMP '{}', '+00:00', @@session.time_zone)",
     ),
     "sqlite": ("'{}'", "'{}'", "'{}'"),
 }
-"""The same where it is not written as in the standard."""
+"""Literals of databases that differ from the standard."""
 
 SQLITE_CELL = {
     "date": "date({})",
     "datetime": "strftime('%Y-%m-%d %H:%M:%f', {})",
 }
-"""SQLite has no type for dates: it keeps texts, of one form or another."""
+"""SQLite has no type for dates: it stores text in one of several forms."""
 
 
 def date_test(
     question: NumberQuestion, cell: str, name: str, info: ColumnInfo, dialect: str
 ) -> str:
-    """Whether a date lies in one of some pieces, in SQL.
+    """SQL test whether a date lies in a union of intervals.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def date_test(
 def _parts(piece: Piece, cell: str, info: ColumnInfo, dialect: str) -> list[str]:
     above, upto, at = ">", "<=", _microsecond
     if info.kind == "date":
-        # After a day is from the next one on, whatever the time of the day.
+        # After a day means from the next day on, whatever the time of day.
         above, upto, at = ">=", "<", _next_day
     low, high = piece
     parts = (
@@ -92,7 +92,7 @@ def _next_day(days: float) -> float:
 
 
 def _microsecond(days: float) -> float:
-    """The last one up to a point in time: no cell lies between the two."""
+    """The last microsecond up to a point in time: no cell lies between the two."""
     at = round(days * MICROSECONDS)
     return (at - (at / MICROSECONDS > days)) / MICROSECONDS
 
@@ -110,6 +110,6 @@ def _literal(days: float, info: ColumnInfo, dialect: str) -> str:
         return day.format(text)
     text += " 00:00:00"[len(text) - 10 :]
     if dialect == "sqlite":
-        # As texts compare: both sides in one form.
+        # SQLite compares text: both sides in one form.
         text = f"{text}.000"[:23]
     return (time_in_utc if in_utc else time).format(text)

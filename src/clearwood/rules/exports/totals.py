@@ -1,4 +1,4 @@
-"""What sums and averages of rules add up, for exports that write it down."""
+"""Terms of sums and averages of rules, for exports."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 Factors = tuple[float, ...]
-"""Their product is added."""
+"""Factors of a term that is added."""
 
 
 def totals_of(rules: RuleSet) -> list[list[Factors]]:
-    """What each line adds to every total, in printed order.
+    """Terms that each rule adds to every total, in printed order.
 
-    The last line is where a total starts; the others add to it where they hold. A sum
-    has a total of values, or one per class. An average has one of weights first, and
-    is what the others are over that.
+    The default rule is the start of a total; the others add to it where they hold. A
+    sum has one total of values, or one per class. An average has a total of weights
+    first, and equals the other totals divided by that.
 
     Examples
     --------

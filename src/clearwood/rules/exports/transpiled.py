@@ -1,7 +1,7 @@
-"""SQL for databases whose dialects sqlglot writes, from what DuckDB reads.
+"""SQL for databases whose dialects sqlglot writes, translated from DuckDB's.
 
-Not a Number is NULL's equal in rules. Where a database follows IEEE 754, in which NaN
-equals nothing, not even itself, the question becomes a call of its own.
+NaN is equivalent to NULL in rules. Where a database follows IEEE 754, in which NaN does
+not equal itself, the comparison becomes a function call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from clearwood.exceptions import InputError
 
 ASKS_NAN = ("bigquery", "clickhouse")
-"""Those in which NaN is not equal to itself."""
+"""Dialects in which NaN is not equal to itself."""
 
 ZONED = "TIMESTAMPTZ"
 ORACLE_TIMES = {
@@ -20,18 +20,18 @@ ORACLE_TIMES = {
     "TIMESTAMPNTZ": "TO_TIMESTAMP",
     ZONED: "TO_TIMESTAMP_TZ",
 }
-"""How Oracle reads times, by what sqlglot calls them."""
+"""Oracle's formats of times, by sqlglot's names of the types."""
 
 
 def transpiled(text: str, dialect: str) -> str:
-    """A query or an expression in another dialect.
+    """Translate a query or an expression into another dialect.
 
     Parameters
     ----------
     text : str
-        As DuckDB reads it, comments first.
+        In DuckDB's dialect, comments first.
     dialect : str
-        As sqlglot calls it.
+        Name of the dialect in sqlglot.
 
     Returns
     -------
@@ -53,12 +53,12 @@ def transpiled(text: str, dialect: str) -> str:
             f"The dialect {dialect!r} needs sqlglot; install it with "
             'pip install "clearwood[sql]".'
         ) from None
-    # A column of several expressions is no statement: as the body of a query it is one.
+    # Several expressions are no statement, but they are one as the body of a query.
     bare = not text.lstrip().upper().startswith("SELECT *")
     tree: Any = sqlglot.parse_one(f"SELECT {text}" if bare else text, read="duckdb")
     if dialect in ASKS_NAN:
         tree = tree.transform(_call_for_nan)
-        # They read escapes in names, too, which sqlglot minds in recent versions only.
+        # They read escapes in names, too, which only recent versions of sqlglot handle.
         if exp.to_identifier("\\", quoted=True).sql(dialect=dialect).count("\\") == 1:
             tree = tree.transform(_doubled_backslashes)
     if dialect == "oracle":
@@ -90,7 +90,7 @@ def _doubled_backslashes(node: Any) -> Any:
 
 
 def _time_by_format(node: Any) -> Any:
-    """A time in quotes as Oracle reads it, whatever form the session has for such."""
+    """A quoted time with an explicit format for Oracle, whatever the session's."""
     from sqlglot import exp
 
     if not isinstance(node, exp.Cast) or not node.this.is_string:
@@ -106,7 +106,7 @@ def _time_by_format(node: Any) -> Any:
 
 
 def _name_star(select: Any) -> None:
-    """``SELECT *, x FROM t`` as ``SELECT t.*, x FROM t``, as Oracle wants it."""
+    """``SELECT *, x FROM t`` as ``SELECT t.*, x FROM t``, as Oracle requires."""
     from sqlglot import exp
 
     source = select.args.get("from_") or select.args.get("from")

@@ -1,1 +1,1 @@
-"""What matters to rules, beside what matters to the model that they speak for."""
+"""Permutation importance of features for rules and model."""

@@ -1,4 +1,4 @@
-"""What matters to the rules and to the model, side by side."""
+"""Chart of permutation importances of rules and model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances, measure_importances
 
 MOST = 20
-"""Features that are drawn."""
+"""Maximum number of features in the chart."""
 
 
 @dataclass(eq=False, repr=False)
 class ImportancesDisplay(Display):
-    """How much the rules, and the model, change when a feature is shuffled.
+    """Permutation importance of each feature for the rules and for the model.
 
-    Make one with :meth:`from_estimator`.
+    Construct with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ class ImportancesDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, *, teacher: Any = None, n_repeats: int = 5
     ) -> ImportancesDisplay:
-        """Measure both on the same rows.
+        """Measure the importances on given rows.
 
         Parameters
         ----------
         estimator : fitted estimator with ``rules_``, or RuleSet
         X : array-like or frame of shape (n_samples, n_features)
-            Rows to shuffle; of more than 2,000, as many are drawn.
+            Rows to permute; of more than 2,000, as many are sampled.
         teacher : fitted model or path, optional
-            The model that the rules speak for; by default the estimator's ensemble.
+            The model that the rules approximate; by default the estimator's ensemble.
         n_repeats : int, default=5
-            Shuffles of each feature.
+            Permutations of each feature.
 
         Returns
         -------

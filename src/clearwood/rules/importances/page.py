@@ -1,4 +1,4 @@
-"""What matters, as a table with bars for pages."""
+"""Table of importances with bars, for pages."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from clearwood.outcomes import OUTCOMES
 from clearwood.rules.importances.permuted import Importances
 
 MOST = 15
-"""Features in the table."""
+"""Maximum number of features in the table."""
 
 
 def summarize_importances(
     found: Importances, called: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the template ``reporting/importances.html`` shows.
+    """Data of the template ``reporting/importances.html``.
 
     Parameters
     ----------
     found : Importances
     called : mapping of str to str
-        What people call each column.
+        Display name of each column.
     """
     is_share = OUTCOMES[found.task].is_share
     largest = max([*found.rules, *found.model, 1e-12])
@@ -49,7 +49,7 @@ def summarize_importances(
 
 
 def _text(value: float, error: float, is_share: bool) -> str:
-    """What a feature matters and its standard error, in the digits that it is sure of.
+    """Importance and standard error, rounded to significant digits.
 
     Examples
     --------

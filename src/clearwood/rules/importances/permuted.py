@@ -1,4 +1,4 @@
-"""How much of what is said changes when a feature is shuffled."""
+"""Permutation importance: how predictions change when a feature is permuted."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from clearwood.exceptions import InputError
 from clearwood.rules.rule_set import RuleSet, rows_for, rules_of
 
 SMALLEST = 1e-12
-"""Changes below this are none."""
+"""Changes below this are treated as zero."""
 
 
 @dataclass(frozen=True)
 class Importances:
-    """Features, and how much the rules and the model change without each.
+    """Permutation importance of features for the rules and for the model.
 
     Attributes
     ----------
     names : tuple of str
-        The features that one of both uses, what matters most to the model first.
+        Features used by rules or model, in descending order for the model.
     rules, model : ndarray of shape (n_names,)
-        What is lost of the agreement of each with itself (of values: of R2) when the
-        feature is shuffled; 0 where nothing changes.
+        Decrease of the agreement of each with its own predictions (for values: of R2)
+        when the feature is permuted; 0 where nothing changes.
     rules_error, model_error : ndarray of shape (n_names,)
-        Standard errors, over the shuffles.
+        Standard errors over the permutations.
     unasked : tuple of str
-        Those that change what the model says and that no rule asks.
+        Features that change the model's predictions and that no rule uses.
     task : {"classification", "regression"}
     n_rows : int
-        Rows on which all was measured.
+        Number of rows of the measurement.
     """
 
     names: tuple[str, ...]
@@ -47,9 +47,9 @@ class Importances:
 
 
 class _Speaker:
-    """A model in the form that scikit-learn asks for.
+    """Adapter of a model to scikit-learn's interface.
 
-    Encoded rows it gets as a frame, the only table whose cells may be infinite.
+    Encoded rows are passed as a frame, the only table whose cells may be infinite.
     """
 
     def __init__(self, model: Any, table: Any) -> None:
@@ -57,11 +57,11 @@ class _Speaker:
         self.features = table.features if isinstance(table, EncodedTable) else None
 
     def fit(self, X: Any, y: Any = None) -> _Speaker:
-        """Do nothing: the model is fitted."""
+        """Do nothing: the model is already fitted."""
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the model says."""
+        """Predictions of the model."""
         if self.features is not None:
             X = self.features.as_encoded(X.to_numpy())
         return np.asarray(self.model.predict(X))
@@ -76,7 +76,7 @@ def measure_importances(
     max_rows: int = 2000,
     random_state: int = 0,
 ) -> Importances:
-    """Shuffle one feature after the other, for the rules and for the model alike.
+    """Measure permutation importance for the rules and for the model.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def measure_importances(
     X : array-like or frame of shape (n_samples, n_features)
         At least two rows.
     teacher : fitted model or path, optional
-        The model that the rules speak for; by default the estimator's ensemble.
+        The model that the rules approximate; by default the estimator's ensemble.
     n_repeats : int, default=5
-        Shuffles of each feature, at least two.
+        Permutations of each feature, at least two.
     max_rows : int, default=2000
-        So many of the rows are drawn where there are more.
+        Maximum number of rows; of more, as many are sampled.
     random_state : int, default=0
-        Seed of both.
+        Seed of sampling and permutations.
 
     Returns
     -------
@@ -98,9 +98,9 @@ def measure_importances(
 
     Notes
     -----
-    It is permutation importance [1]_, by what each says instead of by the truth: it
-    tells what moves the predictions, whether they are right or wrong. Features that
-    tell the same share what they matter, or hide it from each other.
+    This is permutation importance [1]_ with respect to the predictions instead of the
+    truth: it measures what the predictions depend on, right or wrong. Features with the
+    same information share their importance, or mask each other.
 
     References
     ----------
@@ -136,7 +136,7 @@ def importances_of(
     max_rows: int,
     seed: int = 0,
 ) -> Importances:
-    """As :func:`measure_importances`, from the two tables of :func:`rows_for`."""
+    """As :func:`measure_importances`, for the two tables of :func:`rows_for`."""
     n_rows = min(len(tables[0]), max_rows)
     if n_rows < 2:
         raise InputError("X has fewer than two rows; there is nothing to shuffle.")
@@ -164,7 +164,7 @@ def importances_of(
 
 
 def _some_rows(X: Any, n_rows: int, seed: int) -> Any:
-    """So many rows, in the form that scikit-learn shuffles."""
+    """Sample of rows, in a form that scikit-learn permutes."""
     if is_frame(X) and not hasattr(X, "iloc"):
         X = X.to_pandas()
     table = X if is_frame(X) else np.asanyarray(X)
@@ -177,7 +177,7 @@ def _some_rows(X: Any, n_rows: int, seed: int) -> Any:
 def _measure(
     model: Any, table: Any, rules: RuleSet, n_repeats: int, seed: int
 ) -> np.ndarray:
-    """What is lost in every shuffle of every feature: (n_features, n_repeats)."""
+    """Decrease per permutation of every feature: (n_features, n_repeats)."""
     import pandas as pd
     from sklearn.inspection import permutation_importance
 
@@ -196,7 +196,7 @@ def _measure(
     )
     if speaker.features is not None or not is_frame(table):
         return found.importances
-    # A frame may have other columns, too, and these in any order.
+    # A frame may have further columns, and these in any order.
     column = {str(name): place for place, name in enumerate(table.columns)}
     own = rules.features.as_in(table, rules.asked).names
     places = np.array([column.get(name, -1) for name in own])

@@ -31,9 +31,6 @@ Expansion = tuple[float, Address, GrownNode, int, Any]
 N_REMOVED = 3
 """Leaves that may move to another place at a time: those that are missed least."""
 
-MOST_ROUNDS = 2
-"""Most passes over all sizes."""
-
 
 def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     """Trees of 1, 2, ... leaves, each as good as the search finds.
@@ -61,19 +58,15 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     for cut in (prunings(tree, max_leaves) for tree in large):
         for size in sorted(cut):
             _keep(found, improve(cut[size]))
-    # What was learnt at one size may serve those beside it.
-    for _ in range(MOST_ROUNDS):
-        before = sum(tree.cost for tree in found.values())
-        for size in range(1, max_leaves):
-            if size in found:
-                for longer in expansions(found[size]):
-                    _keep(found, improve(longer))
-        for size in range(max_leaves, 2, -1):
-            if size in found:
-                for shorter in removals(found[size], 1):
-                    _keep(found, improve(shorter))
-        if sum(tree.cost for tree in found.values()) > before - SMALLEST_CHANGE:
-            break
+    # What was learnt at one size may serve those beside it; twice is no better.
+    for size in range(1, max_leaves):
+        if size in found:
+            for longer in expansions(found[size]):
+                _keep(found, improve(longer))
+    for size in range(max_leaves, 2, -1):
+        if size in found:
+            for shorter in removals(found[size], 1):
+                _keep(found, improve(shorter))
     paying = [root]
     for size in sorted(found):
         if found[size].cost < paying[-1].cost - SMALLEST_CHANGE:
