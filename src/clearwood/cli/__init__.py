@@ -1,6 +1,6 @@
-"""The command ``clearwood``: file in, file out.
+"""Command-line interface ``clearwood``.
 
-Only click is imported here; each verb imports what it needs when it runs, so that
+Only click is imported here; each command imports what it needs when it runs, so that
 help appears at once.
 """
 
@@ -23,7 +23,7 @@ COMMANDS = {
         for name in ("predict", "export", "explain", "evaluate", "report")
     },
 }
-"""Commands that serve all families, and their modules in ``verbs``."""
+"""Commands for all families, and their modules in ``verbs``."""
 
 
 # \b keeps click from joining the lines that follow it.
@@ -51,7 +51,7 @@ Explain the model you have, or train one and read what it learnt:
 
 
 class _Commands(click.Group):
-    """Commands of all families, loaded when they are first used."""
+    """Commands of all families, loaded on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*COMMANDS, *(name for f in families() for name in f.commands)])

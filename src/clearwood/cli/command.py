@@ -1,8 +1,8 @@
-"""What every command does around its own work: one runner for all verbs.
+"""Shared runner of all commands.
 
-A verb is a function of what was asked for that returns what it found. Before it the
-files are checked, after it what was found is written and printed, and around all of it
-warnings and errors become lines::
+A command is a function of the parsed options that returns its findings. Before it runs
+the files are checked, afterwards the findings are written and printed, and throughout
+warnings and errors are reduced to lines::
 
     @command("Count the rows.", shared.data, shared.out, *shared.PRINTED)
     def count(asked):
@@ -28,7 +28,7 @@ from clearwood.exceptions import InputError, safe_text
 
 READ = ("files", "rules", "data", "model", "columns")
 WRITTEN = ("out", "report", "save")
-"""Arguments and options that name files."""
+"""Arguments and options that name output files."""
 
 COMMON = (
     shared.flag("--debug", "Show the whole traceback of an error."),
@@ -44,22 +44,22 @@ COMMON = (
 
 @dataclass(frozen=True)
 class Findings:
-    """What a verb has found, in every form in which it may go out.
+    """Result of a command, in all its output forms.
 
     Attributes
     ----------
     summary : plain data
-        What ``--json`` prints.
+        Output of ``--json``.
     text : callable
-        What is printed without it.
+        Output without it.
     fitted : optional
-        What ``--save`` keeps, and ``--report`` is about.
+        Object for ``--save`` and ``--report``.
     out : callable, optional
-        The text that ``--out`` writes, if not the summary.
+        Text for ``--out``, if not the summary.
     page : mapping
-        What the page takes besides: rows, a title.
+        Further content of the page: rows, a title.
     indent : int, optional
-        Of JSON; None puts all on one line.
+        Indentation of JSON; None writes a single line.
     """
 
     summary: Any
@@ -73,10 +73,10 @@ class Findings:
 def command(
     short: str, *options: click.Parameter
 ) -> Callable[[Callable[[Any], Findings | None]], click.Command]:
-    """Make a command of a verb; its docstring is the help.
+    """Make a command of a function; its docstring is the help.
 
-    What is asked for has an attribute per option, and ``say``, which says a line on
-    stderr, and ``progress``, whether to show bars. A verb that prints by itself
+    The parsed options have an attribute each, and ``say``, which prints a line on
+    stderr, and ``progress``, whether to show bars. A command that prints its own output
     returns None.
     """
 
@@ -115,7 +115,7 @@ def _run(verb: Callable[[Any], Findings | None], options: dict[str, Any]) -> Non
 
 
 def _speaker(quiet: bool) -> Callable[[str], None]:
-    """A function that says a line on stderr, once, or nothing when ``quiet``."""
+    """Function that prints each line once on stderr, or nothing when ``quiet``."""
     said = set()
 
     def say(text: str) -> None:
@@ -127,14 +127,14 @@ def _speaker(quiet: bool) -> Callable[[str], None]:
 
 
 def show(text: Any) -> None:
-    """Print a result for people, without what a terminal would obey."""
+    """Print a result as text, without terminal control sequences."""
     from clearwood._words.labels import visible
 
     click.echo(visible(str(text)))
 
 
 def json_text(found: Any, indent: int | None = 2) -> str:
-    """Plain data as JSON for people and programs, and nothing that a terminal obeys."""
+    """Plain data as readable JSON, without terminal control sequences."""
     from clearwood._words.labels import CONTROL
 
     text = json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
@@ -147,7 +147,7 @@ def json_text(found: Any, indent: int | None = 2) -> str:
 
 
 def check_outputs(options: dict[str, Any]) -> None:
-    """Refuse, before the work, outputs that cannot be written or are inputs."""
+    """Raise, before the work, if outputs cannot be written or are inputs."""
     from pathlib import Path
 
     from clearwood.codec.files import check_writable
@@ -165,7 +165,6 @@ def check_outputs(options: dict[str, Any]) -> None:
 
 
 def _write(found: Findings, asked: Any) -> None:
-    """Write the files that were asked for."""
     if getattr(asked, "out", None):
         write_out(found.out() if found.out else json_text(found.summary), asked)
     if getattr(asked, "save", None):
@@ -178,7 +177,7 @@ def _write(found: Findings, asked: Any) -> None:
 
 
 def write_out(text: str, asked: Any) -> None:
-    """Write the file that ``--out`` names."""
+    """Write the file of ``--out``."""
     from clearwood.codec.files import write_text
 
     write_text(asked.out, text, overwrite=asked.force)
@@ -194,7 +193,7 @@ def write_page(result: Any, path: str, asked: Any, **shown: Any) -> None:
 
 
 def out_or_print(text: str, asked: Any) -> None:
-    """Write a text to the file that is named, without a word, or else print it."""
+    """Write a text to the named file, or else print it."""
     from clearwood.codec.files import write_text
 
     if asked.out:
@@ -204,6 +203,6 @@ def out_or_print(text: str, asked: Any) -> None:
 
 
 def first_lines(lines: list[str], most: int, what: str = "") -> list[str]:
-    """No more lines than are printed, and how many there are besides."""
+    """First lines up to a maximum, with the number of the others."""
     more = len(lines) - most
     return [*lines[:most], *[f"  ... {more:,} more{what} (--json)"] * (more > 0)]

@@ -1,4 +1,4 @@
-"""What a command says when it cannot go on, and with which exit code it ends."""
+"""Error messages and exit codes of commands."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, safe_tex
 FAILED, INTERRUPTED = 1, 130
 
 _ctrl_c: list[int] = []
-"""Each Ctrl-C that the running command has not heeded; see :func:`_noting_ctrl_c`."""
+"""Each Ctrl-C not yet handled by the running command; see :func:`_noting_ctrl_c`."""
 
 
 @contextmanager
 def plain_errors(debug: bool) -> Iterator[None]:
-    """End with one line where something goes wrong; ``debug`` lets a traceback come."""
+    """Report errors in one line and exit; ``debug`` lets the traceback through."""
     try:
         with _noting_ctrl_c():
             yield
@@ -32,7 +32,7 @@ def plain_errors(debug: bool) -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
         raise
     except Exception as error:
-        # The outermost line of the program: whatever comes here would
+        # The outermost handler of the program: any exception here would
         # otherwise reach the user as a traceback.
         if debug:
             raise
@@ -41,7 +41,7 @@ def plain_errors(debug: bool) -> Iterator[None]:
 
 
 def one_line(error: Exception) -> str:
-    """The message of an error; for one that nobody foresaw, what to do next.
+    """Message of an error; for an unexpected one, with the next step.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def one_line(error: Exception) -> str:
 
 
 class Caught:
-    """What was warned of, once all is over."""
+    """Warnings that were issued, available at the end."""
 
     interrupted = False
 
@@ -68,11 +68,11 @@ class Caught:
 def plain_warnings(
     say: Callable[[str], None], *, ends: bool = True
 ) -> Iterator[Caught]:
-    """Say each warning once, in one line, without the file it comes from.
+    """Print each warning once, in one line, without its file.
 
-    A fit that Ctrl-C cut short ends the command, though in Python it keeps what is
-    done: whoever stops a command wants no files from it. With ``ends=False`` the
-    command goes on with what is done, and is told of it.
+    A fit interrupted by Ctrl-C ends the command, though in Python it keeps its partial
+    result: a stopped command should write no files. With ``ends=False`` the command
+    goes on with the partial result, and is informed of it.
     """
     found = Caught()
     _end_if_ctrl_c_came()
@@ -84,22 +84,22 @@ def plain_warnings(
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
         finally:
-            # An error may follow from what was warned of.
+            # An error may follow from a warning.
             for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
                 say(f"warning: {text}")
             if ends:
                 _end_if_ctrl_c_came()
     warned = any(w.category is InterruptedFitWarning for w in caught)
     found.interrupted = warned or bool(_ctrl_c)
-    _ctrl_c.clear()  # The caller knows of it now, and goes on.
+    _ctrl_c.clear()  # The caller has been informed, and goes on.
 
 
 @contextmanager
 def _noting_ctrl_c() -> Iterator[None]:
-    """Note each Ctrl-C, as other code may drop what it raises.
+    """Record each Ctrl-C, as other code may suppress its exception.
 
-    Code in C that calls a line of Python may drop the error that Ctrl-C raises there,
-    or make another of it; an import that may fail then only seems to have failed.
+    C code that calls Python may suppress the exception of a Ctrl-C there, or replace it
+    by another; an optional import then only seems to have failed.
     """
     _ctrl_c.clear()
     python_listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler

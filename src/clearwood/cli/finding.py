@@ -1,6 +1,6 @@
-"""Finding the rules of a model: what may be asked of them, and the fit.
+"""Search for the rules of a model: options and fit.
 
-``simplify`` prints what is found, ``stability`` finds it again on other samples.
+``simplify`` prints the rules, ``stability`` refits them on other samples.
 """
 
 from __future__ import annotations
@@ -102,11 +102,11 @@ OPTIONS = (
     shared.seed,
     shared.jobs("Threads"),
 )
-"""All that says which rules are looked for, and in what."""
+"""Options that define the rules to find, and their data."""
 
 
 def check_finding(asked: Any) -> None:
-    """Refuse what does not go together, as a wrongly written command."""
+    """Raise a usage error for contradictory options."""
     check_files(asked)
     method, scored = asked.method, asked.method in (*SCORED, "auto")
     mixture = method in ("fab", "em")
@@ -130,7 +130,7 @@ def check_finding(asked: Any) -> None:
 
 
 def read_or_train(asked: Any) -> tuple[Any, Any]:
-    """The model, of a file or trained on a part of the table, and rows in two parts."""
+    """Model from a file, or trained on a part of the table, and rows in two parts."""
     from clearwood.cli.train import train
 
     if not asked.train:
@@ -143,7 +143,7 @@ def read_or_train(asked: Any) -> tuple[Any, Any]:
 
 
 def find_rules(model: Any, split: Any, asked: Any) -> Any:
-    """A simplifier that is fitted as it is asked."""
+    """Fit the simplifier with the given options."""
     from clearwood.simplifiers.api import fit_best_kind, make_simplifier
 
     settings: dict[str, Any] = {
@@ -170,19 +170,19 @@ def find_rules(model: Any, split: Any, asked: Any) -> Any:
         settings["random_state"] = asked.seed
         rules = make_simplifier(model, asked.method, split.task, **settings)
         rules.fit(split.X, split.y)
-    # The estimator sees values without a name; the file knows what they are called.
+    # The estimator receives values without a name; the file has the target's name.
     rules.rules_ = rules.rules_.with_target(asked.target)
     return rules
 
 
 def classes_of(model: Any) -> list[Any]:
-    """Of a model that was trained here, or read from a file; none of numbers."""
+    """Class labels of a model, trained here or read; none in regression."""
     found = getattr(model, "classes_", getattr(model, "classes", None))
     return [] if found is None else list(found)
 
 
 def _goals(model: Any, task: str, asked: Any) -> dict[str, Any]:
-    """What is asked of rules for classes, where it is not the default."""
+    """Non-default options of classification rules."""
     goals = {}
     if asked.scoring != "auto":
         goals["scoring"] = asked.scoring
@@ -197,7 +197,7 @@ def _goals(model: Any, task: str, asked: Any) -> dict[str, Any]:
 
 
 def _class_weight(text: str, model: Any) -> str | dict[Any, float]:
-    """``balanced``, or numbers for classes as the model knows them."""
+    """``balanced``, or weights of the model's classes."""
     if text == "balanced":
         return text
     known = {str(label): label for label in classes_of(model)}

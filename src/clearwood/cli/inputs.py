@@ -1,4 +1,4 @@
-"""What verbs read: a table, and a model or rules of one, or neither."""
+"""Inputs of commands: tables, models and saved rules."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from clearwood.cli.errors import plain_warnings
 from clearwood.exceptions import InputError
 
 MODEL_FILES = (".json", ".ubj", ".ubjson", ".cbm", ".model", ".bin", ".pkl", ".joblib")
-"""How files end that are no tables."""
+"""File extensions of models, not of tables."""
 
 PLAIN = (str, int, float, bool, type(None))
-"""What JSON can hold."""
+"""Types that JSON can hold."""
 
 
 # Tables to learn from
 
 
 def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
-    """The columns of a table that are not dropped, with what is said of them.
+    """Columns of a table that are not dropped, with their descriptions.
 
-    ``labels`` are columns of categories besides those that are asked for.
+    ``labels`` are categorical columns besides the requested ones.
     """
     from clearwood.cli.tables.reading import read_table
 
@@ -39,7 +39,7 @@ def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
 
 
 def read_labelled(asked: Any, reader: str | None = None) -> Any:
-    """A table to train on, as the ensemble that is named reads it, and its target.
+    """Training table, encoded for the named ensemble, and its target.
 
     Returns
     -------
@@ -57,12 +57,12 @@ def read_labelled(asked: Any, reader: str | None = None) -> Any:
             f"{table.task}, because of the target: {table.reason} "
             f"(otherwise: --task {other[table.task]})"
         )
-    # It reads text, as categories, and missing values.
+    # Accepts text, as categories, and missing values.
     return table._replace(X=prepare(table.X, reader or READS_TEXT))
 
 
 def split_rows(table: Any, asked: Any) -> Any:
-    """Rows to learn from, and those that are held out.
+    """Split into training and held-out rows.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def split_rows(table: Any, asked: Any) -> Any:
 
 
 def form_of(asked: Any) -> Any:
-    """How CSV is written, as far as that is said."""
+    """CSV format, as far as it is given."""
     from clearwood.cli.tables.csv_file import CsvForm
 
     sep = {"tab": "\t", "\\t": "\t"}.get(asked.sep, asked.sep)
@@ -84,13 +84,13 @@ def form_of(asked: Any) -> Any:
 
 
 def with_said(frame: Any, path: str | None) -> Any:
-    """The same table, with what a file says of its columns."""
+    """Table with the descriptions of its columns from a file."""
     if path is not None:
         from clearwood.cli.tables.columns_file import read_columns_file
         from clearwood.columns.feature_space import FeatureSpace
 
         said = read_columns_file(path)
-        # Refused here if it is wrong, before anything that takes long.
+        # Raises here if it is invalid, before anything that takes long.
         FeatureSpace.numeric(frame.shape[1], list(frame.columns)).with_info(said)
         frame.attrs["column_info"] = said
     return frame
@@ -100,7 +100,7 @@ def with_said(frame: Any, path: str | None) -> Any:
 
 
 def check_files(asked: Any) -> None:
-    """Refuse what does not go together; where no model is named, name one to train."""
+    """Raise for contradictory options; without a model, choose one to train."""
     files = asked.files
     is_model = files[0].lower().endswith(MODEL_FILES)
     if len(files) != (1 if asked.train else 2) and (len(files) > 1 or is_model):
@@ -120,9 +120,9 @@ def check_files(asked: Any) -> None:
 
 
 def read_model_and_table(asked: Any) -> tuple[Any, Any]:
-    """The ensemble of a file, and the table as the ensemble reads it.
+    """Ensemble of a file, and the table encoded for it.
 
-    Of a large file it is the rows that stand for it.
+    Of a large file only a representative sample of rows.
 
     Returns
     -------
@@ -155,22 +155,21 @@ def read_model_and_table(asked: Any) -> tuple[Any, Any]:
     frame = with_said(frame, asked.columns)
     table = split_target(frame, asked.target, ensemble.task)
     if asked.classes:
-        # As the table writes them: 1 where its labels are numbers, "1" where texts.
+        # As in the table: 1 where its labels are numbers, "1" where they are text.
         ensemble = _with_classes(ensemble, asked.classes, set(table.y.tolist()))
     return ensemble, table
 
 
 def _with_classes(ensemble: Any, names: list[str], labels: Collection[Any]) -> Any:
-    """An ensemble whose classes are called as they are elsewhere."""
     written = {str(label): label for label in labels}
     return ensemble.with_classes([written.get(name, name) for name in names])
 
 
-# Rules from a file, and rows that are new to them
+# Saved rules, and new rows
 
 
 class NewRows(NamedTuple):
-    """Rows that rules are asked about, their target and the model, where known."""
+    """New rows for rules, with their target and the model, if known."""
 
     X: Any = None
     y: Any = None
@@ -178,7 +177,7 @@ class NewRows(NamedTuple):
 
 
 def read_saved(path: str) -> tuple[Any, Any]:
-    """What a file holds that ``--out`` or ``save`` wrote, and the rules in it."""
+    """Content of a file written by ``--out`` or ``save``, and the rules in it."""
     from clearwood.persistence import load
     from clearwood.rules.rule_set import rules_of
 
@@ -187,7 +186,7 @@ def read_saved(path: str) -> tuple[Any, Any]:
 
 
 def read_rows(rules: Any, asked: Any) -> Any:
-    """The rows of a file of which rules are asked something."""
+    """Rows of a file, encoded for rules."""
     from clearwood.cli.tables.reading import read_table_of
 
     return read_table_of(
@@ -200,10 +199,9 @@ def read_rows(rules: Any, asked: Any) -> Any:
 
 
 def read_new_rows(rules: Any, asked: Any) -> NewRows:
-    """Rows on which rules are judged: by the target that is in the table, by a model.
+    """Rows to evaluate rules against the target in the table, or a model.
 
-    The target is the column that is named, or else the one that the rules are about,
-    where the table has it.
+    The target is the named column, or else that of the rules, if the table has it.
     """
     from clearwood.cli.tables.reading import read_table_of
     from clearwood.cli.tables.target import truth_of
@@ -228,7 +226,7 @@ def read_new_rows(rules: Any, asked: Any) -> NewRows:
 
 
 def _read_model_of(rules: Any, asked: Any) -> Any:
-    """The ensemble of a file, with its classes as the rules call them."""
+    """Ensemble of a file, with classes named as in the rules."""
     from clearwood.ensembles import read_ensemble
 
     path = asked.model
@@ -253,7 +251,7 @@ def _read_model_of(rules: Any, asked: Any) -> Any:
 
 
 def numbered_row(frame: Any, asked: Any) -> Any:
-    """The row that ``--row`` numbers, from 1."""
+    """Row with the number of ``--row``, from 1."""
     if asked.row > len(frame):
         raise InputError(
             f"--row is {asked.row}, but {asked.data} has {len(frame)} row(s)."
@@ -262,7 +260,7 @@ def numbered_row(frame: Any, asked: Any) -> Any:
 
 
 def names_of_rows(frame: Any, own: str, taken: Collection[str]) -> list[Any]:
-    """What a column holds that names the rows, and that the result has not already."""
+    """Row names from a column, if the result does not have it already."""
     if own not in frame.columns or own in taken:
         raise InputError(
             f"--id names {own!r}, which the table does not have, or the result has "

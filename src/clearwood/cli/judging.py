@@ -1,4 +1,4 @@
-"""Rules judged on rows that are new to them, for people and for programs."""
+"""Evaluation of rules on new rows, as text and plain data."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 
 class JudgedRules(NamedTuple):
-    """What comes of some rules on some rows.
+    """Rules evaluated on some rows.
 
     Attributes
     ----------
     rules : RuleSet
-        With the numbers of these rows.
+        With the statistics of these rows.
     scores : RuleScores
     decisions : Decisions, Residuals or None
-        None where no labels are known.
+        None without labels.
     model : TreeEnsemble or None
-        That the rules speak for.
+        The model that the rules approximate.
     model_error : float
         NaN without a model, or labels.
     all_rows : RuleScores or None
-        On all rows of a large file, of which the numbers of the rules are then.
+        Scores on all rows of a large file, which then give the statistics of the rules.
     """
 
     rules: Any
@@ -33,7 +33,7 @@ class JudgedRules(NamedTuple):
 
 
 def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
-    """Judge rules, and their model, where there are labels and a model."""
+    """Evaluate rules, and their model, if labels and a model are given."""
     from clearwood.rules.decisions import decisions
 
     said = None if model is None else model.predict(X)
@@ -54,7 +54,7 @@ def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
 
 
 def scores_as_dict(judged: JudgedRules) -> dict[str, Any]:
-    """Numbers of the rules and of their model; null where they are not known."""
+    """Scores of the rules and of their model; null if unknown."""
     model = judged.model
     told = {"rules": judged.scores.as_dict()}
     if model is not None:
@@ -70,7 +70,7 @@ def scores_as_dict(judged: JudgedRules) -> dict[str, Any]:
 
 
 def decisions_as_list(judged: JudgedRules) -> list[dict[str, Any]] | None:
-    """What comes of deciding so, a record per number; what is not known is null."""
+    """Records of the decision statistics; null if unknown."""
     import json
 
     if judged.decisions is None:
@@ -82,9 +82,9 @@ def decisions_as_list(judged: JudgedRules) -> list[dict[str, Any]] | None:
 
 
 def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
-    """The rules with their numbers, those of all together, and the decisions.
+    """Rules with their statistics, overall scores, and the decisions.
 
-    ``rows`` says which rows they are, ``seen`` what speaks for the model on them.
+    ``rows`` describes the rows, ``seen`` qualifies the model's score on them.
     """
     from clearwood._words.numbers import short_text
 
@@ -118,7 +118,7 @@ def _counted(told: Any, name: str) -> str:
 
 
 def score_text(scores: dict[str, float]) -> str:
-    """How near a model comes to what was observed, in words."""
+    """Error of a model on observed rows, as text."""
     from clearwood._words.numbers import percent_text, short_text
 
     if "error" in scores:

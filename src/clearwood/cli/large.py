@@ -1,4 +1,4 @@
-"""A Parquet file of many rows: a sample is searched, all rows are counted."""
+"""Large Parquet files: rules are searched on a sample, and evaluated on all rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from clearwood.cli.errors import plain_warnings
 from clearwood.exceptions import InputError
 
 WAIT = 10
-"""Seconds in which a scheduler must answer, and have a worker."""
+"""Seconds in which a scheduler must respond, and have a worker."""
 
 
 class LargeFile(NamedTuple):
-    """A file of which only a sample is kept in memory.
+    """File of which only a sample is held in memory.
 
     Attributes
     ----------
     table : str or dask.dataframe.DataFrame
-        Its path; or its rows, where workers of a cluster count them.
+        Its path; or its rows, where workers of a cluster process them.
     target : str
     n_rows : int
-        Of the whole file.
+        Number of rows of the whole file.
     sample : RowsOfTable
     """
 
@@ -33,9 +33,9 @@ class LargeFile(NamedTuple):
     sample: Any
 
     def counted(self, fitted: Any, X: Any) -> Any:
-        """The rules with the statistics of all rows, and their scores there.
+        """Rules with the statistics of all rows, and their scores there.
 
-        ``X`` are the rows on which they were searched for.
+        ``X`` are the rows on which the rules were searched.
         """
         from clearwood._tables import RowsOfTable
         from clearwood.rules.evaluation.tables import counted
@@ -46,11 +46,11 @@ class LargeFile(NamedTuple):
 
 
 def open_large(asked: Any) -> LargeFile | None:
-    """A Parquet file of more rows than are searched; None where all of them are."""
+    """Parquet file with more rows than are searched; None for a smaller one."""
     from clearwood.cli.tables.csv_file import is_parquet
 
     path, scheduler = asked.data, getattr(asked, "scheduler", None)
-    # Options that are not for Parquet are refused where it is read at once.
+    # Options that do not apply to Parquet raise where it is read at once.
     if not is_parquet(path) or asked.na:
         if scheduler is not None:
             raise InputError("--scheduler is for a Parquet file, and without --na.")
@@ -60,7 +60,7 @@ def open_large(asked: Any) -> LargeFile | None:
 
     table = open_rows(path)
     if scheduler is not None:
-        # Asked for, and so it must be there, also for a file that does not need it.
+        # Requested, so it must be reachable, also for a file that does not need it.
         connect(scheduler, asked.say)
     if table.n_rows <= SAMPLE_ROWS:
         return None
@@ -71,7 +71,7 @@ def open_large(asked: Any) -> LargeFile | None:
 
 
 def _read_by_workers(path: str) -> Any:
-    """A frame of Dask, whose partitions workers read by the same path."""
+    """Dask frame, whose partitions workers read by the same path."""
     from pathlib import Path
 
     import dask.dataframe as dd
@@ -80,7 +80,7 @@ def _read_by_workers(path: str) -> Any:
 
 
 def connect(address: str, say: Any) -> None:
-    """Let Dask ask a cluster until the command ends; refuse one that is not there."""
+    """Connect Dask to a cluster until the command ends; raise if it is unreachable."""
     try:
         import dask.dataframe  # noqa: F401, the part of Dask that reads tables
         from distributed import Client
@@ -95,7 +95,7 @@ def connect(address: str, say: Any) -> None:
     except (OSError, ValueError) as error:
         reason = str(error)
     if client is None:
-        # What was half made takes a lock when it goes: not while another one begins.
+        # A partial connection takes a lock on deletion: not while another one begins.
         gc.collect()
         raise InputError(
             f"No scheduler of Dask answers at {address} ({reason}). "

@@ -1,4 +1,4 @@
-"""Options that more than one verb has, each written once, and how one is written."""
+"""Options shared by several commands, and their constructors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-# Written out, because the module that knows them loads scikit-learn.
+# A literal, because the module that defines them loads scikit-learn.
 MODELS = (
     "random-forest",
     "extra-trees",
@@ -33,30 +33,30 @@ FILE_OR_PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 def option(
     names: str, kind: click.ParamType[Any], help: str, default: Any = None, **more: Any
 ) -> click.Option:
-    """An option: its names, what it takes, what it is for, and the default it shows."""
+    """Option with its names, type, help and the displayed default."""
     if default is not None:
         more |= {"default": default, "show_default": True}
     return click.Option(names.split(), type=kind, help=help, **more)
 
 
 def choice(names: str, values: str | Sequence[str], help: str) -> click.Option:
-    """An option that is one of some words; by default the first."""
+    """Option with a fixed set of values; by default the first."""
     values = values.split() if isinstance(values, str) else values
     return option(names, click.Choice(values), help, values[0])
 
 
 def flag(names: str, help: str) -> click.Option:
-    """An option that is there or not."""
+    """Boolean flag."""
     return click.Option(names.split(), is_flag=True, help=help)
 
 
 def listing(names: str, help: str) -> click.Option:
-    """An option of names between commas; an empty list where it is not given."""
+    """Option of names separated by commas; an empty list by default."""
     return option(names, TEXT, help, callback=lambda *given: parted(given[-1]))
 
 
 def parted(text: str | None) -> list[str]:
-    """What stands between commas.
+    """Split at commas.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def auto_or_number(_: click.Context, param: click.Parameter, text: str) -> str |
 
 
 def jobs(what: str) -> click.Option:
-    """How many threads or processes work at a time."""
+    """Option of the number of parallel threads or processes."""
 
     def number(_: click.Context, __: click.Parameter, found: int | None) -> Any:
         if found == 0:
@@ -88,7 +88,7 @@ def jobs(what: str) -> click.Option:
 
 
 def only_for(what: str, holds: Any, names: str, why: str = "") -> None:
-    """Refuse options that are given though what they are for does not hold."""
+    """Raise for options that do not apply in the given circumstances."""
     given = click.get_current_context().get_parameter_source
     for name in names.split():
         if not holds and given(name) is not ParameterSource.DEFAULT:
@@ -96,7 +96,7 @@ def only_for(what: str, holds: Any, names: str, why: str = "") -> None:
             raise click.UsageError(f"--{written} is for {what}{why}.")
 
 
-# Files that are read
+# Input files
 
 files = click.Argument(
     ["files"], nargs=-1, required=True, metavar="[MODEL] DATA", type=FILE_OR_PIPE
@@ -187,7 +187,7 @@ test_size = option(
 )
 seed = option("--seed", click.IntRange(0, 2**32 - 1), "Seed of all that is random.", 0)
 
-# What comes out
+# Outputs
 
 out = option("--out", NEW_FILE, "Write the rules to this JSON file.")
 report = option("--report", NEW_FILE, "Write an HTML page about them.")

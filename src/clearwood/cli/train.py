@@ -1,4 +1,4 @@
-"""Train an ensemble on a part of a table, and keep the rest for honest scores."""
+"""Training of an ensemble on a part of a table, with held-out rows for its scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_CATEGORIES = 255
 
 
 class Split(NamedTuple):
-    """Rows to learn from, and rows held out."""
+    """Training rows and held-out rows."""
 
     X: pd.DataFrame
     y: np.ndarray
@@ -44,17 +44,17 @@ class Split(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows there are of both, as summaries tell it."""
+        """Numbers of both kinds of rows, for summaries."""
         return {"training": len(self.y), "held_out": len(self.y_test)}
 
     @property
     def held_out(self) -> dict[str, Any]:
-        """The rows held out, as pages take them."""
+        """Held-out rows, as arguments of pages."""
         return {"X": self.X_test, "y": self.y_test}
 
 
 def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Make every column one that the ensemble reads, or say which it cannot read.
+    """Convert columns to types that the ensemble accepts; raise if it has none.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Text columns as categories, where the ensemble reads these itself.
+        Text columns as categories, if the ensemble accepts these.
     """
     text = [c for c in X.columns if is_text(X[c])]
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
@@ -89,7 +89,7 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def is_text(column: pd.Series) -> bool:
-    """Whether a column holds neither numbers, booleans nor points in time."""
+    """Whether a column holds neither numbers, booleans nor timestamps."""
     types = pd.api.types
     is_time = types.is_datetime64_any_dtype(column) or column.dtype.kind == "m"
     is_flag = column.dtype == object and are_flags(column)
@@ -97,7 +97,7 @@ def is_text(column: pd.Series) -> bool:
 
 
 def check_finite(X: pd.DataFrame) -> None:
-    """While rows still go by the numbers that they have in the file."""
+    """Raise on infinite numbers, while rows still have their numbers in the file."""
     for name, column in X.select_dtypes("number").items():
         infinite = np.isinf(column.to_numpy(np.float64, na_value=np.nan))
         if infinite.any():
@@ -110,7 +110,7 @@ def check_finite(X: pd.DataFrame) -> None:
 def hold_out(
     X: pd.DataFrame, y: np.ndarray, task: str, share: float, seed: int
 ) -> Split:
-    """Split rows at random, each class in proportion where its rows suffice."""
+    """Split rows at random, stratified by class where there are enough rows."""
     n_test = int(np.ceil(share * len(y)))
     if n_test < 1 or len(y) - n_test < 2:
         raise InputError(
@@ -134,7 +134,7 @@ def hold_out(
 
 
 def make_model(name: str, task: str, seed: int, jobs: int | None) -> Any:
-    """An ensemble with scikit-learn's default settings, not yet fitted."""
+    """Unfitted ensemble with scikit-learn's default settings."""
     model = MODELS[name][task == "regression"](random_state=seed)
     if "n_jobs" in model.get_params():
         model.set_params(n_jobs=jobs)

@@ -1,4 +1,4 @@
-"""How many rules are needed, and which method finds them."""
+"""Comparison of methods: number of rules against error, and stability."""
 
 from clearwood.comparison.compare import compare
 from clearwood.comparison.frontier import Frontier, FrontierPoint

@@ -1,4 +1,4 @@
-"""``compare``: how many rules are needed, and which method finds them."""
+"""``compare``: number of rules against error, for all methods."""
 
 from __future__ import annotations
 
@@ -76,59 +76,59 @@ def compare(
     random_state: Any = None,
     verbose: bool = False,
 ) -> Frontier:
-    """Find out how many rules are needed, and which method gives the best ones.
+    """Compare methods by size, error and stability of their rules.
 
-    Every method is fitted to what the model says of a part of the rows, in all sizes,
-    and judged on the others; then fitted to all rows, which gives the rules that one
-    reads, and to bootstrap samples, which tells how stable they are. Fits run in
-    processes of their own.
+    Every method is fitted to the model's predictions for part of the rows, in all
+    sizes, and evaluated on the others; then fitted to all rows, which gives the rules
+    to be read, and to bootstrap samples, which measure their stability. Fits run in
+    separate processes.
 
     Parameters
     ----------
     model : model, callable, path, TreeEnsemble or unfitted estimator
-        A fitted one is not fitted again: it may have seen the rows on which the rules
-        are judged. Then its error, and that of the rules, is lower than on new rows,
-        and so is their fidelity, as rules do not say what it knows by heart. An
-        unfitted estimator of scikit-learn's kind is fitted without the held-out rows
-        every time. What has no trees that can be read is asked as it stands, see
-        :func:`simplify`; methods that need trees then fail, and say so.
+        A fitted one is not refitted: it may have seen the rows on which the rules are
+        evaluated. Then its error, and that of the rules, is lower than on new rows, and
+        so is their fidelity, as rules do not reproduce what it memorized. An unfitted
+        scikit-learn estimator is fitted without the held-out rows each time. A model
+        without readable trees is used through its predictions, see :func:`simplify`;
+        methods that need trees are then reported as failures.
     X : array-like or frame of shape (n_samples, n_features)
-        Or a sparse matrix, which lists, trees and sums of rules read; the other methods
-        then fail, and say so.
+        Or a sparse matrix, which lists, trees and additive rules accept; the other
+        methods are then reported as failures.
     y : array-like of shape (n_samples,)
         True labels or values.
     methods : "all" or sequence of str, default="all"
-        Those of :func:`simplify`, and peers: "imodels:RuleFit", "imodels:FIGS",
+        Methods of :func:`simplify`, and peers: "imodels:RuleFit", "imodels:FIGS",
         "imodels:GreedyRuleList" (extra ``compare``) and "te2rules" (not for commercial
-        use, so in no extra; it finds as many rules as it does, not ``max_rules``).
+        use, so in no extra; it chooses the number of rules itself, without
+        ``max_rules``).
     max_rules : int, default=10
-        Most lines, ``otherwise`` included.
+        Maximum number of rules, the default rule included.
     cv : int, default=5
-        Parts of the rows, each held out once; of classes in equal shares.
+        Number of folds, stratified by class.
     n_refits : int, default=5
-        Bootstrap samples; 0 leaves stability out.
+        Number of bootstrap samples; 0 omits stability.
     scoring : {"log_loss", "error"}, default="log_loss"
-        By what rules are *enough*: the log loss of their probabilities against those of
-        the model, or the error. By its error a constant would do where a class is rare.
-        Of values the mean squared error decides.
+        Criterion by which rules are *enough*: the log loss of their probabilities
+        relative to that of the model, or the error. By error, a constant would be
+        enough where a class is rare. In regression it is the mean squared error.
     time_limit : float or None, default=120.0
-        Seconds for all fits of one method. One that takes longer is stopped, and what
-        it found until then is kept. A process that is not ready for its first fit
-        after 30 s is reported on stderr, and stopped after 600 s.
+        Seconds for all fits of one method. A fit that takes longer is stopped, and the
+        results so far are kept. A process that is not ready for its first fit after 30
+        s is reported on stderr, and stopped after 600 s.
     peers : {"auto", True, False}, default="auto"
-        Whether "all" means peers too: those that are installed, all, or none.
+        Whether "all" includes peers: those that are installed, all, or none.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, for fits and scores.
     column_info : mapping of str to mapping, optional
-        Per column what people call it, its unit and description, see
-        :meth:`RuleSet.with_columns`.
+        Display name, unit and description per column, see :meth:`RuleSet.with_columns`.
     n_jobs : int or None, default=None
-        Processes side by side, as in scikit-learn. What is found does not depend on
-        it, but for what the time limit stops.
+        Number of parallel processes, as in scikit-learn. Results do not depend on it,
+        except for fits stopped by the time limit.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     verbose : bool, default=False
-        Whether to show progress on stderr.
+        Show progress on stderr.
 
     Returns
     -------
@@ -137,11 +137,11 @@ def compare(
     Raises
     ------
     InputError
-        The data cannot be used, or no method could do anything with it.
+        The data are invalid, or all methods failed.
 
     Notes
     -----
-    On Ctrl-C the result holds what was done until then, with a warning.
+    On Ctrl-C the result holds what was completed until then, with a warning.
 
     Examples
     --------
@@ -176,9 +176,9 @@ def compare(
         models = read_fitted(model, X, y)
     ensemble = models.ensembles[-1]
     if column_info is not None:
-        # Refused here if it is wrong, before anything that takes long.
+        # Raises here if it is invalid, before anything that takes long.
         ensemble.features.with_info(column_info)
-    # Of unknown categories it is said here once; the workers' warnings are not shown.
+    # Warns once of unknown categories; the workers' warnings are not shown.
     encoded = X if is_matrix(X) else ensemble.encode(X)
     if outcome.is_share and not refitted:
         warn_of_class_order(ensemble, encoded, y)
@@ -243,7 +243,7 @@ def _check_methods(methods: Any, peers: bool | str) -> list[str]:
         raise InputError(
             f"methods must be 'all' or some of {known}, found {unknown or names}."
         )
-    # Always in the same order, each once.
+    # Always in the same order, without duplicates.
     return [name for name in known if name in names]
 
 
@@ -267,7 +267,7 @@ def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> N
 def _check_data(
     X: Any, y: Any, sample_weight: Any, outcome: Outcome, cv: int
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows that count."""
+    """Rows of positive weight, validated."""
     from clearwood._estimators import take_rows
 
     if y is None:
@@ -291,7 +291,7 @@ def _check_data(
 
 
 def _labels(models: Models, y: np.ndarray) -> np.ndarray:
-    """All labels that are said or true, in order; empty in regression."""
+    """All labels, predicted or true, in order; empty in regression."""
     known = [e.classes for e in models.ensembles if e.classes is not None]
     return np.unique(np.concatenate([y, *known])) if known else np.zeros(0)
 
@@ -310,7 +310,7 @@ def _n_workers(n_jobs: Any) -> int:
 def _failures(
     jobs: Sequence[Job], with_points: set[str], outcome: JobsDone
 ) -> tuple[tuple[str, str], ...]:
-    """Methods that did not do all their jobs, or found nothing, and why."""
+    """Methods that did not complete all jobs, or found nothing, with the reasons."""
     found = []
     for name in dict.fromkeys(job.method for job in jobs):
         done = all(job in outcome.replies for job in jobs if job.method == name)
@@ -329,7 +329,7 @@ def _failures(
 def _say_what_happened(
     outcome: JobsDone, has_points: bool, failures: tuple[tuple[str, str], ...], n: int
 ) -> None:
-    """Warnings, or an error where there is nothing to show."""
+    """Issue warnings, or raise if there are no results."""
     if not has_points and outcome.interrupted:
         raise KeyboardInterrupt
     if not has_points:

@@ -1,4 +1,4 @@
-"""What a comparison found, as points: how much one reads against how wrong it is."""
+"""Scatter plot of a comparison: size of rule sets against error."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ UP = {
     "fidelity": "held-out fidelity ({0.agreement_unit})",
     "stability": "agreement between refits",
 }
-"""Names of what goes up, for an outcome."""
+"""Axis labels of the vertical measures, by type of outcome."""
 SPREAD = 0.6
-"""Room for points of the same number of lines, in lines."""
+"""Width over which points with equal numbers of rules are spread, in rules."""
 
 
 @dataclass(eq=False, repr=False)
 class FrontierDisplay(Display):
-    """Every rule set of a comparison as a point: what one reads, what one gets.
+    """Plot of the rule sets of a comparison: size against error or another measure.
 
-    Make one with :meth:`from_frontier`. Colour and marker tell the method. Points of
-    the same number of lines stand side by side. Filled are those that no other one
-    beats in both directions; a line joins them. Bars are one standard error of the
-    mean over the folds, to both sides.
+    Make one with :meth:`from_frontier`. Colour and marker distinguish methods. Points
+    with equal numbers of rules are drawn side by side. Filled points are
+    Pareto-optimal, joined by a line. Error bars are one standard error of the mean over
+    the folds in each direction.
 
     Parameters
     ----------
     points : sequence of FrontierPoint
-        Those whose value is not known are left out.
+        Points; those with unknown values are left out.
     task : {"classification", "regression"}
     x : {"n_rules", "n_literals", "seconds"}, default="n_rules"
-        What goes across.
+        Horizontal measure.
     y : {"error", "fidelity", "stability"}, default="error"
-        What goes up.
+        Vertical measure.
     model_error : float, default=NaN
-        Error of the model itself, on rows that it was not fitted to.
+        Error of the model itself, on held-out rows.
 
     Attributes
     ----------
@@ -102,16 +102,16 @@ class FrontierDisplay(Display):
     def from_frontier(
         cls, frontier: Frontier, x: str = "n_rules", y: str = "error"
     ) -> FrontierDisplay:
-        """The points of a comparison.
+        """Plot the points of a comparison.
 
         Parameters
         ----------
         frontier : Frontier
-            What ``compare`` found.
+            Result of ``compare``.
         x : {"n_rules", "n_literals", "seconds"}, default="n_rules"
-            What goes across: lines, literals, or the seconds of the fit.
+            Horizontal measure: rules, literals, or seconds of the fit.
         y : {"error", "fidelity", "stability"}, default="error"
-            What goes up.
+            Vertical measure.
 
         Returns
         -------
@@ -122,18 +122,18 @@ class FrontierDisplay(Display):
             task=frontier.task,
             x=x,
             y=y,
-            # On rows that it may have learnt by heart it is no measure.
+            # Not on rows that the model may have memorized.
             model_error=frontier.model_error if frontier.model_refitted else math.nan,
         )
 
     @property
     def methods(self) -> list[str]:
-        """The methods that have points, in their order."""
+        """Methods with points, in order."""
         return list(dict.fromkeys(point.method for point in self.points))
 
     @property
     def places(self) -> list[tuple[float, float]]:
-        """Where each point stands; those of as many lines stand side by side."""
+        """Position of each point; those of equal numbers of rules are side by side."""
         methods = self.methods
         step = SPREAD / len(methods) if self.x == "n_rules" else 0.0
         middle = (len(methods) - 1) / 2
@@ -147,7 +147,7 @@ class FrontierDisplay(Display):
 
     @property
     def unbeaten(self) -> list[bool]:
-        """Whether no other point is at least as good in both and better in one."""
+        """Whether each point is Pareto-optimal."""
         sign = 1.0 if self.y == "error" else -1.0
         pairs = [(getattr(p, self.x), sign * getattr(p, self.y)) for p in self.points]
         best = set(_falling(pairs))
@@ -155,43 +155,43 @@ class FrontierDisplay(Display):
 
     @property
     def stairs(self) -> list[tuple[float, float]]:
-        """The places of the unbeaten points, from left to right, one per step."""
+        """Positions of the Pareto-optimal points, from left to right, one per step."""
         across: dict[float, tuple[float, float]] = {}
         for point, place, best in zip(self.points, self.places, self.unbeaten):
             if best:
-                # Points that tie: the step begins at the first of them.
+                # Ties: the step begins at the first of them.
                 across.setdefault(getattr(point, self.x), place)
         return [across[key] for key in sorted(across)]
 
     @property
     def scales(self) -> tuple[Scale, Scale]:
-        """The axes: across and up."""
+        """Horizontal and vertical scale."""
         values = [y for _, y in self.places]
         if self.y == "error":
             values += [p.error + p.error_spread for p in self.points if has_bar(p)]
         across, up = scale_of([x for x, _ in self.places]), scale_of(values)
         if math.isnan(self.model_error) or (up.is_log and self.model_is_far_below):
             return across, up
-        # A logarithm has no nought, and a very small error would take all the room.
+        # A log scale has no zero, and a very small error would take most of the space.
         scale = linear_scale if self.model_is_far_below else scale_of
         return across, scale([*values, self.model_error])
 
     @property
     def model_is_far_below(self) -> bool:
-        """Whether the model's error is so small that it may be off the picture."""
+        """Whether the model's error is so small that it may be outside the axes."""
         return self.model_error * LOG_RATIO < min(y for _, y in self.places)
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What the axes are of."""
+        """Labels of the axes."""
         return ACROSS[self.x], UP[self.y].format(OUTCOMES[self.task])
 
     def chart(self) -> Chart:
-        """Points, those of the frontier on top, the stairs along it, and the model."""
+        """Chart of the points, Pareto-optimal ones on top, the steps, and the model."""
         across, up = self.scales
         places, unbeaten, methods = self.places, self.unbeaten, self.methods
         stairs = self.stairs
-        # To the right end: more lines do not make it worse.
+        # To the right end: more rules do not increase the error.
         stairs.append((across.high, stairs[-1][1]))
         marks: list[Mark] = [
             Points(
@@ -227,7 +227,7 @@ class FrontierDisplay(Display):
         return Chart(title, [panel], size=(7.2, 5.0), right=82.0)
 
     def _model(self, across: Scale, up: Scale) -> list[Mark]:
-        """A line, and its name beside the axes, where no point can be."""
+        """Line of the model, labelled beside the axes, where no point can be."""
         if math.isnan(self.model_error):
             return []
         height, below = max(self.model_error, up.low), self.model_error < up.low
@@ -252,17 +252,17 @@ def ink(position: int) -> str:
 
 
 def marker(position: int) -> str:
-    """The marker of a method; with its colour none is like another of 49."""
+    """Marker of a method; its combination with the colour is unique among 49."""
     return MARKERS[(position + position // len(MARKERS)) % len(MARKERS)]
 
 
 def has_bar(point: FrontierPoint) -> bool:
-    """Whether the standard error of a point is known and not nought."""
+    """Whether the standard error of a point is known and positive."""
     return 0 < point.error_spread < math.inf
 
 
 def _falling(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Pairs whose second number is below those of all pairs before them."""
+    """Pairs whose second number is below that of all pairs before them."""
     found: list[tuple[float, float]] = []
     for pair in sorted(pairs):
         if not found or pair[1] < found[-1][1]:

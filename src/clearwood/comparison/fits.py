@@ -1,4 +1,4 @@
-"""One job: fit a method to the rows of a part, and say what its rules say."""
+"""Fits of one method to the rows of one part, as run by a worker."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from clearwood.rules import RuleSet
 from clearwood.simplifiers.api import make_simplifier
 
 LONGEST_ERROR = 500
-"""Letters of one that are kept."""
+"""Maximum number of characters of an error message."""
 
 ONE_BY_ONE = ("fab", "em")
-"""Methods that need a fit for every size; the others give all in one."""
+"""Methods that need a fit for every size; the others give all sizes in one."""
 
 QUICKEST: dict[str, dict[str, Any]] = {
     "fab": {"n_restarts": 1},
     "em": {"n_restarts": 1},
 }
-"""Settings for a fit whose rules nobody wants."""
+"""Settings of fits that only load modules."""
 
 
 def groups_of(method: str, max_rules: int) -> list[tuple[int, ...]]:
-    """Sizes that one fit gives, for all fits that a method needs."""
+    """Sizes of each of the fits that a method needs."""
     if method in ONE_BY_ONE:
         return [(size,) for size in few_sizes(max_rules)]
     return [tuple(range(1, max_rules + 1))]
 
 
 def fit_job(problem: Problem, job: Job) -> list[SizedAnswer]:
-    """Do one job.
+    """Run one job.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def fit_job(problem: Problem, job: Job) -> list[SizedAnswer]:
     Returns
     -------
     list of SizedAnswer
-        By growing size asked for.
+        By increasing requested size.
     """
     part = problem.parts[job.part]
     if job.method in PEERS:
@@ -79,13 +79,13 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
         max_rules=most,
         random_state=part.seed,
     )
-    # Labels only tell how precise the final rules are; the search must not see them.
+    # Labels only give the precision of the final rules; the search must not see them.
     y = problem.y if part.kind == "all" else None
     estimator.fit(problem.X, y, sample_weight=part.weight)
     found = [estimator.rules_] if job.method in ONE_BY_ONE else estimator.path_
-    # Those of a path do not say where they come from.
+    # Those of a path do not record their origin.
     about = {**estimator.rules_.about}
-    about.pop("warning", None)  # True of the largest.
+    about.pop("warning", None)  # Applies to the largest.
     found = [rules.with_about(**about).with_target(problem.target) for rules in found]
     return _answers(problem, job, part, found)
 
@@ -98,7 +98,7 @@ def _answers(
     answers = []
     for rules, (read, encoded) in zip(found, _read(problem, part, found)):
         matches = read.matches_encoded(encoded)
-        # Of one fit for one size all that is found is of that size.
+        # A single fit for one size has that size throughout.
         asked = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan
         if len(encoded):
@@ -123,7 +123,7 @@ def _answers(
 def _read(
     problem: Problem, part: Part, found: Sequence[RuleSet]
 ) -> list[tuple[RuleSet, np.ndarray]]:
-    """Rules and the rows to be told of as they read them."""
+    """Encoded rows for the rules, all and those to predict."""
     if is_matrix(problem.X):
         rows = take_rows(problem.X, part.told)
         return [rules.read(rows) for rules in found]
@@ -138,12 +138,12 @@ def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray |
 
 
 def warm_up(method: str, task: str) -> None:
-    """Let a method load its modules, which is no part of a fit.
+    """Load the modules of a method, so that this does not count as fit time.
 
     Parameters
     ----------
     method : str
-        Of a peer nothing is known that could be loaded.
+        Peers are not loaded.
     task : {"classification", "regression"}
     """
     if method in PEERS:
@@ -166,11 +166,11 @@ def warm_up(method: str, task: str) -> None:
                 warnings.simplefilter("ignore")
                 estimator.fit(X, y)
         except ClearwoodError:
-            pass  # The job itself will say why.
+            pass  # The job itself will report the reason.
 
 
 def do_job(problem: Problem, job: Job) -> Reply:
-    """Fit, and say how long it took, what was warned of, or why it failed.
+    """Fit, with the time taken, the warnings issued and the reason of a failure.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def do_job(problem: Problem, job: Job) -> Reply:
     begin = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # Their fidelity, on rows held out, stands beside the rules; and categories
-        # are the same in all fits.
+        # Held-out fidelity is shown beside the rules; and categories are the same
+        # in all fits.
         warnings.simplefilter("ignore", PoorFidelityWarning)
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
         warnings.simplefilter("ignore", ClassOrderWarning)
@@ -195,7 +195,7 @@ def do_job(problem: Problem, job: Job) -> Reply:
             return Reply([], time.perf_counter() - begin, _in_words(error))
     told = [(w.category.__name__, " ".join(str(w.message).split())) for w in caught]
     if job.method in PEERS:
-        told = []  # Nobody here can mend what other packages warn of.
+        told = []  # Warnings of other packages, which users cannot resolve here.
     return Reply(answers, time.perf_counter() - begin, "", tuple(told))
 
 

@@ -1,4 +1,4 @@
-"""What is fitted to what: the rows of folds and refits, and the jobs that use them."""
+"""Rows of folds and bootstrap refits, and the jobs that use them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from clearwood.rules import RuleSet
 from clearwood.simplifiers._common.asking import Teacher
 
 ALL_SMALL = 4
-"""Up to so many lines, every size is fitted by methods that fit one at a time."""
+"""Up to this size, methods that fit one size at a time fit all sizes."""
 
 GROWTH = 1.5
-"""From one of the larger sizes to the next."""
+"""Ratio of consecutive larger sizes."""
 
 MOST_JUDGED = 10_000
-"""Refits are compared on so many rows, drawn at random from more."""
+"""Maximum number of rows on which refits are compared; a random sample of more."""
 
 
 class Part(NamedTuple):
-    """Rows for one fit.
+    """Rows of one fit.
 
     Attributes
     ----------
     kind : {"fold", "all", "refit"}
     weight : ndarray of shape (n_rows,)
-        What each row counts in the fit; 0 for those that it must not see.
+        Weight of each row in the fit; 0 for held-out rows.
     told : ndarray of int
-        Rows of which it shall be told what the rules say: those held out, or those on
-        which refits are compared.
+        Rows to predict: those held out, or those on which refits are compared.
     ensemble : int
-        Which of the problem's ensembles teaches.
+        Index of the ensemble whose predictions are the target.
     seed : int
     """
 
@@ -46,7 +45,7 @@ class Part(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """All that a worker needs to know.
+    """Everything that a worker needs.
 
     Attributes
     ----------
@@ -58,10 +57,10 @@ class Problem(NamedTuple):
     ensembles : tuple of TreeEnsemble or AnyModel
         One, or one per fold and one of all rows.
     labels : ndarray
-        All labels in order; empty in regression. Answers are positions in it.
+        All labels in order; empty in regression. Predictions are positions in it.
     parts : tuple of Part
     target : str
-        What is predicted.
+        Name of the target.
     pickled_models : tuple of bytes
         The models themselves, in the order of the ensembles, for peers that read no
         ``TreeEnsemble``; empty where they are not needed or cannot be pickled.
@@ -79,24 +78,24 @@ class Problem(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """What is predicted, with all labels as classes."""
+        """Type of outcome, with all labels as classes."""
         return outcome_of(self.labels)
 
     def positions(self, said: np.ndarray) -> np.ndarray:
-        """Labels as positions in ``labels``; values as they are."""
+        """Labels as positions in ``labels``; values unchanged."""
         if not len(self.labels):
             return said
         return np.searchsorted(self.labels, said).astype(np.int32)
 
     def spread_out(self, probabilities: np.ndarray, classes: Any) -> np.ndarray:
-        """Probabilities of some classes as those of all ``labels``."""
+        """Expand probabilities of some classes to all ``labels``."""
         found = np.zeros((len(probabilities), len(self.labels)))
         found[:, self.positions(np.asarray(classes))] = probabilities
         return found
 
 
 class Job(NamedTuple):
-    """One fit: a method, the sizes that it gives, and the rows."""
+    """One fit: a method, its sizes, and the rows."""
 
     method: str
     sizes: tuple[int, ...]
@@ -104,24 +103,24 @@ class Job(NamedTuple):
 
 
 class SizedAnswer(NamedTuple):
-    """What a method found for one size.
+    """Result of a method for one size.
 
     Attributes
     ----------
     asked : int
-        The smallest size that gives it.
+        The smallest requested size that gives it.
     n_rules, n_literals : int
     said : ndarray
-        Of the rows to be told of: values, or positions in the problem's labels.
+        Predictions of the rows ``told``: values, or positions in the problem's labels.
     coverage, overlap : float
         On these rows; NaN for peers.
     rules : RuleSet or None
-        Of the fit on all rows; else, and for peers, None.
+        Rules of the fit on all rows; None for other fits and for peers.
     text : str
-        The same to read.
+        Printed form of the rules.
     sure : ndarray of shape (n_told, n_labels), or None
-        Class probabilities of the rows of a fold, by the problem's labels; None for
-        peers and in regression.
+        Class probabilities of the held-out rows of a fold, by the problem's labels;
+        None for peers and in regression.
     """
 
     asked: int
@@ -136,7 +135,7 @@ class SizedAnswer(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a worker says of a job.
+    """Reply of a worker to a job.
 
     Attributes
     ----------
@@ -144,7 +143,7 @@ class Reply(NamedTuple):
     seconds : float
         Of the fit.
     error : str
-        Why there are no answers; empty where there are.
+        Reason why there are no answers; empty otherwise.
     warnings : tuple of (str, str)
         Kind and text of every warning.
     """
@@ -158,11 +157,11 @@ class Reply(NamedTuple):
 def deal_folds(
     y: np.ndarray, n_folds: int, is_class: bool, generator: np.random.Generator
 ) -> list[np.ndarray]:
-    """Random parts of the rows, of equal size and with equal shares of all classes.
+    """Random folds of equal size, stratified by class.
 
-    The rows of a class are dealt out one after the other, so that a class with fewer
-    rows than there are folds is held out once per row, and one with two rows or more
-    is always among those that are fitted to.
+    The rows of a class are dealt out in turn, so that a class with fewer rows than
+    folds is held out once per row, and one with two rows or more is always in the
+    training rows.
 
     Examples
     --------
@@ -190,11 +189,11 @@ def make_parts(
     Parameters
     ----------
     folds : sequence of ndarray
-        Rows that are held out.
+        Held-out rows.
     weight : ndarray of shape (n_rows,)
     n_refits : int
     one_ensemble : bool
-        Whether one ensemble teaches all parts, or each fold has its own.
+        Whether one ensemble serves all parts, or each fold has its own.
     generators : sequence of Generator
         One per part.
     """
@@ -213,7 +212,7 @@ def make_parts(
     for generator in generators[len(parts) : len(parts) + n_refits]:
         drawn = bootstrap_weight(weight, generator)
         parts.append(Part("refit", drawn, judged, last, 0))
-    # The same seed for all methods: what one finds does not depend on the others.
+    # The same seed for all methods, so that the results of one do not depend on others.
     return tuple(
         part._replace(seed=int(generator.integers(2**31)))
         for part, generator in zip(parts, generators)
@@ -221,7 +220,7 @@ def make_parts(
 
 
 def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """How often each row that counts is drawn, times its weight.
+    """Number of times each row is drawn, times its weight.
 
     Examples
     --------
@@ -235,7 +234,7 @@ def bootstrap_weight(weight: np.ndarray, generator: np.random.Generator) -> np.n
 
 
 def few_sizes(max_rules: int) -> list[int]:
-    """Sizes for methods that fit one at a time.
+    """Sizes for methods that fit one size at a time.
 
     Examples
     --------
@@ -245,7 +244,7 @@ def few_sizes(max_rules: int) -> list[int]:
     sizes = list(range(1, min(max_rules, ALL_SMALL) + 1))
     while (larger := math.ceil(GROWTH * sizes[-1])) < max_rules:
         sizes.append(larger)
-    # One just below the last would say the same twice.
+    # One just below the last would give nearly the same result.
     if len(sizes) > ALL_SMALL and max_rules < 1.25 * sizes[-1]:
         sizes.pop()
     return sizes if sizes[-1] == max_rules else [*sizes, max_rules]
@@ -254,9 +253,9 @@ def few_sizes(max_rules: int) -> list[int]:
 def make_jobs(
     method: str, groups: Sequence[tuple[int, ...]], parts: Sequence[Part]
 ) -> list[Job]:
-    """All fits of a method, in the order in which they are worth doing.
+    """All fits of a method, in order of priority.
 
-    First what makes points, the smallest size first; then how stable they are.
+    First the fits that make points, the smallest size first; then those for stability.
     """
     order = ("fold", "all"), ("refit",)
     return [

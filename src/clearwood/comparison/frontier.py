@@ -1,4 +1,4 @@
-"""What a comparison found: points of size and error, and the best of them."""
+"""Result of a comparison: points of size and error, and their Pareto frontier."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ MEASURES = (
     "error", "log_loss", "fidelity", "coverage", "overlap", "n_literals", "stability",
     "seconds",
 )  # fmt: skip
-"""What the text and the table of a notebook tell of a point."""
+"""Columns of the printed table and of the table in a notebook."""
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The rules that one method finds in one size, and how good they are.
+    """Rules that one method finds in one size, and their scores.
 
     Attributes
     ----------
     method : str
         ``"list"`` and so on, or a peer such as ``"imodels:FIGS"``.
     asked : int
-        Most lines asked for. Points with the same rules are one: the smallest size
+        Maximum size requested. Points with the same rules are merged: the smallest size
         that gives them.
     n_rules : int
-        Lines of the rules fitted on all rows, ``otherwise`` included.
+        Number of rules of the fit on all rows, the default rule included.
     n_literals : int
-        Bounds and category sets in all of them.
+        Total number of bounds and category sets.
     error : float
-        On held-out rows: share of wrong classes, or mean squared error.
+        Held-out error: share of wrong classes, or mean squared error.
     error_spread : float
         Standard error of that mean over the rows.
     fidelity : float
-        Agreement with the model on held-out rows: share of equal classes, or R2.
+        Held-out agreement with the model: share of equal classes, or R2.
     coverage, overlap : float
-        Share of held-out rows that a rule other than ``otherwise`` reaches, and mean
+        Share of held-out rows that satisfy a rule other than the default, and mean
         number of such rules per row; NaN for peers.
     stability : float
-        Agreement of predictions between bootstrap refits; NaN where not done.
+        Agreement of predictions between bootstrap refits; NaN without refits.
     seconds : float
-        Of the fit on all rows. Methods that give all sizes in one fit have the same
-        for all of them.
+        Time of the fit on all rows. Methods that give all sizes in one fit have the
+        same for all of them.
     on_frontier : bool
-        Whether no other point has fewer lines and no more error, or less error and no
-        more lines.
+        Whether the point is Pareto-optimal: no other has fewer rules and no more error,
+        or less error and no more rules.
     rules : RuleSet or None
         Fitted on all rows; None for peers.
     text : str
-        What one reads.
+        Printed form of the rules.
     log_loss, log_loss_spread : float
-        Of classes: mean log loss of the probabilities against those of the model on
-        held-out rows, beyond the model's own (0 where both are the same), and its
-        standard error; NaN in regression and for peers.
+        For classes: held-out log loss of the probabilities against those of the model,
+        less the model's own (0 where both are the same), and its standard error; NaN in
+        regression and for peers.
     """
 
     method: str
@@ -84,14 +84,14 @@ class FrontierPoint:
     log_loss_spread: float = math.nan
 
     def described_on(self, X: Any, y: Any = None, teacher: Any = None) -> FrontierPoint:
-        """The same point, the numbers behind its rules those of other rows."""
+        """Point whose rules have their statistics from other rows."""
         if self.rules is None:
             return self
         rules = self.rules.described_on(X, y, teacher=teacher)
         return replace(self, rules=rules, text=str(rules))
 
     def with_columns(self, column_info: Any) -> FrontierPoint:
-        """The same point, its columns in the words of people; peers' as they are."""
+        """Point with display names of the columns; those of peers are unchanged."""
         if self.rules is None:
             return self
         rules = self.rules.with_columns(column_info)
@@ -100,7 +100,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class Frontier:
-    """How many lines buy how little error, by method; see :func:`compare`.
+    """Result of a comparison: error by number of rules and method; see :func:`compare`.
 
     Attributes
     ----------
@@ -109,31 +109,31 @@ class Frontier:
     model : str
         Short name of the model.
     n_rows : int
-        Rows that count.
+        Number of rows of positive weight.
     n_folds, n_refits : int
-        Parts of the rows, each held out once, and bootstrap refits.
+        Number of folds, and of bootstrap refits.
     model_error, model_error_spread : float
-        Of the model itself, on the same rows as the rules, and its standard error.
+        Error of the model itself on the rows of the rules, and its standard error.
     model_refitted : bool
-        Whether the model was fitted afresh without the held-out rows. If not, it may
-        have seen them; then its error, and that of the rules, is lower than on new
-        rows, and so is their fidelity.
+        Whether the model was refitted without the held-out rows. If not, it may have
+        seen them; then its error, and that of the rules, is lower than on new rows, and
+        so is their fidelity.
     points : tuple of FrontierPoint
-        By method, then by number of lines.
+        By method, then by number of rules.
     failures : tuple of (str, str)
-        Methods that could not do it, or not all of it, and why.
+        Methods that failed, wholly or in part, and the reasons.
     seconds : float
-        In all.
+        Total time.
     feature_names : tuple of str
     classes : tuple
         Class labels; empty in regression.
     n_described : int
-        Rows that took no part, of which the numbers behind the rules are (see
-        :meth:`described_on`); 0 where they are of the rows that the rules come from.
+        Number of separate rows that the statistics of the rules are from (see
+        :meth:`described_on`); 0 where they are from the rows that the rules come from.
     scoring : {"log_loss", "error"}
-        What decides which rules are enough.
+        Criterion that decides which rules are enough.
     constant_error : float
-        Error of predicting the commonest class, or the mean, for all rows.
+        Error of predicting the most frequent class, or the mean, for all rows.
     """
 
     task: str
@@ -144,7 +144,7 @@ class Frontier:
     model_error: float
     model_error_spread: float
     model_refitted: bool
-    # Dozens of rule sets: ``print`` tells of them, ``repr`` fits a screen.
+    # Dozens of rule sets: ``print`` lists them, ``repr`` fits a screen.
     points: tuple[FrontierPoint, ...] = field(repr=False)
     failures: tuple[tuple[str, str], ...]
     seconds: float
@@ -155,9 +155,9 @@ class Frontier:
     constant_error: float = math.nan
 
     def described_on(self, X: Any, y: Any = None, *, teacher: Any = None) -> Frontier:
-        """The same comparison, the numbers behind its rules those of other rows.
+        """Comparison whose rules have their statistics from other rows.
 
-        Nothing else changes: what was measured on held-out parts stays.
+        Nothing else changes: scores on held-out folds stay.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Frontier:
         return replace(self, points=points, n_described=len(X))
 
     def with_columns(self, column_info: Any) -> Frontier:
-        """The same comparison, the columns of its rules in the words of people.
+        """Comparison whose rules have display names of the columns.
 
         Parameters
         ----------
@@ -187,14 +187,14 @@ class Frontier:
         return replace(self, points=points)
 
     def best(self, max_rules: int | None = None, by: str = "error") -> RuleSet:
-        """The best rules with so many lines at most.
+        """Best rules of at most a given size.
 
         Parameters
         ----------
         max_rules : int, optional
-            Most lines, ``otherwise`` included; by default any number.
+            Maximum number of rules, the default included; by default unlimited.
         by : {"error", "log_loss", "fidelity"}, default="error"
-            What is best. Of equals, those with fewest lines.
+            Criterion. Ties go to the fewest rules.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Frontier:
     def best_point(
         self, max_rules: int | None = None, by: str = "error"
     ) -> FrontierPoint:
-        """The point whose rules :meth:`best` gives."""
+        """Point whose rules :meth:`best` returns."""
         if by not in ("error", "log_loss", "fidelity"):
             raise InputError(
                 f"by must be 'error', 'log_loss' or 'fidelity', found {by!r}."
@@ -229,17 +229,17 @@ class Frontier:
         return min(some, key=lambda p: (sign * getattr(p, by), p.n_rules))
 
     def enough(self) -> FrontierPoint:
-        """The fewest lines that are within one standard error of the best ``scoring``.
+        """Fewest rules within one standard error of the best ``scoring``.
 
-        One line only where no method found more: it tells no row from another, which
-        the model does.
+        A single rule only where no method found more: it distinguishes no rows, unlike
+        the model.
 
         Returns
         -------
         FrontierPoint
-            Its ``rules`` are an answer to "how many rules do I need?".
+            Its ``rules`` answer "how many rules do I need?".
         """
-        self.best_point()  # Refuses peers alone.
+        self.best_point()  # Raises if there are peers only.
         name, known = self.scoring, [p for p in self.points if p.rules is not None]
         some = [p for p in known if p.n_rules > 1] or known
         best = min(some, key=lambda p: (getattr(p, name), p.n_rules))
@@ -248,7 +248,7 @@ class Frontier:
         return min(near, key=lambda p: (p.n_rules, getattr(p, name)))
 
     def as_good(self, point: FrontierPoint) -> tuple[str, ...]:
-        """Other methods that are within one standard error with no more lines."""
+        """Other methods within one standard error with no more rules."""
         most = point.error + point.error_spread
         near = {
             other.method
@@ -259,7 +259,7 @@ class Frontier:
 
     @property
     def table(self) -> pd.DataFrame:
-        """All points as a frame, without what one reads."""
+        """All points as a frame, without the printed rules."""
         import pandas as pd
 
         names = [f.name for f in fields(FrontierPoint) if f.repr]
@@ -268,11 +268,11 @@ class Frontier:
 
     @property
     def outcome(self) -> Outcome:
-        """What is predicted."""
+        """Type of outcome."""
         return replace(OUTCOMES[self.task], classes=self.classes)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data for JSON: what is not known is None."""
+        """Plain data for JSON, with None for unknown values."""
         told = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
         told["points"] = [
             {f.name: _plain(getattr(point, f.name)) for f in fields(point)}
@@ -281,7 +281,7 @@ class Frontier:
         return told
 
     def heading(self) -> list[str]:
-        """What was compared, on what, and the short answer."""
+        """Summary of the comparison: data, model and the short answer."""
         kind = self.outcome.error
         own = _with_spread(self.model_error, self.model_error_spread)
         lines = [
@@ -303,7 +303,7 @@ class Frontier:
         return lines
 
     def _of_a_constant(self, kind: str) -> str:
-        """How far the model itself is better than saying the same of all rows."""
+        """Improvement of the model over a constant prediction."""
         what = self.outcome.constant
         text = f"{kind} of the {what} alone {short_text(self.constant_error)}"
         if self.constant_error - self.model_error > self.model_error_spread:
@@ -321,7 +321,7 @@ class Frontier:
         return text
 
     def frontier(self) -> list[FrontierPoint]:
-        """The points that no other beats, by number of lines."""
+        """Pareto-optimal points, by number of rules."""
         some = [point for point in self.points if point.on_frontier]
         return sorted(some, key=lambda p: (p.n_rules, p.error))
 
@@ -344,7 +344,7 @@ class Frontier:
         return "\n".join(lines)
 
     def _shown(self) -> list[FrontierPoint]:
-        """The frontier, and what is enough."""
+        """The Pareto frontier, and the point that is enough."""
         shown = _without_ties(self.frontier())
         if any(point.rules is not None for point in self.points):
             enough = self.enough()
@@ -352,7 +352,7 @@ class Frontier:
         return sorted(shown, key=lambda p: (p.n_rules, p.error))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw all points by number of lines and error.
+        """Plot all points by number of rules and error.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class Frontier:
         Returns
         -------
         FrontierDisplay
-            It draws other measures too; see there.
+            It plots other measures too.
         """
         from clearwood.comparison.display import FrontierDisplay
 
@@ -402,7 +402,7 @@ SCORES = {"error": "error", "log_loss": "log loss against the model's probabilit
 
 
 def measure_text(point: FrontierPoint, name: str) -> str:
-    """One measure of a point for people; empty where it is not known."""
+    """Formatted measure of a point; empty where it is unknown."""
     value = getattr(point, name)
     if isinstance(value, float) and math.isnan(value):
         return ""
@@ -424,7 +424,7 @@ def _rules_of(point: FrontierPoint) -> RuleSet:
 
 
 def _without_ties(points: list[FrontierPoint]) -> list[FrontierPoint]:
-    """The first of points with the same size and error."""
+    """First of the points with the same size and error."""
     first: dict[tuple[int, float], FrontierPoint] = {}
     for point in points:
         first.setdefault((point.n_rules, point.error), point)
@@ -438,7 +438,7 @@ def _in_short(point: FrontierPoint, kind: str) -> str:
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
-    """Rows as aligned text, the method to the left and numbers to the right."""
+    """Rows as aligned text, the method left-aligned and numbers right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  ".join(

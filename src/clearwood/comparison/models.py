@@ -1,4 +1,4 @@
-"""The model that is compared with: as it is, or fitted afresh without each fold."""
+"""The model of a comparison: as it is, or refitted without each fold."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from clearwood.simplifiers._common.teacher import read_teacher
 
 
 class Models(NamedTuple):
-    """Models that teach.
+    """Models whose predictions are the target of the rules.
 
     Attributes
     ----------
     ensembles : tuple of TreeEnsemble or AnyModel
         One, or one per fold and one of all rows.
     originals : tuple
-        The models that they were read from.
+        The models from which they were read.
     """
 
     ensembles: tuple[Teacher, ...]
@@ -33,7 +33,7 @@ class Models(NamedTuple):
 
 
 def read_fitted(model: Any, X: Any, y: np.ndarray) -> Models:
-    """A fitted model or a file under the names of the data, whose labels it knows."""
+    """Read a fitted model or a file, with the data's names and labels."""
     ensemble = read_teacher(model, X, y)
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
@@ -52,7 +52,7 @@ def fit_afresh(
     folds: Sequence[np.ndarray],
     seed: int,
 ) -> Models:
-    """Copies of an unfitted estimator: one per fold without its rows, one of all.
+    """Fit copies of an estimator: one per fold without its rows, one to all.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def fit_afresh(
     X : ndarray or frame
     y : ndarray
     weight : ndarray or None
-        Row weights, where some were given.
+        Row weights, if given.
     folds : sequence of ndarray
         Rows to leave out.
     seed : int
-        For an estimator that has no seed of its own.
+        For an estimator without a seed of its own.
     """
     from clearwood._estimators import take_rows
 
@@ -90,13 +90,13 @@ def fit_afresh(
                 f"rows failed: {' '.join(str(error).split())}"
             ) from error
         fitted.append(one)
-        # Cuts of their own, rules may look for in the rows of the fit alone.
+        # Where rules may choose their own thresholds, only from the rows of the fit.
         ensembles.append(read_teacher(one, X, y, rows=rows))
     return Models(tuple(ensembles), tuple(fitted))
 
 
 def is_classifier(model: Any) -> bool:
-    """Whether an estimator of any library, or what was read, is for classes."""
+    """Whether an estimator, or the model read from it, is a classifier."""
     return task_of(model) == "classification"
 
 
@@ -113,15 +113,15 @@ def _check_classes(model: Any, y: np.ndarray) -> None:
 
 
 def pickled(originals: Sequence[Any]) -> tuple[bytes, ...]:
-    """Models as bytes; none where one of them cannot be pickled."""
+    """Pickled models; none where one of them cannot be pickled."""
     try:
         return tuple(pickle.dumps(one) for one in originals)
-    except Exception:  # Whatever a foreign object raises, it cannot be sent.
+    except Exception:  # Foreign objects may raise anything.
         return ()
 
 
 def short_name(ensemble: Teacher) -> str:
-    """What people call the model, and what it predicts if it is not the mean.
+    """Short name of the model, and of its prediction if that is not the mean.
 
     Examples
     --------

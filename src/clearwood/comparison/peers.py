@@ -1,4 +1,4 @@
-"""Methods of other packages, each fitted to what the ensemble says."""
+"""Methods of other packages, each fitted to the ensemble's predictions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from clearwood.rules.conditions import name_text
 
 
 class Lesson(NamedTuple):
-    """What a peer is fitted to.
+    """Training data of a peer.
 
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
         All rows, as numbers.
     taught : ndarray of shape (n_rows,)
-        What the ensemble says of them: values, or positions in its classes.
+        Target, the ensemble's predictions: values, or positions in its classes.
     rows : ndarray of int
-        Rows to fit to, some of them more than once.
+        Rows to fit to, with repetitions.
     told : ndarray of int
-        Rows of which it shall say something.
+        Rows to predict.
     n_classes : int
         0 in regression.
     sizes : tuple of int
@@ -47,7 +47,7 @@ class Lesson(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a peer says of the rows to be told of, and how long it is.
+    """Predictions and size of a fitted peer.
 
     In ``text`` columns are called ``X0`` or ``X_0`` and so on.
     """
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
 
 def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
-    """Do one job of a peer."""
+    """Run one job of a peer."""
     lesson = _make_lesson(problem, job, part)
     outcome = outcome_of(problem.ensembles[part.ensemble].classes)
     names = problem.ensembles[part.ensemble].as_in(problem.X).features.names
@@ -99,7 +99,7 @@ def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     return Lesson(
         X,
         taught,
-        # Weights are numbers of times here: of a bootstrap, or 0 for held-out rows.
+        # Weights are counts here: of a bootstrap, or 0 for held-out rows.
         np.repeat(np.arange(len(X)), part.weight.astype(np.int64)),
         part.told,
         len(outcome.classes),
@@ -116,7 +116,7 @@ def _with_names(text: str, names: Sequence[str]) -> str:
 
 
 def figs(lesson: Lesson) -> list[Found]:
-    """FIGS, a sum of small trees; its lines are the leaves of all of them."""
+    """FIGS, a sum of small trees; its size is the number of leaves of all of them."""
     every = {found.n_rules: found for found in figs_by_splits(lesson)}
     return [every[size] for size in sorted(every) if size <= max(lesson.sizes)]
 
@@ -135,7 +135,7 @@ def figs_by_splits(lesson: Lesson) -> list[Found]:
         n_leaves = sum(_n_leaves(tree) for tree in model.trees_)
         n_literals = sum(_n_literals(tree) for tree in model.trees_)
         text = str(model)
-        if "\n" not in text:  # of more than two classes imodels prints no trees
+        if "\n" not in text:  # for more than two classes imodels prints no trees
             text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
         said = _said(model, lesson)
         every.append(Found(n_leaves, n_leaves, n_literals, said, text))
@@ -149,7 +149,7 @@ def _n_leaves(node: Any) -> int:
 
 
 def _tree_text(node: Any, indent: str = "  ") -> str:
-    """A tree with what its leaves add to each class."""
+    """Tree with the contributions of its leaves to each class."""
     if node.left is None:
         return f"{indent}{np.round(np.ravel(node.value), 4).tolist()}"
     question = f"{indent}X{node.feature} <= {node.threshold:.6g}"
@@ -158,7 +158,7 @@ def _tree_text(node: Any, indent: str = "  ") -> str:
 
 
 def _n_literals(node: Any, sides: frozenset[tuple[int, int]] = frozenset()) -> int:
-    """Bounds on the ways to all leaves; two on one side of a feature are one."""
+    """Bounds on the paths to all leaves; two on one side of a feature are one."""
     if node.left is None:
         return len(sides)
     left, right = sides | {(node.feature, 0)}, sides | {(node.feature, 1)}
@@ -166,18 +166,18 @@ def _n_literals(node: Any, sides: frozenset[tuple[int, int]] = frozenset()) -> i
 
 
 def _said(model: Any, lesson: Lesson) -> np.ndarray:
-    """Predictions; of no rows none, which scikit-learn refuses."""
+    """Predictions; none for no rows, which scikit-learn rejects."""
     if not len(lesson.told):
         return np.zeros(0)
     return np.asarray(model.predict(lesson.X[lesson.told])).reshape(-1)
 
 
 def rulefit(lesson: Lesson) -> list[Found]:
-    """RuleFit without linear terms; its lines are its rules and the constant.
+    """RuleFit without linear terms; its size is its rules and the constant.
 
-    The candidates do not depend on the size and are drawn once. ``cv=False`` takes
-    the smallest penalty that leaves as many rules as are asked for. Class 1 is said
-    above 0, as the logistic regression was fitted; imodels 3.0.4 says it above 0.5.
+    The candidates do not depend on the size and are drawn once. ``cv=False`` takes the
+    smallest penalty that leaves the requested number of rules. Class 1 is predicted
+    above 0, as the logistic regression was fitted; imodels 3.0.4 does so above 0.5.
     """
     from imodels import RuleFitClassifier, RuleFitRegressor
 
@@ -200,14 +200,14 @@ def rulefit(lesson: Lesson) -> list[Found]:
         rules = model.rules_without_feature_names_
         n_literals = sum(len(rule.agg_dict) for rule in rules)
         n_rules = len(rules) + 1
-        # The penalty may leave more rules than were asked for.
+        # The penalty may leave more rules than requested.
         if n_rules <= max(lesson.sizes):
             found[n_rules] = Found(n_rules, n_rules, n_literals, said, text)
     return [found[size] for size in sorted(found)]
 
 
 def _remember(candidates: list[Any], model: Any) -> None:
-    """Let a RuleFit draw its candidates only if there are none."""
+    """Make RuleFit draw its candidates only if there are none."""
     draw = model._extract_rules
 
     def remembered(X: Any, y: Any) -> list[Any]:
@@ -219,7 +219,7 @@ def _remember(candidates: list[Any], model: Any) -> None:
 
 
 def greedy_list(lesson: Lesson) -> list[Found]:
-    """GreedyRuleList: two classes only, one bound a rule."""
+    """GreedyRuleList: two classes only, one bound per rule."""
     from imodels import GreedyRuleListClassifier
 
     _two_classes(lesson)
@@ -235,7 +235,7 @@ def greedy_list(lesson: Lesson) -> list[Found]:
 
 
 def te2rules(lesson: Lesson) -> list[Found]:
-    """te2rules: rules of class 1, as many as there are, for two classes."""
+    """te2rules: rules of class 1, in a number of its own choice, for two classes."""
     from te2rules.explainer import ModelExplainer
 
     _two_classes(lesson)
@@ -277,5 +277,5 @@ PEERS: dict[str, Callable[[Lesson], list[Found]]] = {
 
 
 def is_installed(peer: str) -> bool:
-    """Whether the package of a peer is there."""
+    """Whether the package of a peer is installed."""
     return find_spec(peer.partition(":")[0]) is not None

@@ -1,8 +1,8 @@
-"""Jobs spread over worker processes, with a time limit and Ctrl-C.
+"""Worker processes for the jobs of a comparison, with a time limit and Ctrl-C.
 
-A worker is a Python of its own that talks in pickles over its standard input and
-output. It can be stopped at any moment, it needs no ``if __name__ == "__main__"`` in
-what calls it, and it ends when its standard input does: none is left behind, however
+A worker is a Python process that exchanges pickles over its standard input and output.
+It can be stopped at any moment, it needs no ``if __name__ == "__main__"`` in the
+calling script, and it ends when its standard input does: none is left behind, however
 the process that started it ends.
 
 Why not joblib's executor (loky): it keeps both ends of its pipes, so a worker that is
@@ -32,20 +32,20 @@ from clearwood.comparison.folds import Job, Problem, Reply
 from clearwood.exceptions import ClearwoodError, InputError
 
 PROGRAM = "from clearwood.comparison.working import work; work()"
-"""What a worker runs."""
+"""Program of a worker."""
 LOOK_EVERY = 0.1
-"""Seconds from one look at the clock to the next."""
+"""Seconds between checks of the time limit."""
 GRACE = 10.0
-"""Seconds that a worker may still live after it closed its pipes."""
+"""Seconds that a worker may live after closing its pipes."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
-"""Workers take the cores; and sums do not change with the number of threads."""
+"""One thread per worker: all cores are busy, and sums do not depend on threads."""
 
 
 class Worker:
-    """One process that knows the problem and does one job at a time.
+    """Process that holds the problem and runs one job at a time.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Worker:
 
     def __init__(self, problem: bytes) -> None:
         self._errors = tempfile.TemporaryFile()
-        # -P and this path: what is imported here is imported there, no more, no less.
+        # -P and this path, so that imports find the same modules as here.
         path = os.pathsep.join(os.path.abspath(part) for part in sys.path)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", PROGRAM],
@@ -69,15 +69,15 @@ class Worker:
         self._stopped = ""
 
     def start(self) -> None:
-        """Wait until it is ready; EOFError where it ended before that."""
+        """Wait until it is ready; EOFError if it ends before that."""
         self._send(self._problem)
 
     def begin(self, job: Job) -> None:
-        """Hand over a job, and wait until its method is loaded."""
+        """Send a job, and wait until its method is loaded."""
         self._send(pickle.dumps(job))
 
     def _send(self, message: bytes) -> None:
-        """Hand over what is pickled, and wait until it is understood."""
+        """Send pickled data, and wait for the acknowledgement."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(message)
@@ -87,7 +87,7 @@ class Worker:
         self.answer()
 
     def answer(self) -> Any:
-        """What it says next; EOFError where it ended before that."""
+        """Next message; EOFError if the process ends before it."""
         assert self.process.stdout is not None
         try:
             return pickle.load(self.process.stdout)
@@ -95,16 +95,16 @@ class Worker:
             raise EOFError("the worker is gone, in the middle of an answer") from None
 
     def kill(self, why: str = "") -> None:
-        """End the process now; whoever waits for an answer gets an EOFError."""
+        """End the process now; threads that wait for an answer get an EOFError."""
         self.is_killed, self._stopped = True, why
         self.process.kill()
 
     def last_words(self) -> str:
-        """How the process ended, and the last line that it wrote."""
+        """Exit status, and the last line of the error output."""
         try:
             code = self.process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            # It closed its pipes, but something in it goes on.
+            # It closed its pipes, but part of it is still running.
             self.kill()
             code = self.process.wait(GRACE)
         if self._stopped:
@@ -123,23 +123,23 @@ class Worker:
                 assert pipe is not None
                 pipe.close()
             except OSError:
-                pass  # What was still to be sent goes nowhere.
+                pass  # Unsent data are dropped.
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(GRACE)
 
 
 @dataclass
 class JobsDone:
-    """What came of all jobs.
+    """Results of all jobs.
 
     Attributes
     ----------
     replies : dict of Job to Reply
-        Of the jobs that were done.
+        Replies of the completed jobs.
     failures : dict of str to str
-        Methods that could not do all their jobs, and why.
+        Methods that did not complete all jobs, and the reasons.
     interrupted : bool
-        Whether Ctrl-C came before all were done.
+        Whether Ctrl-C came before the end.
     """
 
     replies: dict[Job, Reply] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class JobsDone:
 
 
 class Board:
-    """What is to be done, what is being done, and what was done."""
+    """Shared state of the jobs: pending, running and done."""
 
     def __init__(
         self, jobs: Sequence[Job], time_limit: float | None, n_workers: int = 1
@@ -168,17 +168,17 @@ class Board:
         self._is_over = False
 
     def has_jobs(self) -> bool:
-        """Whether there is anything left to begin."""
+        """Whether any jobs are pending."""
         with self._lock:
             return bool(self._jobs) and not self._is_over
 
     def take(self) -> Job | None:
-        """The next job, or None when there is none."""
+        """Next job, or None."""
         with self._lock:
             return None if self._is_over or not self._jobs else self._jobs.popleft()
 
     def hire(self, worker: Worker) -> None:
-        """Count a worker among those that a stop kills."""
+        """Add a worker to those that a stop kills."""
         with self._lock:
             self._workers.add(worker)
             self._preparing[worker] = Patience("a worker process has not started")
@@ -186,13 +186,13 @@ class Board:
                 worker.kill()
 
     def dismiss(self, worker: Worker) -> None:
-        """A worker that is gone."""
+        """Remove a worker that has ended."""
         with self._lock:
             self._workers.discard(worker)
             self._preparing.pop(worker, None)
 
     def begin(self, worker: Worker, job: Job) -> bool:
-        """Note that a worker begins a job; False if it is no longer wanted."""
+        """Record the start of a job; False if it is no longer wanted."""
         with self._lock:
             if self._is_over or job.method in self.outcome.failures:
                 self._settle(1)
@@ -203,13 +203,13 @@ class Board:
             return True
 
     def start_clock(self, worker: Worker) -> None:
-        """From now on the time of its job counts."""
+        """Start the time limit of its job."""
         with self._lock:
             self._running[worker] = self._running[worker][0], time.monotonic()
             self._preparing.pop(worker, None)
 
     def end(self, worker: Worker, job: Job, reply: Reply) -> None:
-        """Note what came of a job."""
+        """Record the reply to a job."""
         with self._lock:
             self._spend(worker)
             self._settle(1)
@@ -219,7 +219,7 @@ class Board:
                 self.outcome.replies[job] = reply
 
     def give_up(self, method: str, why: str) -> None:
-        """Drop all jobs of a method that are not yet done."""
+        """Drop all unfinished jobs of a method."""
         with self._lock:
             if self._is_over or method in self.outcome.failures:
                 return
@@ -259,7 +259,7 @@ class Board:
             spent = dict(self._spent)
             for job, begin in self._running.values():
                 spent[job.method] += 0.0 if begin is None else now - begin
-            # One that is done took as long as it took.
+            # The time limit does not apply to completed methods.
             unfinished = {job.method for job in self._jobs}
             unfinished |= {job.method for job, _ in self._running.values()}
             for method in sorted(unfinished):
@@ -273,21 +273,21 @@ class Board:
                     worker.kill(f"not ready after {patience.most_seconds:.0f} s")
 
     def lose(self, why: str) -> None:
-        """Note that a worker did not start; the others go on, if there are any."""
+        """Record that a worker did not start; the others go on, if there are any."""
         with self._lock:
             self._n_workers -= 1
             if self._jobs and not self._n_workers:
                 self.fail(ClearwoodError(f"No worker for the fits can start: {why}"))
 
     def fail(self, error: BaseException) -> None:
-        """Note that no worker can go on; what is over anyway needs no reason."""
+        """Record that no worker can go on; without effect after the end."""
         with self._lock:
             if not self._is_over:
                 self.error = error
                 self.stop()
 
     def stop(self) -> None:
-        """End all that is not yet done, now."""
+        """End all unfinished jobs now."""
         with self._lock:
             self._is_over = True
             self._jobs.clear()
@@ -302,24 +302,24 @@ def run_jobs(
     time_limit: float | None,
     verbose: bool,
 ) -> JobsDone:
-    """Do all jobs in worker processes.
+    """Run all jobs in worker processes.
 
     Parameters
     ----------
     problem : Problem
     jobs : sequence of Job
-        In the order in which they are begun.
+        In the order in which they start.
     n_workers : int
-        Processes side by side. What is found does not depend on it.
+        Number of parallel processes. Results do not depend on it.
     time_limit : float or None
-        Seconds for all jobs of one method together.
+        Total seconds for the jobs of one method.
     verbose : bool
-        Whether to show a progress bar on stderr.
+        Show a progress bar on stderr.
 
     Returns
     -------
     JobsDone
-        When it is returned, or an error raised, all processes are gone.
+        On return, or when an error is raised, all processes have ended.
     """
     n_workers = min(n_workers, len(jobs))
     board = Board(jobs, time_limit, n_workers)
@@ -335,29 +335,29 @@ def run_jobs(
     except KeyboardInterrupt:
         board.outcome.interrupted = True
     finally:
-        # Threads end their worker themselves, even if a second Ctrl-C comes here.
+        # Threads end their workers themselves, even if a second Ctrl-C comes here.
         board.stop()
         for thread in threads:
             if thread.ident is not None:
-                # What a killed worker started may still hold its pipes.
+                # Children of a killed worker may still hold its pipes.
                 thread.join(3 * GRACE)
-    # Ctrl-C may end a worker that has not come so far as to ignore it.
+    # Ctrl-C may end a worker before it ignores the signal.
     if board.error is not None and not board.outcome.interrupted:
         raise board.error
     return board.outcome
 
 
 def _sent(problem: Problem) -> bytes:
-    """The problem as a worker reads it.
+    """Pickled problem for the workers.
 
-    With a pickler that sends functions of a session too, such as a lambda that
-    asks a model.
+    With a pickler that handles functions of an interactive session too, such as a
+    lambda that calls a model.
     """
     import cloudpickle
 
     try:
         return cloudpickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # Whatever a foreign object raises, it cannot be sent.
+    except Exception as error:  # Foreign objects may raise anything.
         raise InputError(
             f"The model cannot be handed to worker processes: {error} Hand in a "
             "function that loads the model when it is asked, or the model's file."
@@ -365,7 +365,7 @@ def _sent(problem: Problem) -> bytes:
 
 
 def _serve(board: Board, problem: bytes) -> None:
-    """Hand one job after the other to a worker; get a new one where one is lost."""
+    """Run one job after the other in a worker, which is replaced if it is lost."""
     worker = None
     try:
         while board.has_jobs():
@@ -373,7 +373,7 @@ def _serve(board: Board, problem: bytes) -> None:
                 worker = Worker(problem)
                 board.hire(worker)
                 worker.start()
-            # Only now, so that one that cannot start leaves all jobs to the others.
+            # Only now, so that a worker that fails to start leaves all jobs to others.
             job = board.take()
             if job and board.begin(worker, job) and not _do(board, worker, job):
                 board.dismiss(worker)
@@ -391,7 +391,7 @@ def _serve(board: Board, problem: bytes) -> None:
 
 
 def _do(board: Board, worker: Worker, job: Job) -> bool:
-    """Do one job; False where the worker is lost."""
+    """Run one job; False if the worker is lost."""
     try:
         worker.begin(job)
         board.start_clock(worker)

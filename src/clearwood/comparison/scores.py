@@ -1,4 +1,4 @@
-"""From what came of all jobs to points and their frontier."""
+"""Scores of all jobs, as points and their Pareto frontier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clearwood.outcomes import Outcome
 
 
 class HeldOut(NamedTuple):
-    """Truth and teacher on the rows that each fold holds out.
+    """True targets and model predictions on the held-out rows of each fold.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class HeldOut(NamedTuple):
         Values, or positions in the problem's labels.
     weight : list of ndarray
     sure : list of ndarray
-        Class probabilities of the teacher; empty in regression.
+        Class probabilities of the model; empty in regression.
     """
 
     truth: list[np.ndarray]
@@ -36,7 +36,7 @@ class HeldOut(NamedTuple):
 
 
 def make_held_out(problem: Problem) -> HeldOut:
-    """What is true, and what the ensembles say, of all rows held out."""
+    """Collect true targets and model predictions of all held-out rows."""
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
     asked = [
@@ -62,8 +62,8 @@ def mean_error(
 ) -> tuple[float, float]:
     """Mean loss on all held-out rows, and its standard error from these rows.
 
-    The few means of the folds would tell less: their spread is a matter of luck, and
-    equal shares of all classes make that of a constant nearly nothing.
+    Not from the few means of the folds: their variation is mostly chance, and
+    stratified folds make that of a constant nearly zero.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def mean_error(
 
 
 def constant_error(held: HeldOut, outcome: Outcome) -> float:
-    """The error of saying the same of all rows: the commonest class, or the mean."""
+    """Error of a constant prediction: the most frequent class, or the mean."""
     truth, weight = map(np.concatenate, (held.truth, held.weight))
     return outcome.constant_error(truth, weight)
 
@@ -87,9 +87,9 @@ def constant_error(held: HeldOut, outcome: Outcome) -> float:
 def mean_log_loss(
     said: Sequence[np.ndarray | None], held: HeldOut, outcome: Outcome
 ) -> tuple[float, float]:
-    """Log loss against the teacher beyond its own, and its standard error.
+    """Log loss against the model less the model's own, and its standard error.
 
-    NaN where a fold knows no probabilities.
+    NaN where a fold has no probabilities.
     """
     known = [sure for sure in said if sure is not None]
     if not held.sure or len(known) < len(said):
@@ -111,13 +111,13 @@ def points_of(
     held: HeldOut,
     replies: dict[Job, Reply],
 ) -> list[FrontierPoint]:
-    """All points of one method for which nothing is missing.
+    """Points of one method for which all results are complete.
 
     Parameters
     ----------
     method : str
     groups : sequence of tuple of int
-        Sizes that one fit gives.
+        Sizes of each fit.
     problem : Problem
     held : HeldOut
     replies : dict of Job to Reply
@@ -125,7 +125,7 @@ def points_of(
     Returns
     -------
     list of FrontierPoint
-        By number of lines; those with the same rules are one.
+        By number of rules; those with the same rules are merged.
     """
     points: dict[str, FrontierPoint] = {}
     for sizes in groups:
@@ -155,7 +155,7 @@ def _point(
     held: HeldOut,
     seconds: float,
 ) -> FrontierPoint | None:
-    """One point; None where a fold found nothing so short."""
+    """One point; None where a fold found nothing of this size or less."""
     here = [_longest(answers, answer.asked) for answers in folds]
     found = [one for one in here if one is not None]
     if len(found) < len(folds):
@@ -188,13 +188,13 @@ def _point(
 
 
 def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
-    """The longest rules with so many lines at most, or so many asked for."""
+    """Longest rules of at most this size, or requested for at most this size."""
     some = [answer for answer in answers if answer.asked <= size]
     return some[-1] if some else None
 
 
 def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[float]:
-    """How far each two of some answers of the same rows agree.
+    """Agreement of each pair of predictions of the same rows.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[flo
 
 
 def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
-    """The same points, with those marked that no other beats."""
+    """The same points, with the Pareto-optimal ones marked."""
 
     def is_beaten(one: FrontierPoint) -> bool:
         return any(
@@ -232,7 +232,7 @@ def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
 
 
 def warnings_in_words(replies: dict[Job, Reply]) -> list[str]:
-    """One line for each kind of warning that the fits of a method gave."""
+    """One line for each kind of warning from the fits of a method."""
     fits = Counter(job.method for job in replies)
     warned: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""How far rules stay the same when they are found again on other samples."""
+"""Stability of rules under refits on bootstrap samples."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ from clearwood.rules.rule import wrapped
 from clearwood.rules.rule_set import rules_of
 
 BACK = 0.5
-"""A rule came back if a line of the refit shares at least half of the rows of both."""
+"""Least overlap (Jaccard index) with a rule of the refit to count as found again."""
 
 MOST_FEATURES = 10
-"""As many are told of in the text; ``as_dict`` has all."""
+"""Maximum number of features in the printed text; ``as_dict`` has all."""
 
 
 @dataclass(frozen=True)
 class RuleStability:
-    """How far one rule came back.
+    """Stability of one rule.
 
     Attributes
     ----------
     number : int
-        Its line, counted from 1.
+        Position of the rule, from 1.
     asks, says : str
-        The rule in words.
+        Printed conditions and prediction.
     overlap : float
-        Rows that satisfy both this rule and a line of the refit, over rows that
-        satisfy either; the best line of each refit that says the same class (in
-        regression, any line), averaged. ``otherwise`` is satisfied by the rows that
-        no rule holds.
+        Rows that satisfy both this rule and a rule of the refit, over rows that satisfy
+        either (the Jaccard index); for the best rule of each refit with the same class
+        (in regression, any rule), averaged. The default rule is satisfied by the rows
+        that no other rule covers.
     returned : int
-        In how many refits that was at least one half.
+        Number of refits in which that was at least one half.
     """
 
     number: int
@@ -65,32 +65,32 @@ class RuleStability:
 
 @dataclass(frozen=True)
 class Stability:
-    """How far rules stay the same on bootstrap samples; see :func:`stability`.
+    """Stability of rules on bootstrap samples; see :func:`stability`.
 
     Attributes
     ----------
     task : str
         ``"classification"`` or ``"regression"``.
     n_refits : int
-        Refits that were done.
+        Number of completed refits.
     refit_ensemble : bool
-        Whether the ensemble was fitted again too.
+        Whether the ensemble was refitted too.
     agreement : float
-        Of the predictions of two refits on the rows given, mean over all pairs.
-        Classification: share of equal classes. Regression: Lin's concordance, one
-        minus the mean squared difference over what it were for unrelated values.
+        Agreement of the predictions of two refits on the given rows, mean over all
+        pairs. Classification: share of equal classes. Regression: Lin's concordance,
+        one minus the ratio of the mean squared difference to that of unrelated values.
     agreement_spread : float
         Standard deviation over the pairs.
     agreement_with_rules : float
-        The same between each refit and the rules themselves, mean.
+        Mean agreement between each refit and the rules themselves.
     rules : tuple of RuleStability
-        One per rule, without ``otherwise``.
+        One per rule, without the default rule.
     features : dict of str to int
-        In how many refits each feature is asked, most often first.
+        Number of refits that use each feature, in descending order.
     n_rules : tuple of int
-        Lines of every refit.
+        Number of rules of each refit.
     n_rules_here : int
-        Lines of the rules themselves.
+        Number of rules of the original fit.
     """
 
     task: str
@@ -138,7 +138,7 @@ class Stability:
         return f"features asked: {', '.join(used) or 'none'}"
 
     def returned_text(self, rule: RuleStability) -> str:
-        """In how many refits a rule came back, in words."""
+        """Printed share of the refits in which a rule was found again."""
         return (
             f"came back in {rule.returned} of {self.n_refits}, "
             f"overlap {rule.overlap:.3g}"
@@ -159,12 +159,12 @@ class Stability:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Plain data for JSON."""
         return asdict(self)
 
 
 class Refit(NamedTuple):
-    """What one refit says on the original rows, and how it is like the rules."""
+    """Predictions of one refit on the original rows, and its likeness to the rules."""
 
     said: np.ndarray
     overlap: np.ndarray
@@ -185,31 +185,31 @@ def stability(
     random_state: Any = None,
     verbose: bool = False,
 ) -> Stability:
-    """Find the rules again on bootstrap samples and say what stays the same.
+    """Measure the stability of rules by refits on bootstrap samples.
 
-    Rules that change with every sample say little about the model, whatever their
-    fidelity. The ensemble is held fixed: what varies is on which rows it is asked,
-    and the search. Rows drawn more than once get so much weight, so that they are
-    never in two parts of a cross-validation.
+    Rules that change with every sample are little evidence about the model, whatever
+    their fidelity. The ensemble is held fixed: only the rows on which it is evaluated,
+    and the search, vary. Rows that are drawn repeatedly are weighted instead, so that
+    they are never in two folds of a cross-validation.
 
     Parameters
     ----------
     estimator : fitted estimator that finds rules
-        It stays as it is.
+        Not changed.
     X : array-like or frame of shape (n_samples, n_features)
-        The rows it was fitted on.
+        Its training rows.
     y : array-like of shape (n_samples,), optional
         Its labels or values.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights that ``estimator`` was fitted with; rows are drawn from those of
-        positive weight.
+        Row weights used to fit ``estimator``; samples are drawn from rows of positive
+        weight.
     n_refits : int, default=20
-        Bootstrap samples, at least two.
+        Number of bootstrap samples, at least two.
     refit_ensemble : bool, default=False
-        Fit the ensemble on each sample too: then the whole way from data to rules is
-        judged. Needs ``y``, and an inner estimator that scikit-learn can clone.
+        Fit the ensemble on each sample too, to evaluate the whole procedure from data
+        to rules. Needs ``y``, and an inner estimator that scikit-learn can clone.
     n_jobs : int, optional
-        Refits at a time (threads); the result does not depend on it.
+        Number of parallel refits (threads); results do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the samples and of the refits.
     verbose : bool, default=False
@@ -247,7 +247,7 @@ def stability(
         **estimator.get_params(deep=False),
         "estimator": _inner(estimator, y) if refit_ensemble else estimator.ensemble_,
     }
-    # The refits run side by side, and one line of progress is enough.
+    # The refits run in parallel, with one progress bar for all.
     quiet = {"n_jobs": 1, "verbose": False}
     settings |= {name: quiet[name] for name in quiet.keys() & settings.keys()}
 
@@ -274,7 +274,6 @@ def _rules_of(estimator: Any) -> RuleSet:
 
 
 def _inner(estimator: Any, y: Any) -> Any:
-    """The inner estimator, not fitted."""
     from sklearn.base import clone
 
     if y is None:
@@ -303,15 +302,15 @@ def _run(
     n_jobs: int | None,
     verbose: bool,
 ) -> list[Refit]:
-    """All refits, in threads; an interrupt keeps those that are done."""
+    """Run all refits in threads; an interrupt keeps those that are completed."""
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     done: list[Refit] = []
     with warnings.catch_warnings():
-        # A refit that Ctrl-C cut short is no refit.
+        # A refit interrupted by Ctrl-C is discarded.
         warnings.simplefilter("error", InterruptedFitWarning)
-        # What is true of every sample was said when the rules were first found.
+        # Warnings valid for every sample were issued when the rules were first found.
         warnings.simplefilter("ignore", PoorFidelityWarning)
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
         warnings.simplefilter("ignore", ClassOrderWarning)
@@ -333,11 +332,11 @@ def _run(
 
 
 def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Refit:
-    # Its own encoding: an ensemble fitted again may know other categories.
+    # Its own encoding: a refitted ensemble may have other categories.
     table = again.encode(X)
     lines, held = list(again.rules), again.matches_encoded(table)
     if isinstance(again, RuleList):
-        # A list may leave to `otherwise` what another has a rule for.
+        # One list may leave to the default rule what another has a rule for.
         held = np.hstack([held, ~held.any(axis=1, keepdims=True)])
         lines.append(again.otherwise)
     shared = jaccard(rules.matches_encoded(encoded), held)
@@ -356,7 +355,7 @@ def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Re
 
 
 def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """Rows in both over rows in either, for every pair of columns.
+    """Jaccard index (rows in both over rows in either) for every pair of columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a worker process does: one fit after the other, as it is asked."""
+"""Main loop of a worker process, which runs one fit after the other."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from clearwood.comparison.fits import do_job, warm_up
 from clearwood.comparison.folds import Job, Problem
 
 READY = "ready"
-"""What it says once it knows the problem, and once it begins a job."""
+"""Message sent once the problem is loaded, and once a job begins."""
 
 
 def work() -> None:
-    """Of a worker: receive a problem, then one job after the other."""
+    """Receive a problem, then run one job after the other."""
     try:
         _work()
     except BaseException:
         # At an ordinary exit Python would abort, as the listener holds its pipe, and
-        # that would be the last that is heard of the error.
+        # the error would be lost.
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)
 
 
 def _work() -> None:
-    # Ctrl-C reaches all processes of a terminal; the one that started us decides.
+    # Ctrl-C reaches all processes of a terminal; the parent process decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What a library prints must not get between the replies.
+    # Output of libraries must not mix with the replies.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     problem: Problem = pickle.load(sys.stdin.buffer)
     _say(replies, READY)

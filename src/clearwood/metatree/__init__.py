@@ -1,13 +1,14 @@
 """Meta-trees: the exact posterior over all prunings of a tree (Nakahara 2023).
 
 The estimators ``MetaTreeClassifier``, ``MetaTreeRegressor``, ``MetaForestClassifier``
-and ``MetaForestRegressor`` do all of it; ``map_tree_`` of a fitted one is an
-``AnnotatedTree`` to read, and ``compare_scores`` sets the average beside single trees.
+and ``MetaForestRegressor`` cover most uses; ``map_tree_`` of a fitted one is a readable
+``AnnotatedTree``, and ``compare_scores`` compares the average with single trees.
 
-By hand: a ``Structure`` says what is asked where (``given``, ``from_sklearn_tree``), a
-leaf model what a leaf says (``CategoricalDirichlet``, ``NormalNormalGamma``), and a
-``MetaTree`` learns rows and predicts with all prunings at once. ``exact_sum`` averages
-over the questions as well. Whoever reads the code begins in ``posterior/posterior.py``.
+For finer control, a ``Structure`` holds the splits (``given``, ``from_sklearn_tree``),
+a leaf model is the predictive model of a leaf (``CategoricalDirichlet``,
+``NormalNormalGamma``), and a ``MetaTree`` learns rows and predicts with the average
+over all prunings. ``exact_sum`` averages over the splits as well. The place to start
+reading the code is ``posterior/posterior.py``.
 """
 
 from clearwood.distributions import (
@@ -48,21 +49,21 @@ from clearwood.metatree.reading.compare_scores import compare_scores
 from clearwood.metatree.reading.read_tree import read_tree
 
 __all__ = [
-    # What most people need
+    # Main interface
     "MetaTreeClassifier",
     "MetaTreeRegressor",
     "MetaForestClassifier",
     "MetaForestRegressor",
     "AnnotatedTree",
     "compare_scores",
-    # One tree by hand
+    # A single tree in parts
     "MetaTree",
     "given",
     "from_sklearn_tree",
     "NormalNormalGamma",
     "CategoricalDirichlet",
     "exact_sum",
-    # Further leaves
+    # Further leaf models
     "LeafModel",
     "BernoulliBeta",
     "PoissonGamma",
@@ -76,7 +77,7 @@ __all__ = [
     "grow_cart",
     "constant_prior",
     "search_corrected_prior",
-    # The posterior in parts
+    # Parts of the posterior
     "Posterior",
     "Predictive",
     "PrunedTree",
@@ -85,7 +86,7 @@ __all__ = [
     "tree_weights",
     "TreeNode",
     "read_tree",
-    # All questions at all nodes
+    # Sums over all splits at all nodes
     "ExactSum",
     "TreeSampler",
     "map_tree",

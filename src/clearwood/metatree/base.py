@@ -1,4 +1,4 @@
-"""What the estimators of trees and forests share: they learn, and forget, rows."""
+"""Base classes of the estimators of meta-trees and forests of them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.structure import Structure
 
 FAR = 1e6
-"""Times its spread that the mean of a feature of lines may lie from 0."""
+"""Largest ratio of mean to standard deviation for a feature of linear leaves."""
 
 
 class LearnsByStatistics(BaseEstimator):
-    """Checks data, and learns and forgets rows; the rest is for the subclasses."""
+    """Base class that validates data and updates sufficient statistics."""
 
     _task: str
     leaf: Any
@@ -45,7 +45,7 @@ class LearnsByStatistics(BaseEstimator):
         return tags
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        """Fix what stays, structures and priors, and learn all rows."""
+        """Choose the structure and the priors, and learn all rows."""
         raise NotImplementedError
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
@@ -55,38 +55,38 @@ class LearnsByStatistics(BaseEstimator):
         raise NotImplementedError
 
     def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
-        """What rows teach, apart from all that is known."""
+        """Sufficient statistics of some rows."""
         raise NotImplementedError
 
     def _add(self, parts: Iterable[Any], anew: bool) -> None:
-        """Add what parts of a table teach to what is known, or to nothing."""
+        """Add statistics of parts of a table to the current ones, or to none."""
         raise NotImplementedError
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "leaf_")
 
     def _find_classes(self, y: np.ndarray, classes: Any) -> None:
-        """Set ``classes_``, where there are any."""
+        """Set ``classes_`` of a classifier."""
 
     def _as_numbers(self, y: np.ndarray) -> np.ndarray:
         return y
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Choose the structure, and learn all rows.
+        """Choose the structure and learn all rows.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Columns of texts, and those declared to be of categories (of numbers, too),
-            are categories; cells may be empty. Or a table that is read in blocks: the
-            path of Parquet files, a function that gives pandas frames,
-            a collection of Dask. Of more than 200,000 rows as many are drawn at random
-            to choose the structure and what is read off the rows of the first fit, and
-            then all are learned.
+            Text columns, and those declared categorical (also of numbers), are
+            categories; cells may be missing. Or a table read in blocks: the path of
+            Parquet files, a function that returns pandas frames, or a Dask collection.
+            Of more than 200,000 rows a random sample of that size determines the
+            structure and whatever else the first fit reads from the rows, and then all
+            rows are learned.
         y : array-like of shape (n_samples,) or str
-            Labels or values; of a table that is read in blocks, a column.
+            Labels or values; for a table read in blocks, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts; fractions are welcome.
+            Weights of the rows, as numbers of repetitions; may be fractional.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class LearnsByStatistics(BaseEstimator):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         self._find_classes(y, classes)
         target = self._as_numbers(y)
-        # A row that does not count is as good as none.
+        # Rows of weight 0 are left out.
         counted = weight > 0
         if not counted.all():
             X, target, weight = _rows(X, counted), target[counted], weight[counted]
@@ -121,13 +121,13 @@ class LearnsByStatistics(BaseEstimator):
         return self
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Take rows out again that were learned before.
+        """Remove rows that were learned before.
 
-        Exact given the structure, up to rounding, which matters where they are far
-        larger than those that stay; a warning says so. The structure, and
-        hyperparameters that were read off the target, still know rows they were made
-        from; fit anew to forget these altogether. Rows that cannot have been learned
-        are refused, and nothing is changed then.
+        Exact given the structure, up to rounding, which matters if these rows are far
+        larger than those that remain; a warning is issued then. The structure, and
+        hyperparameters derived from the target, still depend on the rows that they were
+        made from; fit anew to remove these completely. Rows that cannot have been
+        learned raise an error, and nothing is changed.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class LearnsByStatistics(BaseEstimator):
         return X, y, check_weight(sample_weight, X.shape[0])
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
-        """Predictive distributions, some rows at a time."""
+        """Predictive distributions, in blocks of rows."""
         raise NotImplementedError
 
     def _check_queries(self, X: Any) -> Any:
@@ -166,7 +166,6 @@ class LearnsByStatistics(BaseEstimator):
 
 
 def _rows(X: Any, keep: np.ndarray) -> Any:
-    """Some of the rows of an array or frame."""
     if not is_frame(X):
         return X[keep]
     import narwhals as nw
@@ -175,14 +174,14 @@ def _rows(X: Any, keep: np.ndarray) -> Any:
 
 
 class CodedRows(NamedTuple):
-    """What meta-trees ask of rows: their codes, and the features of linear leaves."""
+    """Rows in the form that meta-trees read: codes, and features of linear leaves."""
 
     codes: np.ndarray
     x: np.ndarray | None
 
 
 def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> CodedRows:
-    """Rows as a meta-tree wants them, from cells made numbers once."""
+    """Rows in the form that a meta-tree reads, from an encoded table."""
     coder = structure.coder
     return CodedRows(
         coder.codes_of(encoded), columns_of_leaf(leaf, coder.features, encoded)
@@ -192,7 +191,7 @@ def rows_for(structure: Structure, leaf: LeafModel, encoded: np.ndarray) -> Code
 def encoded_for(
     structure: Structure, leaf: LeafModel, X: Any, *, whole: bool = False
 ) -> np.ndarray:
-    """A table as numbers: what the nodes and the leaves read, or the whole of it."""
+    """Encode the columns of a table that nodes and leaves read, or the whole table."""
     asked = None if leaf.reads_features else structure.asked
     return structure.coder.features.encode(X, asked, whole=whole)
 
@@ -200,7 +199,7 @@ def encoded_for(
 def columns_of_leaf(
     leaf: LeafModel, features: FeatureSpace, encoded: np.ndarray
 ) -> np.ndarray | None:
-    """What linear leaves read: the features, behind a one where they have room."""
+    """Features of linear leaves, after a column of ones for an intercept, if any."""
     if not leaf.reads_features:
         return None
     width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
@@ -222,7 +221,7 @@ def columns_of_leaf(
 
 
 def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
-    """Say so where linear leaves, whose prior is about 0, cannot tell rows apart."""
+    """Warn if linear leaves, whose prior is centred at 0, cannot distinguish rows."""
     mean, spread = np.abs(x.mean(axis=0)), x.std(axis=0)
     far = (spread > 0) & (mean > FAR * spread)
     if far.any():
@@ -237,7 +236,7 @@ def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
 
 
 def check_mergeable(one: Any, other: Any) -> None:
-    """Refuse estimators not fitted, of different kinds, or with other classes."""
+    """Raise unless both estimators are fitted, of one type and with equal classes."""
     check_is_fitted(one)
     check_is_fitted(other)
     if one is other:
@@ -258,7 +257,7 @@ def check_mergeable(one: Any, other: Any) -> None:
 
 
 class LearnsClasses(ClassifierMixin, LearnsByStatistics):
-    """Targets are labels."""
+    """Base class of the classifiers."""
 
     _task = "classification"
     classes_: np.ndarray
@@ -293,14 +292,14 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Any:
-        """Learn more rows; the first call chooses the structure, which then stays.
+        """Learn more rows; the first call fixes the structure.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes there will be, in the first call; the same, or none, later.
+            All classes, in the first call; the same, or None, later.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -326,38 +325,38 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of every class, averaged over all prunings of every tree.
+        """Class probabilities, averaged over all prunings of each tree.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._probabilities(X)
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._labels(X)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log probability of known labels; minus its mean is the log loss.
+        """Log probability of observed labels; the negative mean is the log loss.
 
         Parameters
         ----------
@@ -374,14 +373,14 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
 
 
 class LearnsValues(RegressorMixin, LearnsByStatistics):
-    """Targets are numbers."""
+    """Base class of the regressors."""
 
     _task = "regression"
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn more rows; the first call chooses the structure, which then stays.
+        """Learn more rows; the first call fixes the structure.
 
-        So do hyperparameters that are read off the target.
+        It also fixes hyperparameters derived from the target.
 
         Parameters
         ----------
@@ -402,24 +401,24 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """Mean of the predictive distribution, over all prunings of every tree.
+        """Mean of the predictive distribution, averaged over all prunings of each tree.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._means(X)
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """Log density (of counts: log probability) of known targets.
+        """Log density (for counts: log probability) of observed targets.
 
-        Its mean is a score that judges the whole predictive distribution.
+        Its mean is a score of the whole predictive distribution.
 
         Parameters
         ----------
@@ -450,7 +449,7 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
         return np.concatenate([p.quantile(quantile) for _, p in self._distributions(X)])
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Interval that holds the target with a given probability, in the middle.
+        """Central prediction interval with a given coverage.
 
         Parameters
         ----------

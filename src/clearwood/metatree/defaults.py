@@ -1,4 +1,4 @@
-"""What the estimators take where the user leaves the choice to them."""
+"""Default leaf models and priors of the estimators."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ from clearwood.distributions.counts import Counts
 from clearwood.exceptions import DegenerateDensityWarning, InputError
 
 ROWS_OF_MEAN = 0.2
-"""What the prior mean of a leaf is worth, in rows."""
+"""Weight of the prior mean of a leaf, in rows."""
 
 SHAPE_OF_PRECISION = 1.5
-"""Of the gamma distribution of a leaf's precision: three degrees of freedom."""
+"""Shape of the gamma prior of a leaf's precision: three degrees of freedom."""
 
 SHARE_OF_VARIANCE = 0.1
 """Prior mode of a leaf's variance, as a share of the target's."""
 
 BORROWED = 4.0
-"""Rows that a leaf of classes borrows in a tree that was searched on the same rows.
+"""Pseudo-rows of a class leaf from its parent, for a tree searched on the same rows.
 
-Values borrow none: their RMSE would gain, but a target by lot be asked about."""
+Regression leaves have none: the RMSE would improve, but a random target would get
+splits."""
 
 SAME_STEP = 1e-6
-"""Share of their range by which values may miss multiples of a step."""
+"""Tolerance for multiples of a step, as a share of the range of the values."""
 
 LARGE_ATOM, FINE_STEP = 0.1, 0.01
-"""Share of rows with one value, and of the spread for a step, that no density fits."""
+"""Share of rows at one value, and step per standard deviation, that no density fits."""
 
 FEW_VALUES = 10
-"""So many values are rather counts than a density with an atom."""
+"""Up to this many distinct values are treated as counts, not as a density."""
 
 LEAST_VARIANCE = 1e-280
-"""Of a target; the squares of what is smaller lose their digits. 0 has this as well."""
+"""Least variance of a target; below, squares lose digits. Also used for zero."""
 
 ROUNDING = 2.0**-53
-"""By which float64 is wrong, as a share of the number."""
+"""Relative rounding error of float64."""
 
 SHARE_IN_FORESTS = 0.01
-"""The same in a forest: its trees may be large, as the average over them smooths."""
+"""``SHARE_OF_VARIANCE`` of a forest: averaging smooths, so that trees may be large."""
 
 
 def make_leaf(
@@ -60,18 +61,18 @@ def make_leaf(
     forest: bool = False,
     borrowed: float = 0.0,
 ) -> LeafModel:
-    """The leaf model, from the parameter of an estimator and the rows of its fit.
+    """Leaf model from the parameter of an estimator and the rows of its fit.
 
     Parameters
     ----------
     leaf : "auto" or LeafModel
     classes : ndarray or None
-        None for values.
+        None in regression.
     target, weight : ndarray of shape (n_rows,)
     forest : bool
-        Whether many trees are averaged, so that each may be a large one.
+        Whether many trees are averaged, so that each may be large.
     borrowed : float
-        Rows that a leaf of classes borrows from the node above it.
+        Pseudo-rows that a class leaf takes from its parent node.
     """
     n_classes = None if classes is None else len(classes)
     if isinstance(leaf, str) and leaf == "auto":
@@ -98,14 +99,14 @@ def make_leaf(
 
 
 def leaf_for_classes(n_classes: int, borrowed: float = 0.0) -> CategoricalDirichlet:
-    """Pseudo-counts that add up to one row: of two classes Jeffreys' prior."""
+    """Dirichlet prior of total weight one; for two classes Jeffreys' prior."""
     return CategoricalDirichlet.symmetric(n_classes, 1.0 / n_classes, borrowed)
 
 
 def leaf_for_values(
     y: np.ndarray, weight: np.ndarray, share: float = SHARE_OF_VARIANCE
 ) -> NormalNormalGamma:
-    """A wide prior about the mean of the target, on the scale of its variance.
+    """Weakly informative prior about the mean of the target, scaled by its variance.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def leaf_for_values(
     NormalNormalGamma(m=3.0, kappa=0.2, alpha=1.5, beta=1.0, rounding=0.0, borrowed=0.0)
     """
     NormalNormalGamma().check_target(y)
-    # Relative to the largest, so that tiny weights do not vanish in products.
+    # Relative to the largest, so that products of tiny weights do not underflow.
     weight = weight / weight.max()
     mean = float(np.average(y, weights=weight))
     variance = float(np.average((y - mean) ** 2, weights=weight))
@@ -124,17 +125,17 @@ def leaf_for_values(
             "squares; multiply y by a large number."
         )
     beta = (SHAPE_OF_PRECISION + 1.0) * share * variance
-    # Values that are equal, or differ by rounding only, have a scale as well.
+    # A scale for values that are constant, or differ by rounding only.
     least = ROUNDING if varies else 1e-9
     beta = max(beta, (least * mean) ** 2) or LEAST_VARIANCE
     return NormalNormalGamma(mean, ROWS_OF_MEAN, SHAPE_OF_PRECISION, beta)
 
 
 def step_of(y: np.ndarray) -> float:
-    """The step of which all values are multiples, but for a common start.
+    """Largest step of which all values are multiples, up to a common offset.
 
-    0 where there is none, and where no value comes twice: a step can be told from few
-    values only if they repeat.
+    0 if there is none, or if no value is repeated: few values identify a step only if
+    some are repeated.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def step_of(y: np.ndarray) -> float:
         return 0.0
     gap = np.diff(values)
     step, slack = float(gap.min()), SAME_STEP * float(values[-1] - values[0])
-    # Euclid's algorithm, on all gaps at once.
+    # Euclid's algorithm, on all differences at once.
     while step > slack:
         rest = gap % step
         rest = np.minimum(rest, step - rest)
@@ -157,7 +158,7 @@ def step_of(y: np.ndarray) -> float:
 
 
 def warn_of_atoms(y: np.ndarray, weight: np.ndarray) -> None:
-    """Say so where many rows share a value among others that no step explains."""
+    """Warn if many rows share one value among others without a common step."""
     values, place = np.unique(y, return_inverse=True)
     share = np.bincount(place, weight) / weight.sum()
     most = int(share.argmax())

@@ -1,4 +1,4 @@
-"""The scikit-learn face of one meta-tree."""
+"""Scikit-learn estimators of a single meta-tree."""
 
 from __future__ import annotations
 
@@ -61,12 +61,10 @@ from clearwood.metatree.posterior.structure import (
 from clearwood.metatree.reading.read_tree import ReadsTrees
 
 EXACT_DEPTH = 4
-"""Most questions in a row of ``structure="exact"`` where ``max_depth`` is None."""
+"""Depth of ``structure="exact"`` where ``max_depth`` is None."""
 
 
 class _MetaTree(ReadsTrees, LearnsByStatistics):
-    """What classifier and regressor share."""
-
     _parameter_constraints: dict[str, Any] = {
         "structure": "no_validation",
         "prior": "no_validation",
@@ -112,7 +110,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     # Fitting
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        # The sum over all trees, and a tree of one's own, keep to the paper's prior.
+        # The sum over all trees, and a given tree, keep to the paper's prior.
         grown = isinstance(self.structure, str) and self.structure == "cart"
         searched = grown or not isinstance(self.structure, Structure | str)
         leaf = make_leaf(
@@ -145,12 +143,12 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         weight: np.ndarray,
         leaf: LeafModel,
     ) -> tuple[MetaTree, CodedRows]:
-        """A CART; where missing values go is learned from the rows as well."""
+        """Grow a CART; where missing values go is learned from the rows as well."""
         model = self._tree_class(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             max_features=self.max_features,
-            # The least weight, so that a row of weight 2 is as good as two rows.
+            # The least weight, so that a row of weight 2 equals two rows.
             min_weight_fraction_leaf=min(
                 0.5, self.min_samples_leaf * (1 - 1e-9) / weight.sum()
             ),
@@ -182,7 +180,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         weight: np.ndarray,
         leaf: LeafModel,
     ) -> tuple[MetaTree, CodedRows]:
-        """The most probable of all trees on features with few values."""
+        """Most probable of all trees on features with few values."""
         n_values = count_values(encoded, features)
         result = exact_sum(
             encoded.astype(np.int64),
@@ -197,13 +195,13 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         structure = structure_of(
             map_tree(result).questions, n_values, features=features
         )
-        # A path chooses among the features that it has not asked about.
+        # A path chooses among the features that it has not split on.
         left = np.maximum(features.n_features - structure.depth, 1)
         g = make_prior(self.prior, self.g, structure, True, lambda: left)
         return MetaTree(structure, leaf, g), rows_for(structure, leaf, encoded)
 
     def _take(self, X: Any, leaf: LeafModel) -> tuple[MetaTree, CodedRows]:
-        """A structure that is there already."""
+        """Use an existing structure."""
         structure, searched, tried = self.structure, False, None
         if not isinstance(structure, Structure):
             searched, tried = True, getattr(structure, "max_features_", None)
@@ -239,7 +237,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         self.meta_tree_ = tree
 
     def __copy__(self) -> Any:
-        """Another that learns by itself."""
+        """Copy that learns independently."""
         found: Any = object.__new__(type(self))
         found.__dict__.update(self.__dict__)
         if self._is_fitted():
@@ -250,7 +248,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         encoded = encoded_for(tree.structure, tree.model, X, whole=True)
         codes, x = rows_for(tree.structure, tree.model, encoded)
-        # Numbers are from now on told as what they are in these rows too.
+        # The kinds of numeric columns (whole, binary) reflect these rows too.
         told = told_of_more(tree.structure, encoded)
         ends = tree.structure.route(codes)
         tree.update_at(ends, target, weight, x, structure=told)
@@ -265,8 +263,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         Parameters
         ----------
         other : estimator of the same class
-            Fitted to other rows with the same structure, leaf and prior: those of
-            this one are ``structure_``, ``leaf_``, and ``prior="constant"`` with
+            Fitted to other rows with the same structure, leaf and prior, that is with
+            this estimator's ``structure_`` and ``leaf_``, and ``prior="constant"`` with
             ``g=meta_tree_.g``.
 
         Returns
@@ -277,7 +275,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         self.meta_tree_.merge(other.meta_tree_)
         return self
 
-    # Reading and predicting
+    # Inspection and prediction
 
     @property
     def structure_(self) -> Structure:
@@ -286,16 +284,16 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     @property
     def log_evidence_(self) -> float:
-        """Log probability of all targets learned, given their rows."""
+        """Log probability of all learned targets, given their rows."""
         return self._fitted_tree().log_evidence
 
     @property
     def feature_used_(self) -> np.ndarray:
-        """Posterior probability that the tree asks about each feature."""
+        """Posterior probability that the tree splits on each feature."""
         return self._fitted_tree().posterior().feature_used
 
     def _fitted_tree(self) -> MetaTree:
-        # As an attribute that is missing before the fit.
+        # As for an attribute that is missing before the fit.
         if "meta_tree_" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         return self.meta_tree_
@@ -305,7 +303,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return self.meta_tree_.predictive(rows.codes, rows.x)
 
     def _said(self, X: Any, says: Callable[[CodedRows], np.ndarray]) -> np.ndarray:
-        """What is said of each row, some rows at a time."""
+        """Predictions of the rows, in blocks."""
         X = self._check_queries(X)
         tree = self.meta_tree_
         if tree.model.reads_features:
@@ -321,13 +319,13 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         yield slice(None), self._predictive(X)
 
     def bake(self) -> TreeEnsemble:
-        """The averaged prediction written into the leaves of one tree.
+        """Write the averaged predictions into the leaves of one tree.
 
         Returns
         -------
         TreeEnsemble
-            Predicts as this estimator does, at the cost of one way down the tree, and
-            is small: it knows nothing of the posterior.
+            Predicts as this estimator does, at the cost of one pass down the tree, and
+            is small: it holds no posterior.
         """
         check_is_fitted(self)
         tree = self.meta_tree_
@@ -340,9 +338,9 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         )
 
     def to_sklearn(self) -> Any:
-        """The baked tree as a decision tree of scikit-learn.
+        """Convert to a decision tree of scikit-learn, with averaged predictions.
 
-        It predicts the same for all finite numbers, and for missing values.
+        Its predictions are the same for all finite numbers, and for missing values.
 
         Returns
         -------
@@ -351,80 +349,79 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         Raises
         ------
         InputError
-            Where no tree of scikit-learn says the same: it has no categories, and
+            No tree of scikit-learn predicts the same: it has no categorical splits, and
             casts numbers to float32 before it compares them.
         """
         return ensemble_to_sklearn(self.bake(), forest=False)
 
 
 class MetaTreeClassifier(LearnsClasses, _MetaTree):
-    """A tree that averages all its prunings by their posterior probability.
+    """Decision tree that averages over all its prunings by posterior probability.
 
     Parameters
     ----------
     structure : "cart", "exact", Structure, fitted tree or TreeEnsemble, default="cart"
-        What is asked where. ``"cart"`` is grown by scikit-learn on the same rows, in
-        whatever units they are.
-        ``"exact"`` is, for features of few values (labels, or whole numbers from 0
-        on), the most probable of all trees up to ``max_depth`` (4 if None); to average
-        over all of them, see ``metatree.exact_sum``. A fitted tree, or an ensemble
-        of one tree, is taken as it is.
+        The splits. ``"cart"`` is grown by scikit-learn on the same rows, and does not
+        depend on units. ``"exact"`` is, for features of few values (labels, or integers
+        from 0 on), the most probable of all trees up to ``max_depth`` (4 if None); to
+        average over all of them, see ``metatree.exact_sum``. A fitted tree, or an
+        ensemble of one tree, is used as it is.
     prior : {"auto", "constant", "search-corrected"}, default="auto"
-        Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
-        every node. ``"search-corrected"``: as this, but the weight of asking on is
-        divided by how much a search on the same rows chose among: the number of
-        features that vary at the node (at most ``max_features``), times the square
-        root of how many questions there are about the one that is asked, counted in
-        the rows of the first fit: one less than its distinct values there, or
-        ``2 ** (k - 1) - 1`` sets of its ``k`` categories there.
-        ``"auto"`` corrects where the structure is grown here or comes with a fitted
-        model, which is taken to have seen the same rows.
+        Prior of the prunings. ``"constant"``: a tree splits with probability ``g`` at
+        every node. ``"search-corrected"``: as this, but the weight of a split is
+        divided by the effective number of candidates among which a search on the same
+        rows chose it: the number of features that vary at the node (at most
+        ``max_features``), times the square root of the number of possible splits on the
+        feature in the rows of the first fit: its distinct values less one, or ``2 ** (k
+        - 1) - 1`` sets of its ``k`` categories. ``"auto"`` corrects where the structure
+        is grown here or comes with a fitted model, which is assumed to have seen the
+        same rows.
     g : float or array-like, default=0.5
-        Prior probability of asking on; one per node for structures of your own.
+        Prior probability of a split; one per node for structures of your own.
     leaf : "auto" or LeafModel, default="auto"
-        What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
-        a Dirichlet distribution with pseudo-counts of one over the number of classes;
-        for numbers, a normal distribution whose mean is expected at the mean of the
-        target, worth a fifth of a row, and whose variance at a tenth of the
-        target's with three degrees of freedom; where values repeat and all are
-        multiples of a step, no leaf is surer than this rounding lets it. It reads
-        these off the rows of the first fit; see ``leaf_``. In a tree that is grown
-        here or comes with a fitted model a leaf of classes also borrows four rows from
-        the node above it, which shrinks what it says towards that; the prior of the
+        Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
+        Dirichlet prior with pseudo-counts of one over the number of classes; for
+        numbers, a normal distribution with a prior mean at the mean of the target,
+        worth a fifth of a row, and a prior mode of the variance at a tenth of the
+        target's, with three degrees of freedom; where values repeat and all are
+        multiples of a step, this rounding bounds the precision of leaves. The settings
+        are derived from the rows of the first fit; see ``leaf_``. In a tree that is
+        grown here or comes with a fitted model a class leaf also has four pseudo-rows
+        of its parent node, towards which its probabilities shrink; the prior of the
         paper is ``CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n`` classes.
     missing : {"evidence", "branch"}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every
-        question to the side with which the rows are more probable; where no row was
+        split to the side with which the rows are more probable; where no row was
         missing, to the side with more weight. ``"branch"``: to a leaf of their own
-        wherever rows were missing; elsewhere they stop, and the node speaks for them.
-        Categories never seen always stop.
+        wherever rows were missing; elsewhere they stop at the node, which predicts
+        them. Unseen categories always stop.
     max_depth : int or None, default=None
-        Most questions in a row of the tree that is grown.
+        Maximum depth of a grown tree.
     min_samples_leaf : float, default=1
-        Least weight of the rows in a leaf.
+        Minimum weight of the rows in a leaf.
     max_leaf_nodes : int or None, default=None
-        Most leaves.
+        Maximum number of leaves.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried per question, all by default.
+        Features tried per split, all by default.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the search, which it uses between equally good questions.
+        Seed of the search, for ties between equally good splits.
 
     Attributes
     ----------
     meta_tree_ : MetaTree
-        Statistics of the rows, and the posterior.
+        Statistics of the learned rows, and the posterior.
     structure_ : Structure
         The tree whose prunings are averaged.
     leaf_ : LeafModel
         The leaf model with its hyperparameters.
     log_evidence_ : float
-        Log probability of all targets learned, given their rows.
+        Log probability of all learned targets, given their rows.
     feature_used_ : ndarray of shape (n_features,)
-        Posterior probability that the tree asks about each feature.
+        Posterior probability that the tree splits on each feature.
     map_tree_ : AnnotatedTree
         The most probable pruning, with the posterior probabilities of its nodes.
     rules_ : RuleSet
-        Its rules; they predict by that one tree, not by the average.
+        The rules of ``map_tree_``; they predict by that tree, not by the average.
     classes_ : ndarray
         Class labels.
 
@@ -457,10 +454,11 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
 
 
 class MetaTreeRegressor(LearnsValues, _MetaTree):
-    """A tree that averages all its prunings, for numbers.
+    """Decision tree that averages over all its prunings, for regression.
 
-    All is as of :class:`MetaTreeClassifier`, without ``classes_``; ``leaf="auto"`` is a
-    normal distribution. Besides means there are quantiles, intervals and densities.
+    Parameters and attributes are those of :class:`MetaTreeClassifier`, without
+    ``classes_``; ``leaf="auto"`` is a normal distribution. Besides means there are
+    quantiles, intervals and densities.
 
     Examples
     --------

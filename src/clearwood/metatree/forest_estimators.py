@@ -1,4 +1,4 @@
-"""The scikit-learn face of forests of meta-trees."""
+"""Scikit-learn estimators of forests of meta-trees."""
 
 from __future__ import annotations
 
@@ -39,12 +39,10 @@ from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import make_prior, n_searchable
 
 COLLAPSED = 0.5
-"""Weights of fewer trees, in effect, than this share of them have collapsed."""
+"""Least ratio of effective to actual number of trees; below, weights have collapsed."""
 
 
 class _MetaForest(LearnsByStatistics):
-    """What classifier and regressor share."""
-
     _parameter_constraints: dict[str, Any] = {
         "estimator": "no_validation",
         "weights": [StrOptions({"uniform", "evidence"})],
@@ -101,8 +99,8 @@ class _MetaForest(LearnsByStatistics):
         forest = MetaForest(
             ensemble,
             leaf,
-            # "auto" is the constant prior here: the average over trees smooths, and
-            # trees cut back by the corrected one predict worse on real data.
+            # "auto" is the constant prior here: averaging trees smooths already, and
+            # trees pruned by the corrected prior predict worse on real data.
             lambda structure: make_prior(self.prior, self.g, structure, False, count),
             self.n_jobs,
         )
@@ -143,14 +141,14 @@ class _MetaForest(LearnsByStatistics):
         self._put(self._forest.without_rows(X, target, weight))
 
     def _put(self, forest: MetaForest) -> None:
-        """Take a forest in place of the one before, with what follows from it."""
+        """Replace the forest, with everything derived from it."""
         posteriors = forest.posteriors(self.n_jobs)
         weight = np.full(len(posteriors), 1.0 / len(posteriors))
         if self.weights == "evidence":
             weight = tree_weights([posterior.log_q[0] for posterior in posteriors])
             _warn_of_collapse(weight)
         forest.tree_weight = weight
-        # In one step: an interrupt leaves the old or the new.
+        # In one step, so that an interrupt leaves the old or the new.
         self._forest = forest
 
     def merge(self, other: Any) -> Any:
@@ -159,7 +157,7 @@ class _MetaForest(LearnsByStatistics):
         Parameters
         ----------
         other : estimator of the same class
-            A copy of this one that went on with other rows, for example.
+            For example a copy of this one that was updated with other rows.
 
         Returns
         -------
@@ -169,20 +167,20 @@ class _MetaForest(LearnsByStatistics):
         self._put(self._forest.with_shard(other._forest))
         return self
 
-    # Reading and predicting
+    # Inspection and prediction
 
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         return self._forest.mixtures(self._check_queries(X), self.tree_weights_)
 
     def _baked_answers(self, X: Any) -> np.ndarray:
-        """Class probabilities or means, from the columns that the forest asks."""
+        """Class probabilities or means, from the columns that the forest splits on."""
         X, baked = self._check_queries(X), self.bake()
         rows = baked.encode(X, whole=False)
         return said_by_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
 
     @property
     def meta_trees_(self) -> list[MetaTree]:
-        """One meta-tree per tree of the forest; they do not learn with it."""
+        """One meta-tree per tree of the forest, as independent copies."""
         return self._fitted_forest().trees
 
     @property
@@ -192,35 +190,35 @@ class _MetaForest(LearnsByStatistics):
 
     @property
     def tree_weights_(self) -> np.ndarray:
-        """Weight of every tree in predictions."""
+        """Weight of each tree in predictions."""
         return self._fitted_forest().tree_weight
 
     @property
     def log_evidence_(self) -> np.ndarray:
-        """Log probability, by every tree, of all targets learned, given their rows."""
+        """Log probability of all learned targets under each tree, given their rows."""
         return np.array([p.log_evidence for p in self._fitted_forest().posteriors()])
 
     @property
     def feature_used_(self) -> np.ndarray:
-        """Posterior probability that a tree asks about each feature: the mean."""
+        """Mean posterior probability over trees of a split on each feature."""
         posteriors = self._fitted_forest().posteriors()
         return product(
             self.tree_weights_, np.array([p.feature_used for p in posteriors])
         )
 
     def _fitted_forest(self) -> MetaForest:
-        # As an attribute that is missing before the fit.
+        # As for an attribute that is missing before the fit.
         if "_forest" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         return self._forest
 
     def bake(self) -> TreeEnsemble:
-        """The forest with averaged predictions in its leaves.
+        """Write the averaged predictions into the leaves of the forest.
 
         Returns
         -------
         TreeEnsemble
-            Predicts as this estimator does, and knows nothing of the posterior.
+            Predicts as this estimator does, and holds no posterior.
         """
         check_is_fitted(self)
         forest = self._forest
@@ -235,10 +233,11 @@ class _MetaForest(LearnsByStatistics):
         return forest.baked
 
     def to_sklearn(self) -> Any:
-        """The baked forest as a random forest of scikit-learn.
+        """Convert to a random forest of scikit-learn, with averaged predictions.
 
-        It predicts the same for all finite numbers. With ``weights="evidence"`` the
-        values of its trees carry the weights, so that only their mean is a prediction.
+        Its predictions are the same for all finite numbers. With ``weights="evidence"``
+        the values of its trees include the weights, so that only their mean is a
+        prediction.
 
         Returns
         -------
@@ -247,21 +246,21 @@ class _MetaForest(LearnsByStatistics):
         Raises
         ------
         InputError
-            Where no forest of scikit-learn says the same: it has no categories, and
-            casts numbers to float32 before it compares them.
+            No forest of scikit-learn predicts the same: it has no categorical splits,
+            and casts numbers to float32 before it compares them.
         """
         return ensemble_to_sklearn(self.bake(), forest=True)
 
 
 def _read(model: Any, X: Any) -> TreeEnsemble:
-    """The model's trees, with the names of the table."""
+    """Trees of the model, with the column names of the table."""
     ensemble = read_trees(model)
-    # An array has no names; and all nodes are checked whenever anything is replaced.
+    # An array has no names; and replacing anything validates all nodes.
     return ensemble.as_in(X) if is_frame(X) else ensemble
 
 
 def _max_features(model: Any) -> int | None:
-    """Features tried per question, where the trees say so."""
+    """Features tried per split, if the trees record it."""
     trees = np.ravel(np.asarray(getattr(model, "estimators_", []), dtype=object))
     return getattr(trees[0], "max_features_", None) if trees.size else None
 
@@ -280,39 +279,38 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
 
 
 class MetaForestClassifier(LearnsClasses, _MetaForest):
-    """A forest each tree of which averages all its prunings.
+    """Forest each of whose trees averages over all its prunings.
 
     Parameters
     ----------
     estimator : estimator, TreeEnsemble, path or None, default=None
-        Whose trees are averaged over their prunings; what its own leaves say plays no
-        part. A fitted one is used as it is and never refitted (wrap it in
-        ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
-        unfitted one is fitted on ``X, y``, a random forest so that no units matter;
-        None means a random forest of scikit-learn. All rows of ``fit`` are learned by
-        every tree.
+        The model whose trees are averaged over their prunings; its own leaf values are
+        not used. A fitted one is used as it is and never refitted (wrap it in
+        ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an unfitted
+        one is fitted on ``X, y``, a random forest independently of units; None means a
+        random forest of scikit-learn. Every tree learns all rows of ``fit``.
     weights : {"uniform", "evidence"}, default="uniform"
-        How much a tree counts: the same, or by its posterior probability. On the rows
-        that grew the trees the latter usually leaves one to three trees and predicts
-        worse; it warns where it does.
+        Weights of the trees: equal, or by posterior probability. On the rows that grew
+        the trees the latter usually leaves one to three trees and predicts worse; a
+        warning is issued then.
     prior : {"auto", "constant", "search-corrected"}, default="auto"
-        Prior of the prunings. ``"constant"``: a tree asks on with probability ``g`` at
-        every node. ``"search-corrected"``: as this, but the weight of asking on is
-        divided by how much a search on the same rows chose among: the number of
-        columns that vary (at most ``max_features``).
-        ``"auto"`` is constant: the average over trees smooths already, and on real
-        data trees that the other prior cuts back predict worse together.
+        Prior of the prunings. ``"constant"``: a tree splits with probability ``g`` at
+        every node. ``"search-corrected"``: as this, but the weight of a split is
+        divided by the number of features among which a search on the same rows chose:
+        the columns that vary (at most ``max_features``). ``"auto"`` is constant:
+        averaging over trees smooths already, and on real data trees pruned by the other
+        prior predict worse together.
     g : float or array-like, default=0.5
-        Prior probability of asking on; one per node for structures of your own.
+        Prior probability of a split; one per node for structures of your own.
     leaf : "auto" or LeafModel, default="auto"
-        What a leaf says of the target, with its prior. ``"auto"`` means, for classes,
-        a Dirichlet distribution with pseudo-counts of one over the number of classes;
-        for numbers, a normal distribution whose mean is expected at the mean of the
-        target, worth a fifth of a row, and whose variance at a hundredth of the
-        target's with three degrees of freedom. It reads these off the rows of the
-        first fit; see ``leaf_``.
+        Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
+        Dirichlet prior with pseudo-counts of one over the number of classes; for
+        numbers, a normal distribution with a prior mean at the mean of the target,
+        worth a fifth of a row, and a prior mode of the variance at a hundredth of the
+        target's, with three degrees of freedom. The settings are derived from the rows
+        of the first fit; see ``leaf_``.
     n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
+        Number of threads; results do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default forest.
 
@@ -323,16 +321,16 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
     ensemble_ : TreeEnsemble
         The forest.
     estimator_ : estimator
-        The model that was fitted or handed in. Where there are columns of labels, one
-        fitted here has seen ranks in place of categories.
+        The model that was fitted or passed. Where there are categorical columns, one
+        fitted here was trained on ranks in place of categories.
     leaf_ : LeafModel
         The leaf model with its hyperparameters.
     log_evidence_ : ndarray of shape (n_trees,)
-        Of every tree, the log probability of all targets learned.
+        Log probability of all learned targets under each tree.
     tree_weights_ : ndarray of shape (n_trees,)
-        How much every tree counts.
+        Weight of each tree in predictions.
     feature_used_ : ndarray of shape (n_features,)
-        Posterior probability that a tree asks about each feature, the weighted mean.
+        Posterior probability of a split on each feature, weighted mean over trees.
     classes_ : ndarray
         Class labels.
 
@@ -350,7 +348,7 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
     _default = RandomForestClassifier
 
     def _find_classes(self, y: np.ndarray, classes: Any) -> None:
-        # A fitted forest may know classes that these rows lack.
+        # A fitted forest may have classes that are absent from these rows.
         known = None if classes is not None else getattr(self.estimator, "classes_", [])
         if known is not None and len(known) and np.isin(y, known).all():
             classes = known
@@ -361,9 +359,9 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
 
 
 class MetaForestRegressor(LearnsValues, _MetaForest):
-    """A forest each tree of which averages all its prunings, for numbers.
+    """Forest each of whose trees averages over all its prunings, for regression.
 
-    Parameters and attributes are those of :class:`MetaForestClassifier`, but for
+    Parameters and attributes are those of :class:`MetaForestClassifier`, without
     ``classes_``. ``leaf="auto"`` is a normal distribution, and besides means there are
     quantiles, intervals and densities of the whole predictive distribution.
 

@@ -1,4 +1,4 @@
-"""Tables larger than memory: trees are grown on a sample, and learn from all rows."""
+"""Out-of-core fits: trees are grown on a sample, and learn all rows in blocks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from clearwood._tables.learning import labels_of, only_read, sample_of
 
 
 def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
-    """Fit to a sample; then forget what its rows taught, and learn all rows.
+    """Fit to a sample, then replace its statistics by those of all rows.
 
     Parameters
     ----------
     estimator : LearnsByStatistics
     X, y, weight
-        As :func:`open_rows` takes them.
+        As for :func:`open_rows`.
     classes : array-like or None
-        All classes there will be, where somebody names them.
+        All classes, if given.
 
     Returns
     -------
@@ -41,6 +41,6 @@ def learn_table(estimator: Any, table: RowBlocks, *, anew: bool = False) -> Any:
 
 
 def _taught(rows: RowsOfTable, estimator: Any) -> Any:
-    """What some rows teach."""
+    """Sufficient statistics of some rows."""
     X, y, weight = estimator._check_rows(*rows, reset=False)
     return estimator._taught(X, estimator._as_numbers(y), weight)

@@ -1,6 +1,6 @@
-"""What files hold of fitted meta-trees and meta-forests: structure, prior, statistics.
+"""Serialization of meta-trees and meta-forests: structure, prior and statistics.
 
-Parameters that only matter to the next ``fit`` are not kept, but for the structure or
+Parameters that only matter to the next ``fit`` are not saved, except the structure or
 forest, which becomes the parameter.
 """
 
@@ -32,10 +32,10 @@ from clearwood.rules.bins import FeatureBins
 LEAVES: dict[str, Any] = {kind.__name__: kind for kind in CONJUGATE}
 
 MOST_MEAN = 1e140
-"""Of moments, so that their squares are numbers."""
+"""Largest absolute mean, so that squares do not overflow."""
 
 
-# What files hold
+# Declarations of the saved fields
 
 
 def _write_leaf(leaf: LeafModel) -> dict[str, Any]:
@@ -83,7 +83,7 @@ TREE = (
     *(codec.Array(name, "i", "nodes") for name in NODES),
     codec.Array("table_start", "i", "nodes"),
     codec.Array("goes_to", "i"),
-    # Either how many values each feature has, or its cuts and groups of categories.
+    # Either the number of values of each feature, or its cuts and groups of categories.
     codec.Together(codec.Array("n_values", "i", "features")),
     codec.Together(
         codec.Pieces("cuts", "f", size="features", check=codec.RISING),
@@ -104,7 +104,7 @@ FOREST = (
 )
 
 
-# From an object
+# Writing
 
 
 def _take_tree(found: Any) -> dict[str, Any]:
@@ -135,11 +135,11 @@ def _take_forest(found: Any) -> dict[str, Any]:
     }
 
 
-# To an object
+# Reading
 
 
 def _learnt(values: dict[str, Any]) -> tuple[LeafModel, np.ndarray, np.ndarray]:
-    """Leaf model, statistics that some rows could have, and prior."""
+    """Leaf model, validated statistics, and prior."""
     leaf, own = values["leaf_"], values["own"]
     codec.require(own.shape[1] == leaf.n_stats, "own", "the statistics of the leaf")
     sums = own if leaf.n_columns is None else own[:, :1]
@@ -156,7 +156,7 @@ def _learnt(values: dict[str, Any]) -> tuple[LeafModel, np.ndarray, np.ndarray]:
 
 
 def _checked(found: Any, values: dict[str, Any]) -> Any:
-    """The estimator with its columns, where it can learn on."""
+    """Estimator with its columns, if it can be updated."""
     codec.filled(found, values, values["features"].n_features)
     classes = codec.classes_of(found)
     counts = found.leaf_.n_stats if isinstance(found.leaf_, Counts) else 0
@@ -214,7 +214,6 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
 
 
 def _structure(values: dict[str, Any]) -> Structure:
-    """A structure, all codec.checked."""
     nodes = {name: _small(values[name], name) for name in (*NODES, "goes_to")}
     with codec.refusing("nodes"):
         nodes["parent"] = check_children(nodes["first_child"], nodes["n_children"])
@@ -237,7 +236,7 @@ def _small(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _check_answers(s: Structure) -> None:
-    """Every answer leads to a child or nowhere; tables are whole and stand apart."""
+    """Validate that branches lead to a child or nowhere, and tables do not overlap."""
     inner = np.flatnonzero(~s.is_leaf)
     start, width = s.table_start[inner], s.coder.n_codes[s.feature[inner]]
     n_children = s.n_children[inner]

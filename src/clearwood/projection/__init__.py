@@ -1,4 +1,4 @@
-"""Bayesian reference models read through small proxies, and how to judge them."""
+"""Projection of Bayesian reference models onto small proxies, and their evaluation."""
 
 from clearwood.projection.estimators import (
     ProjectedTreeClassifier,

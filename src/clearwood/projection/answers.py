@@ -1,4 +1,4 @@
-"""What a reference model says of some rows, draw by draw."""
+"""Predictive distributions of a reference model, draw by draw."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from clearwood.exceptions import InputError
 from clearwood.references import Reference, reference
 
 MOST_HELD = 2e8
-"""Most numbers of draws that are held at a time (1.6 GB)."""
+"""Maximum size of the draws held at a time, in numbers (1.6 GB)."""
 
 EPS = float(np.finfo(float).eps)
-"""The least probability, where somebody has to be surprised by less than infinity."""
+"""Lower bound of probabilities where their logarithm must be finite."""
 
 SMALLEST_VARIANCE = 1e-9
-"""Of an observation, in units of the variance of what the reference says."""
+"""Least variance of an observation, in units of the variance of the predictions."""
 
 
 class Answers(NamedTuple):
@@ -54,15 +54,15 @@ class Answers(NamedTuple):
 
     @property
     def mean(self) -> np.ndarray:
-        """What all draws say together: (n_rows,) or (n_rows, n_classes)."""
+        """Mean over the draws: (n_rows,) or (n_rows, n_classes)."""
         return self.draws.mean(axis=0)
 
     @property
     def together(self) -> Answers:
-        """All draws as one: their mean, and all of the variance around it.
+        """Merge all draws into one: their mean, and the total variance around it.
 
-        The variance is sigma_ij^2 of equation (8): the noise, and the spread of the
-        draws.
+        The variance is sigma_ij^2 of equation (8): the noise plus the variance between
+        the draws.
         """
         if self.noise is None:
             return Answers(self.mean[None], None)
@@ -70,19 +70,19 @@ class Answers(NamedTuple):
         return Answers(self.mean[None], variance[None])
 
     def take(self, rows: np.ndarray) -> Answers:
-        """The same of some of the rows."""
+        """Predictive distributions of some of the rows."""
         noise = None if self.noise is None else self.noise[:, rows]
         return Answers(self.draws[:, rows], noise)
 
     def draw(self, number: int) -> Answers:
-        """What one draw says."""
+        """Predictive distributions of one draw."""
         noise = None if self.noise is None else self.noise[[number]]
         return Answers(self.draws[[number]], noise)
 
     def usual(self, weight: np.ndarray) -> float | None:
-        """What is said of a row of which nothing is known; None for values.
+        """Baseline prediction without knowledge of the row; None for values.
 
-        The mean rate of rows of these weights, or the same of every class.
+        The mean rate of rows of these weights, or equal probabilities of all classes.
         """
         if self.noise is not None:
             return None
@@ -91,17 +91,17 @@ class Answers(NamedTuple):
         return float(np.average(self.mean, weights=weight))
 
     def softened(self, n_rows: int, usual: float | None) -> Answers:
-        """With rates or probabilities of ``n_rows`` rows and a usual one."""
+        """Shrink rates or probabilities of ``n_rows`` rows towards a baseline."""
         if usual is None:
             return self
         return self._replace(draws=softened(self.draws, n_rows, usual))
 
     @property
     def negative_entropy(self) -> np.ndarray:
-        """Expected log likelihood of what is said, under itself, per draw and row.
+        """Expected log likelihood of predictions under themselves, per draw and row.
 
-        Less that of a proxy it is the Kullback-Leibler divergence from the reference
-        to the proxy. Rates leave out the log factorials, as those of a proxy do.
+        Subtracting that of a proxy gives the Kullback-Leibler divergence from the
+        reference to the proxy. For rates log factorials are omitted, as for a proxy.
         """
         if self.noise is not None:
             return -0.5 * np.log(2 * np.pi * self.noise) - 0.5
@@ -110,7 +110,7 @@ class Answers(NamedTuple):
         return xlogy(self.draws, self.draws) - self.draws
 
     def log_density(self, y: np.ndarray) -> np.ndarray:
-        """Log density of what was observed in each row, over all draws.
+        """Log density of the observation of each row, over all draws.
 
         Parameters
         ----------
@@ -123,12 +123,12 @@ class Answers(NamedTuple):
             density = poisson.logpmf(y, np.maximum(self.draws, EPS))
         else:
             said = self.draws[:, np.arange(len(y)), y]
-            # As good as never is not never.
+            # Practically never is not never.
             density = np.log(np.maximum(said, EPS))
         return logsumexp(density, axis=0) - np.log(self.n_draws)
 
     def quantile(self, share: float) -> np.ndarray:
-        """Quantiles of an observation in each row; of classes, of their probabilities.
+        """Quantiles of an observation of each row; for classes, of their probabilities.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class Answers(NamedTuple):
                 poisson.ppf(share, self.draws.max(axis=0)),
             )
         spread = np.sqrt(self.noise)
-        # A quantile of a mixture lies between those of its parts.
+        # A quantile of a mixture lies between those of its components.
         ends = norm.ppf(share, self.draws, spread)
         return bisect(
             lambda y: norm.cdf(y, self.draws, spread).mean(axis=0) >= share,
@@ -153,16 +153,16 @@ class Answers(NamedTuple):
 
 
 def softened(said: np.ndarray, n_rows: Any, usual: float) -> np.ndarray:
-    """Rates or probabilities of some rows, as if there were one more, a usual one.
+    """Shrink rates or probabilities as if there were one more row at the baseline.
 
-    What no row was is rare, but not impossible: else one count, or label, out of line
-    would cost more than all that is to be judged.
+    What no row was is rare, but not impossible: otherwise a single outlying count or
+    label would dominate the evaluation.
 
     Parameters
     ----------
     said : ndarray
     n_rows : int or ndarray
-        How many rows each number is of.
+        Number of rows behind each number.
     usual : float
         From :meth:`Answers.usual`.
 
@@ -177,14 +177,14 @@ def softened(said: np.ndarray, n_rows: Any, usual: float) -> np.ndarray:
 def rows_that_count(
     estimator: Any, X: Any, y: Any, sample_weight: Any, task: str
 ) -> tuple[Any, np.ndarray | None, np.ndarray]:
-    """Check what ``fit`` is given, and leave out rows whose weight is zero.
+    """Validate the arguments of ``fit``, and drop rows of weight zero.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Gets ``n_features_in_`` and, from a frame, ``feature_names_in_``.
+        Receives ``n_features_in_`` and, from a frame, ``feature_names_in_``.
     X, y, sample_weight
-        As handed to ``fit``.
+        As passed to ``fit``.
     task : {"regression", "classification"}
 
     Returns
@@ -209,7 +209,7 @@ def rows_that_count(
 
 
 def reads_gaps(given: Any) -> bool:
-    """Whether what will be the reference reads missing values."""
+    """Whether the reference to be made accepts missing values."""
     if hasattr(given, "__sklearn_tags__"):
         return bool(get_tags(given).input_tags.allow_nan)
     return given is None or isinstance(given, Reference)
@@ -223,24 +223,24 @@ def find_reference(
     task: str,
     generator: np.random.Generator,
 ) -> Reference:
-    """A reference as it is, or made of what was given and fitted to the rows.
+    """Use a given reference, or make one and fit it to the rows.
 
     Parameters
     ----------
     given : Reference, estimator, ... or None
-        What :func:`clearwood.reference` takes.
+        Anything that :func:`clearwood.reference` accepts.
     X, y, weight
-        Rows and their weights, for one that is not fitted.
+        Rows and their weights, for an unfitted one.
     task : {"regression", "classification"}
-        What the proxy predicts.
+        Task of the proxy.
     generator : Generator
 
     Raises
     ------
     InputError
-        The reference predicts something else.
+        The reference has another task.
     """
-    # Drawn in any case, so that what follows does not depend on the kind.
+    # Drawn in any case, so that later draws do not depend on the kind.
     seed = int(generator.integers(2**31))
     if isinstance(given, Reference):
         found = given
@@ -258,14 +258,14 @@ def find_reference(
 def _fitted_here(
     given: Any, X: Any, y: Any, weight: np.ndarray, task: str, seed: int
 ) -> Reference:
-    """A reference of what is not one yet."""
+    """Make a reference of a model that is not one."""
     is_named = given is None or isinstance(given, str) and given == "bart"
     if y is None and (is_named or needs_fit(given)):
         raise InputError(
             "The reference is not fitted yet: this fit requires y to be passed, but "
             "the target y is None. Hand in y, or a reference that is fitted."
         )
-    # Models say themselves what they predict; of labels alone one can only guess.
+    # Models declare their task; from labels alone it can only be guessed.
     known: dict[str, Any] = {"task": task} if is_named else {}
     if (weight != 1).any() and (is_named or needs_fit(given)):
         if given is None:
@@ -278,13 +278,13 @@ def _fitted_here(
                 "that is fitted; weights then say how much a row counts for the proxy."
             )
     found = reference(given, X, y, random_state=seed, **known)
-    if found.rows is X:  # which is the user's own, and may change later
+    if found.rows is X:  # the user's own, which may change later
         found.rows = take_rows(X, np.arange(X.shape[0]))
     return found
 
 
 def ask(source: Reference, X: Any) -> Answers:
-    """What all draws of a reference say of some rows.
+    """Predictive distributions of a reference for some rows, draw by draw.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def ask(source: Reference, X: Any) -> Answers:
     Raises
     ------
     InputError
-        There are more draws and rows than fit in memory.
+        The draws of these rows do not fit in memory.
     """
     n_classes = 1 if source.classes is None else len(source.classes)
     held = source.n_draws * X.shape[0] * n_classes
@@ -308,19 +308,19 @@ def ask(source: Reference, X: Any) -> Answers:
         return Answers(draws, None)
     check_range(draws, "What the reference says")
     noise = np.asarray(source.noise_variance(X), dtype=np.float64)
-    # A reference that is sure of its values has no finite distance to a proxy.
+    # A reference without noise has no finite divergence to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
     return Answers(draws, np.maximum(noise, least))
 
 
 class SaysMean:
-    """A reference as a model that predicts the mean of its draws, or a class.
+    """Model that predicts the mean of a reference's draws, or a class.
 
     Parameters
     ----------
     source : Reference
     names : sequence of str or None
-        Columns that it reads, in its order.
+        Columns of the reference, in its order.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class SaysMean:
         self._source, self.feature_names_in_ = source, names
 
     def predict(self, X: Any) -> np.ndarray:
-        """What it says of each row."""
+        """Prediction for each row."""
         said = ask(self._source, X).mean
         if self._source.classes is None:
             return said

@@ -1,4 +1,4 @@
-"""What projected trees and lists share: from a reference to lines, step by step."""
+"""Shared steps of projected trees and lists: from a reference to rules."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from clearwood.rules.evaluation.tables import counted
 from clearwood.search import Grid
 
 N_FOLDS = 5
-"""Parts of the rows, each held out once, where the size is chosen (section 3.2.2)."""
+"""Number of folds for the choice of the size (section 3.2.2)."""
 
 
 class ProjectedRules(BaseEstimator):
-    """What regressors and classifiers share: the method.
+    """Base class of projected trees and rule lists: the method.
 
     A subclass finds trees, or lists, of all sizes in ``_project`` and prints them in
-    ``_print``; each has ``boxes``, one less than lines: the first that a row is in is
-    its line, or the last line where it is in none.
+    ``_print``; each has ``boxes``, one less than rules: the first one that contains a
+    row gives its rule, and the last rule applies if none does.
     """
 
     _task: str
     _sizes: tuple[str, str]
-    """Names of the parameters for the size asked for, and the largest one to try."""
+    """Names of the parameters of the requested and of the maximum size."""
     _words: Words
 
     reference: Any
@@ -77,7 +77,6 @@ class ProjectedRules(BaseEstimator):
     }
 
     def _family(self) -> str:
-        """What a line says: the proxy's likelihood."""
         raise NotImplementedError
 
     def _project(
@@ -93,12 +92,12 @@ class ProjectedRules(BaseEstimator):
     def _print(
         self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
     ) -> RuleList:
-        """Keep those of all sizes; the rules of the one that is chosen."""
+        """Store those of all sizes, and return the rules of the chosen one."""
         raise NotImplementedError
 
     @property
     def _of_all_sizes(self) -> tuple[Any, ...]:
-        """What was kept of each size of the path, to predict with."""
+        """Stored proxy of each size of the path, for predictions."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -113,21 +112,19 @@ class ProjectedRules(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Rows on which the proxy shall say what the reference says: the reference's
-            training rows, or others like those that it will be asked about. Or a table
-            that is read in blocks: the path of Parquet files, a function
-            that gives pandas frames, a collection of Dask. Of more than 200,000 rows
-            the proxy is found on as many, drawn at random, and its rules are counted
-            on all.
+            Rows on which the proxy imitates the reference: the reference's training
+            rows, or others from the distribution of interest. Or a table read in
+            blocks: the path of Parquet files, a function that returns pandas frames, or
+            a Dask collection. Of more than 200,000 rows the proxy is found on a random
+            sample of that size, and the statistics of its rules are from all.
         y : array-like of shape (n_samples,) or str, optional
-            What was observed. A reference that is not fitted yet learns from it; a
-            fitted one is not changed, and ``y`` only tells how good the proxy is, and
-            how large it should be.
+            Observed targets. An unfitted reference is fitted to them; a fitted one is
+            not changed, and ``y`` only serves to evaluate the proxy and to choose its
+            size.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts for the proxy, and where its size is judged: the
-            neighbourhood pi of equation (1). A reference that is fitted here learns
-            with them, too; where it is fitted anew to judge sizes, its rows count
-            alike.
+            Weight of each row for the proxy, and for the choice of its size: the
+            neighbourhood pi of equation (1). A reference that is fitted here uses them,
+            too; where it is refitted to evaluate sizes, its rows have equal weights.
 
         Returns
         -------
@@ -156,7 +153,7 @@ class ProjectedRules(BaseEstimator):
         self.leaves_ = self._leaves(answers, training, self.rules_)
         said, proxy = answers.mean, self.rules_.answers_encoded(training.encoded)
         self.fidelity_ = share_followed(said, proxy, weight)
-        # One line says one thing, as asked.
+        # A single rule is constant, as requested.
         if self._most_lines > 1:
             doubts = warn_of_doubts(
                 self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
@@ -186,7 +183,7 @@ class ProjectedRules(BaseEstimator):
         return int(most if asked == "auto" else asked)
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
-        """What was observed, as numbers."""
+        """Observed targets as numbers."""
         raise NotImplementedError
 
     def _training(
@@ -196,7 +193,7 @@ class ProjectedRules(BaseEstimator):
         weight: np.ndarray,
         answers: Answers,
     ) -> Training:
-        """The rows, in bins of their values."""
+        """Rows in bins of their values."""
         features = features_of(X)
         encoded = features.encode(X)
         features = features.with_kinds(encoded, X)
@@ -214,7 +211,7 @@ class ProjectedRules(BaseEstimator):
         )
 
     def _followed(self, answers: Answers) -> Answers:
-        """What the structure is fitted to: all draws as one."""
+        """Target of the structure: all draws as one."""
         return answers.together
 
     def _judge(
@@ -226,9 +223,9 @@ class ProjectedRules(BaseEstimator):
         training: Training,
         generator: np.random.Generator,
     ) -> SizePath:
-        """What each size says of the reference and, where it is free, of other rows.
+        """Evaluate each size on the training rows and, if it is free, on held-out rows.
 
-        Of these, too, what ``alpha`` shall be, where that is asked for (section 3.2.2).
+        The latter also determine ``alpha``, where requested (section 3.2.2).
         """
         weight = training.weight
         _, sizes = self._described(path, self._followed(answers), training.grid, weight)
@@ -260,7 +257,7 @@ class ProjectedRules(BaseEstimator):
     def _described(
         self, path: Sequence[Any], said: Answers, grid: Grid, weight: np.ndarray
     ) -> tuple[list[Leaves], SizePath]:
-        """What lines of all sizes say, and how likely it is, on their own rows."""
+        """Leaf parameters of all sizes, and their likelihood, on the training rows."""
         share, family = weight / weight.sum(), self._family()
         leaves = [
             Leaves.of(said, leaves_of(found, grid), share, family) for found in path
@@ -271,10 +268,10 @@ class ProjectedRules(BaseEstimator):
         return leaves, SizePath(sizes, likelihood, own - likelihood)
 
     def _asks_labels(self, labels: np.ndarray | None) -> bool:
-        """Whether held-out observations judge, and not what the reference says.
+        """Whether held-out observations evaluate the sizes, and not the reference.
 
-        A reference that cannot be fitted anew has seen all observations: then only how
-        well the proxy follows it is judged.
+        A reference that cannot be refitted has seen all observations: then only the
+        agreement of the proxy with it is evaluated.
         """
         return labels is not None and self.reference_.can_refit
 
@@ -286,7 +283,7 @@ class ProjectedRules(BaseEstimator):
         answers: Answers,
         generator: np.random.Generator,
     ) -> Iterator[tuple[np.ndarray, SizePath, np.ndarray]]:
-        """Of every fold its rows, the sizes found on all others, and their gaps."""
+        """Per fold its rows, the sizes found on all others, and their losses."""
         classes = self.reference_.classes
         by_class = None if classes is None else labels
         fold = folds_of(len(training), N_FOLDS, generator, by_class)
@@ -303,7 +300,7 @@ class ProjectedRules(BaseEstimator):
             if labels is not None and refits is not None:
                 refitted = next(refits)
                 fitted = ask(refitted, take_rows(X, rows))
-                # As the lines below, so that both are judged alike.
+                # As the rules below, so that both are evaluated alike.
                 other = ask(refitted, take_rows(X, test))
                 other = other.softened(len(rows), fitted.usual(weight))
                 truth = labels[test]
@@ -322,7 +319,7 @@ class ProjectedRules(BaseEstimator):
         other: Answers,
         truth: np.ndarray | None,
     ) -> np.ndarray:
-        """Per size, how much less likely held-out rows are than under the reference."""
+        """Loss of held-out log likelihood per size, relative to the reference."""
         if truth is not None:
             own = other.log_density(truth)
             pairs = zip(leaves, there)
@@ -335,7 +332,6 @@ class ProjectedRules(BaseEstimator):
         return (own - np.array(likely)).mean(axis=1)
 
     def _choose_size(self) -> int:
-        """The size that was asked for, or is chosen."""
         if self.alpha_ is not None:
             return self.size_path_.best_by_utility(self.alpha_)
         if self.size_path_.held_out is None:
@@ -349,28 +345,28 @@ class ProjectedRules(BaseEstimator):
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """What the printed rules say.
+        """Predict with the printed rules.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict(check_table(self, X, reset=False))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """What a line says an observation, or a class's probability, lies between.
+        """Prediction interval of an observation, or interval of a class probability.
 
-        In regression the interval holds an observation: what the draws of the
-        reference disagree on and the noise that they see, with what the line leaves
-        out. For classes it holds each class's mean probability in the line, and has
-        no width where the reference has one draw.
+        In regression the interval is for an observation: it includes the variation of
+        the reference's draws, their noise, and what the rule leaves out. For classes it
+        is for each class's mean probability in the rule, and has zero width where the
+        reference has one draw.
 
         Parameters
         ----------
@@ -388,12 +384,12 @@ class ProjectedRules(BaseEstimator):
         return np.stack([said.quantile(end) for end in ends], axis=-1)
 
     def _says(self, X: Any) -> Answers:
-        """The distributions that lines say of rows, draw by draw."""
+        """Predictive distributions of rows under the rules, draw by draw."""
         encoded = self.rules_.encode(X)
         return self.leaves_.answers(self.rules_.apply_encoded(encoded))
 
     def predict_draws(self, X: Any) -> np.ndarray:
-        """Means, rates or class probabilities of every posterior draw.
+        """Means, rates or class probabilities under each posterior draw.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Pictures of projections: size against likeness, leaves, neighbourhoods."""
+"""Plots of projections: divergence by size, leaves, neighbourhoods."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from clearwood.projection.sizes import SizePath, Words
 TREE = Words("tree", "leaf", "leaves")
 
 COVERAGE = 0.9
-"""Of the bars of a leaf."""
+"""Coverage of the error bars of a leaf."""
 
 MOST_WHOLE = 12
-"""Whole numbers of a feature that are drawn side by side."""
+"""Maximum number of integer values of a feature that are drawn side by side."""
 
 
 @dataclass(eq=False, repr=False)
 class SizePathDisplay(Display):
-    """How far trees of all sizes are from their reference, and from held-out rows.
+    """Plot of the divergence from the reference, and of held-out loss, by size.
 
-    Make one with :meth:`from_estimator`. To lose 0.05 nats per row is to find what
-    happens about 5 % less probable.
+    Make one with :meth:`from_estimator`. A loss of 0.05 nats per row means that
+    outcomes get about 5 % less probability.
 
     Parameters
     ----------
     path : SizePath
     chosen : int
-        Leaves of the tree, or lines of the list, that is printed.
+        Number of leaves of the printed tree, or of rules of the list.
     words : Words
-        What these are called.
+        Names of these.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class SizePathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: ProjectedRules) -> SizePathDisplay:
-        """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
+        """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier."""
         check_is_fitted(estimator, "size_path_")
         return cls(
             estimator.size_path_,
@@ -77,7 +77,7 @@ class SizePathDisplay(Display):
         )
 
     def chart(self) -> Chart:
-        """Training rows, and those held out where there are any."""
+        """Chart of the training rows, and of held-out rows if there are any."""
         path = self.path
         of_training = "training rows: divergence from the reference"
         measures = [Measure(of_training, "first", path.divergence, None, ())]
@@ -99,26 +99,26 @@ class SizePathDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class LeavesDisplay(Display):
-    """What every leaf of a projected tree says, and how sure the reference is.
+    """Plot of the leaves of a projected tree with the uncertainty of the reference.
 
     Make one with :meth:`from_estimator`.
 
     Parameters
     ----------
     labels : sequence of str
-        The leaves, in words.
+        Printed leaves.
     middle : ndarray of shape (n_leaves,)
-        What is said.
+        Predictions.
     inner, outer : ndarray of shape (2, n_leaves)
-        Ends of the interval of the mean (or of the probability), over the draws, and
-        of an observation; the latter NaN for classes.
+        Ends of the interval of the mean (or of the probability), over the draws, and of
+        an observation; the latter NaN for classes.
     what : str
-        Name of the axis.
+        Label of the axis.
     draws : str or None
-        What the inner interval is of, in words; None where there is one draw, and
-        nothing is known of how sure the reference is.
+        Description of the inner interval; None where there is one draw, and the
+        uncertainty of the reference is unknown.
     cases : str, default="new cases"
-        What the outer interval is of, in words.
+        Description of the outer interval.
 
     Attributes
     ----------
@@ -138,13 +138,13 @@ class LeavesDisplay(Display):
     def from_estimator(
         cls, estimator: ProjectedRules, label: Any = None
     ) -> LeavesDisplay:
-        """Of a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
+        """Plot a fitted ProjectedTreeRegressor or ProjectedTreeClassifier.
 
         Parameters
         ----------
         estimator : ProjectedTreeRegressor or ProjectedTreeClassifier
         label : optional
-            The class whose probability is shown; by default the last one.
+            Class whose probability is shown; by default the last one.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class LeavesDisplay(Display):
                 places, *self.outer, color=COLOURS[0], linewidth=1.5,
                 label=f"{share} of {self.cases}",
             )  # fmt: skip
-        else:  # Of probabilities, the whole range is of use.
+        else:  # Probabilities have the whole range.
             ax.set_xlim(-0.05, 1.05)
         if self.draws is not None:
             ax.hlines(
@@ -227,7 +227,7 @@ class LeavesDisplay(Display):
 
 
 def _in_lines(label: str) -> str:
-    """A leaf in words, a condition not parted where lines can end between them."""
+    """Wrap the text of a leaf, between conditions where possible."""
     *first, last = label.split(" and ")
     pieces = [*(f"{piece} and" for piece in first), *last.rsplit(" (", 1)[:1]]
     share = last.rsplit(" (", 1)[1:]
@@ -237,16 +237,16 @@ def _in_lines(label: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class LocalDisplay(Display):
-    """A local explanation beside its neighbourhood.
+    """Plot of a local explanation over its neighbourhood.
 
-    What the reference says of neighbours is drawn against the feature that matters
-    most, beside what the proxy says there.
+    Predictions of the reference for the neighbours are drawn against the most important
+    feature, together with those of the proxy.
 
     Parameters
     ----------
     explanation : LocalExplanation
     feature : str, optional
-        The feature on the axis; by default the one that most draws ask.
+        The feature on the axis; by default the one used in most draws.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ class LocalDisplay(Display):
         found = self.explanation
         d = found.features.names.index(self.feature)
         at, labels = found.neighbours[:, d], found.features.categories[d]
-        # Where few values are possible, those of one value stand side by side.
+        # With few possible values, points of one value are drawn side by side.
         whole = labels is not None or _few_whole(at)
         places = at + np.linspace(-0.2, 0.2, len(at)) if whole else at
         look: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5, "linestyle": ""}
@@ -293,7 +293,7 @@ class LocalDisplay(Display):
             places, found.proxy_answers, marker="s", color=COLOURS[1],
             label="proxy, of the same", **look,
         )  # fmt: skip
-        # A single draw does not say how sure it is.
+        # A single draw has no uncertainty.
         many = found.n_draws > 1
         here: dict[str, Any] = {"markeredgecolor": "black", "capsize": 3, "zorder": 3}
         ax.errorbar(

@@ -1,4 +1,4 @@
-"""What speaks against reading a proxy as an explanation of its reference, in words."""
+"""Diagnostics of a proxy as an explanation of its reference, in sentences."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
 from clearwood.rules.scores import likelier_order, never_said
 
 LEAST_FOLLOWED = 0.1
-"""A constant follows nothing."""
+"""Least share of variation that a proxy must reproduce; that of a constant is zero."""
 
 ROUNDING = {1: 1e-14, 2: 1e-6}
 """Relative differences of values, and of probabilities, whose squares and divergences
-are what rounding makes of nothing."""
+are rounding errors of zero."""
 
 
 def distance(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
-    """From what a reference says of rows, on the mean of its draws, to a proxy of it.
+    """Divergence of a proxy from the mean predictions of a reference.
 
-    Of values and rates the mean square, of probabilities the Kullback-Leibler
-    divergence.
+    For values and rates the mean squared difference, for probabilities the
+    Kullback-Leibler divergence.
     """
     if said.ndim == 1:
         return float(np.average((said - proxy) ** 2, weights=weight))
@@ -34,10 +34,10 @@ def distance(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
 
 
 def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
-    """How far a proxy follows what the reference says of one row and not of another.
+    """Share of the variation of the reference's predictions that a proxy reproduces.
 
-    Of values and rates it is R2; of probabilities the same of divergences. One, where
-    the reference says the same of all rows.
+    For values and rates it is R2; for probabilities its analogue for divergences. One
+    where the predictions of the reference are constant.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> f
 
 
 def remedy(proxy: Any, size: int) -> str:
-    """What to try where a tree, or list, of this size says too little."""
+    """Suggestion where a tree, or list, of this size fits poorly."""
     words, (asked, _) = proxy._words, proxy._sizes
     if size < proxy.size_path_.size[-1]:
         return (
@@ -76,22 +76,22 @@ def warn_of_doubts(
     min_rows: int,
     remedy: str,
 ) -> str:
-    """Warn, from a fit, of what speaks against the proxy; the same as one text.
+    """Warn, in a fit, of failed diagnostics of the proxy; returned as one text.
 
     Parameters
     ----------
     followed : float
         See :func:`share_followed`.
     said, proxy : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        What reference and proxy say of the rows of the fit.
+        Predictions of reference and proxy for the training rows.
     labels : ndarray of int of shape (n_rows,) or None
-        True positions in ``classes``, where known.
+        Positions of the true labels in ``classes``, if known.
     classes : sequence
         Empty in regression.
     min_rows : int
         A class of fewer rows may be left out.
     remedy : str
-        What to try.
+        Suggestion to include.
     """
     poor, order = [], None
     if followed < LEAST_FOLLOWED:

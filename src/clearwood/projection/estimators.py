@@ -1,4 +1,4 @@
-"""Small trees that say what a Bayesian reference model says, and how sure it is."""
+"""Small decision trees projected from a Bayesian reference model, with uncertainty."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from clearwood.search.trees.nodes import GrownNode
 
 
 class ProjectedTree(ProjectedRules):
-    """What regressor and classifier share."""
+    """Base class of the regressor and the classifier."""
 
     _sizes = "max_leaf_nodes", "most_leaf_nodes"
     _words = Words("tree", "leaf", "leaves")
@@ -75,7 +75,7 @@ class ProjectedTree(ProjectedRules):
     def _tree_per_draw(
         self, answers: Answers, training: Training, size: int
     ) -> tuple[tuple[Tree, Leaves], ...]:
-        """Of each draw a tree of its own, as large as the one that is printed."""
+        """Tree of each draw, as large as the printed one."""
         found = []
         numbers = progress(
             range(answers.n_draws), answers.n_draws, "draws", self.verbose
@@ -107,51 +107,53 @@ class ProjectedTree(ProjectedRules):
 
 
 class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
-    """A small tree that says what a Bayesian reference model predicts.
+    """Small regression tree projected from a Bayesian reference model.
 
-    The reference is fitted for accuracy alone; of all small trees, the one is printed
+    The reference is fitted for accuracy alone; of all small trees, the one is returned
     whose predictive distribution is nearest to the reference's in Kullback-Leibler
     divergence (Afrabandpey et al. 2020). So interpretability does not enter the model
-    of the data, and the leaves know how sure the reference is.
+    of the data, and the leaves express the uncertainty of the reference.
 
     Parameters
     ----------
     reference : Reference, estimator or None, default=None
-        The model that is read: what :func:`clearwood.reference` gives, or anything
-        that it takes. One that is not fitted is fitted to ``X, y``; None means a
-        forest with Bayesian-bootstrap weights.
+        The model to project: a result of :func:`clearwood.reference`, or anything that
+        it accepts. An unfitted one is fitted to ``X, y``; None means a forest with
+        Bayesian-bootstrap weights.
     max_leaf_nodes : int or "auto", default="auto"
-        Leaves at most; fewer where more do not help. "auto" takes the fewest with
-        which held-out rows are as likely as under the reference fitted without them,
-        up to ``tolerance`` and one standard error; where no size is, the fewest that
-        are worse than the best size by no more than a standard error of the two's
-        difference.
+        Maximum number of leaves; fewer where more do not help. "auto" takes the fewest
+        with which held-out rows are as likely as under the reference fitted without
+        them, up to ``tolerance`` and one standard error; if no size satisfies this, the
+        fewest that are worse than the best size by no more than one standard error of
+        the difference.
     alpha : float or "cv", optional
-        What a leaf costs, in nats per row: the tree of highest utility, equation (8),
-        is taken. Half of the paper's alpha of equation (9). "cv" is the paper's
-        choice: the alpha whose trees say best what is held out (five parts). Not
-        together with a number of leaves.
+        Penalty per leaf, in nats per row: the tree of highest utility, equation (8), is
+        taken. Half of the paper's alpha of equation (9). "cv" is the paper's choice:
+        the alpha whose trees perform best on held-out data (five folds). Not together
+        with a number of leaves.
     most_leaf_nodes : int, default=20
         Largest tree of the size path, where the size is chosen.
     family : {"auto", "mean", "mean_variance"}, default="auto"
-        What differs between leaves: the mean, with one variance for all (equation 6),
-        or both. "auto" is "mean"; of a reference of counts leaves say a rate.
+        Parameters that differ between leaves: the mean, with one variance for all
+        (equation 6), or both. "auto" is "mean"; for a reference of counts leaves have
+        rates.
     draws : {"mean", "shared", "each"}, default="mean"
-        What the structure is fitted to: the mean of the posterior draws and their
-        whole variance; all draws at once; or, beside that of the mean, each draw by a
-        tree of its own.
+        Target of the structure: the mean of the posterior draws with their total
+        variance; all draws at once; or, in addition to the tree of the mean, one tree
+        per draw.
     refine : bool, default=True
-        Whether splits and leaves are moved, at every size, while the likelihood
-        rises. False is the paper's greedy growth, cut back exactly.
+        Whether to improve splits and leaves at every size while the likelihood rises.
+        False is the paper's greedy growth, pruned exactly.
     tolerance : float, default=0.05
-        Nats per held-out row that a smaller tree may lose against the reference.
+        Loss that a smaller tree may have relative to the reference, in nats per
+        held-out row.
     min_rows : int, default=5
-        Fewest training rows of a leaf.
+        Minimum number of training rows of a leaf.
     forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that the tree may not ask.
+        Names, or positions among the columns, of features that the tree may not use.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and values short within half a percent of their standard deviation.
+        values, and values rounded within half a percent of their standard deviation.
     verbose : bool, default=False
         Show a progress bar on stderr.
     random_state : int, Generator, RandomState or None, default=None
@@ -160,25 +162,25 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
     Attributes
     ----------
     rules_ : RuleList
-        The leaves as rules; ``predict`` is what they say.
+        The leaves as rules, by which ``predict`` predicts.
     tree_ : Tree
         The same as a tree.
     trees_ : tuple of Tree
         Trees of all sizes.
     leaves_ : Leaves
-        What each leaf says, draw by draw: its means and variances; ``epistemic`` is
-        what the draws disagree on, ``aleatoric`` what an observation differs by.
+        Means and variances of each leaf, draw by draw; ``epistemic`` is the standard
+        deviation of the means over draws, ``aleatoric`` that of an observation.
     size_path_ : SizePath
-        What each size says of the reference and of held-out rows; print it.
+        Agreement of each size with the reference and on held-out rows; print it.
     alpha_ : float or None
-        What a leaf costs, where that chose the size.
+        Penalty per leaf, where that chose the size.
     fidelity_ : float
-        How far the rules follow what the reference says of one row and not of
-        another, on the mean of its draws: R2, of classes the same of divergences.
+        Share of the variation of the reference's mean prediction between rows that the
+        rules reproduce: R2, for classes the analogue for divergences.
     draw_trees_ : tuple of (Tree, Leaves), or None
         The trees of the draws, with ``draws="each"``.
     reference_ : Reference
-        The reference as it was handed in, or made here.
+        The reference as passed, or made here.
 
     References
     ----------
@@ -250,11 +252,11 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
 
 
 class ProjectedTreeClassifier(ProjectedClasses, ProjectedTree):
-    """A small tree that says what a Bayesian reference model finds how probable.
+    """Small classification tree projected from a Bayesian reference model.
 
-    Leaves say class probabilities, nearest to the reference's in Kullback-Leibler
-    divergence (equation 11, with the penalty subtracted). Parameters and attributes
-    are those of :class:`ProjectedTreeRegressor`, but for ``family``.
+    Leaves hold class probabilities, nearest to the reference's in Kullback-Leibler
+    divergence (equation 11, with the penalty subtracted). Parameters and attributes are
+    those of :class:`ProjectedTreeRegressor`, except ``family``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the leaves of a projected tree say: a distribution per posterior draw."""
+"""Leaf parameters of a projected tree: a distribution per posterior draw."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Leaves(NamedTuple):
     Attributes
     ----------
     share : ndarray of shape (n_leaves,)
-        Share of the rows' weight that is in each leaf.
+        Share of the total weight of the rows in each leaf.
     means : ndarray of shape (n_draws, n_leaves) or (n_draws, n_leaves, n_classes)
-        The leaf's mean, rate or class probabilities.
+        Mean, rate or class probabilities of the leaf.
     variances : ndarray of shape (n_draws, n_leaves) or None
         Variance of an observation around the mean.
     """
@@ -32,15 +32,15 @@ class Leaves(NamedTuple):
     def of(
         cls, answers: Answers, leaf: np.ndarray, share: np.ndarray, family: str
     ) -> Leaves:
-        """The parameters that maximise the expected log likelihood, equation (3).
+        """Maximize the expected log likelihood, equation (3).
 
         Parameters
         ----------
         answers : Answers
         leaf : ndarray of int of shape (n_rows,)
-            The leaf that holds each row; none is empty.
+            Leaf of each row; none is empty.
         share : ndarray of shape (n_rows,)
-            Weights of the rows, of sum one.
+            Weights of the rows, normalized to sum one.
         family : {"mean", "mean_variance", "counts", "classes"}
         """
         inside = np.zeros((len(leaf), int(leaf.max()) + 1))
@@ -51,11 +51,11 @@ class Leaves(NamedTuple):
                 return cls(total, product(answers.draws, inside) / total, None)
             means = product(answers.draws.swapaxes(1, 2), inside).swapaxes(1, 2)
             return cls(total, means / total[:, None], None)
-        # Squares around one value for all rows, so that little cancels.
+        # Squares around one value for all rows, against cancellation.
         centre = answers.draws.mean()
         values = answers.draws - centre
         means = product(values, inside) / total
-        # What the reference does not know of a row, and what the leaf leaves out.
+        # Noise of the reference within rows, and variation between rows of the leaf.
         variances = product(answers.noise + values**2, inside) / total - means**2
         if family != "mean_variance":
             # One variance for the whole tree: sigma^2 in section 3.2.1.
@@ -67,8 +67,8 @@ class Leaves(NamedTuple):
     def log_likelihood(self) -> float:
         """Expected log likelihood per row under the reference, mean over the draws.
 
-        Equation (3), on the rows from which the parameters come; less a penalty it is
-        the utility (4). Log factorials of counts are left out.
+        Equation (3), on the training rows; less a penalty it is the utility (4). Log
+        factorials of counts are omitted.
         """
         if self.variances is not None:
             per_leaf = -0.5 * np.log(2 * np.pi * self.variances) - 0.5
@@ -79,12 +79,12 @@ class Leaves(NamedTuple):
         return float(product(per_leaf, self.share).mean())
 
     def answers(self, leaf: np.ndarray) -> Answers:
-        """What the tree says of rows in some leaves, as a reference would."""
+        """Predictive distributions of rows in given leaves, as of a reference."""
         noise = None if self.variances is None else self.variances[:, leaf]
         return Answers(self.means[:, leaf], noise)
 
     def softened(self, n_rows: int, usual: float | None) -> Leaves:
-        """With rates or probabilities as if each leaf had a usual row more."""
+        """Shrink rates or probabilities, as if each leaf had a row at the baseline."""
         if usual is None:
             return self
         rows = n_rows * self.share
@@ -93,12 +93,12 @@ class Leaves(NamedTuple):
 
     @property
     def epistemic(self) -> np.ndarray:
-        """Spread of the draws' means: standard deviation, per leaf (and class)."""
+        """Standard deviation of the means over draws, per leaf (and class)."""
         return self.means.std(axis=0)
 
     @property
     def aleatoric(self) -> np.ndarray | None:
-        """Standard deviation of an observation where the mean is known, per leaf."""
+        """Standard deviation of an observation given the mean, per leaf."""
         if self.variances is None:
             return None
         return np.sqrt(self.variances.mean(axis=0))
@@ -109,10 +109,10 @@ def expected_log_likelihood(
 ) -> np.ndarray:
     """Expected log likelihood of a tree under its reference, per draw and row.
 
-    Equation (3), on any rows. Log factorials of counts are left out.
+    Equation (3), on any rows. Log factorials of counts are omitted.
     """
     said = leaves.answers(leaf)
-    # What a leaf never says may happen elsewhere; it is not impossible.
+    # What a leaf never predicts may happen elsewhere; it is not impossible.
     likely = np.maximum(said.draws, EPS)
     if said.noise is not None:
         squares = answers.noise + (answers.draws - said.draws) ** 2

@@ -1,9 +1,9 @@
-"""Short ordered lists of rules that say what a Bayesian reference model says.
+"""Short ordered rule lists projected from a Bayesian reference model.
 
-The first rule that a row satisfies decides, and says what the reference says of such
-rows, draw by draw. From :func:`project_lists` on: boxes to choose from are the nodes of
-small randomised trees; a list grows by the box and the position with which it is most
-likely, and then all its boxes are moved while the likelihood rises.
+The first rule that a row satisfies predicts it with the mean of the reference for such
+rows, draw by draw. From :func:`project_lists` on: candidate boxes are the nodes of
+small randomised trees; a list grows by the box and the position of highest likelihood,
+and then all its boxes are improved while the likelihood rises.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from clearwood.search import (
 )
 
 PENALTIES = Penalties(literal=0.002, overlap=0.01)
-"""What literals and overlap cost beside the variance of what the reference says that is
-left, or beside nats per row: so little that they decide between lists as good."""
+"""Penalties of literals and overlap, added to the unexplained variance of the
+predictions, or to nats per row: so small that they only break ties."""
 
 
 def project_lists(
@@ -46,27 +46,27 @@ def project_lists(
     min_rows: int,
     generator: np.random.Generator,
 ) -> list[BoxList]:
-    """Lists of 1, 2, ... lines, each with the highest likelihood that is found.
+    """Lists of 1, 2, ... rules, each with the highest likelihood that is found.
 
     Parameters
     ----------
     said : Answers
-        What the reference says, as one draw.
+        Predictions of the reference, as one draw.
     family : {"mean", "counts", "classes"}
     grid : Grid
     weight : ndarray of shape (n_rows,)
     most_lines : int
     min_rows : int
-        Fewest rows that a line decides.
+        Minimum number of rows covered by a rule.
     generator : Generator
 
     Returns
     -------
     list of BoxList
-        Longer from one to the next.
+        Of increasing size.
     """
     scores, _ = scores_of(said, family, weight / weight.sum())
-    # With one variance for all lines, maximal likelihood is least squares.
+    # With one variance for all rules, maximum likelihood is least squares.
     loss = Loss.logarithmic(scores, weight)
     if family == "mean":
         loss = Loss.squares(scores[:, 0], weight)
@@ -82,15 +82,13 @@ def project_lists(
 
 
 def _ends_with_rows(lst: BoxList, grid: Grid) -> BoxList:
-    """The same list whose last box is ``otherwise``, where nothing is left to it."""
+    """Same list with its last box as the default rule, if no rows are left for that."""
     if (leaves_of(lst, grid) == len(lst.boxes)).any():
         return lst
     return BoxList(lst.boxes[:-1], lst.values[:-1], lst.values[-1], lst.objective)
 
 
 class _ProjectedRuleList(ProjectedRules):
-    """What regressor and classifier share."""
-
     _sizes = "n_rules", "max_rules"
     _words = Words("list", "line", "lines")
     _parameter_constraints: dict[str, Any] = {
@@ -162,43 +160,44 @@ class _ProjectedRuleList(ProjectedRules):
 
 
 class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
-    """A short list of rules that says what a Bayesian reference model predicts.
+    """Short rule list for regression, projected from a Bayesian reference model.
 
-    As :class:`ProjectedTreeRegressor`, with an ordered list in place of a tree: the
-    first rule that a row satisfies decides. A list says the exceptions first and the
-    rest in one line, for which a tree may need many leaves. It is fitted to what all
-    draws say together; its lines keep what each of them says.
+    Like :class:`ProjectedTreeRegressor`, with an ordered list in place of a tree: the
+    first rule that a row satisfies predicts. A list states the exceptions first and the
+    rest in one rule, for which a tree may need many leaves. It is fitted to the mean
+    over all draws; its rules keep the prediction of each.
 
     Parameters
     ----------
     reference : Reference, estimator or None, default=None
         As in :class:`ProjectedTreeRegressor`.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, ``otherwise`` included; fewer where more do not pay.
+        Maximum number of rules, the default included; fewer where more do not help.
         "auto" takes the fewest with which held-out rows are as likely as under the
-        reference fitted without them, up to ``tolerance`` and one standard error;
-        where no size is, the fewest that are worse than the best size by no more than
-        a standard error of the two's difference.
+        reference fitted without them, up to ``tolerance`` and one standard error; if no
+        size satisfies this, the fewest that are worse than the best size by no more
+        than one standard error of the difference.
     max_rules : int, default=10
-        Most lines, where the size is chosen.
+        Maximum number of rules, where the size is chosen.
     alpha : float or "cv", optional
-        What a line costs, in nats per row, as in :class:`ProjectedTreeRegressor`.
+        Penalty per rule, in nats per row, as in :class:`ProjectedTreeRegressor`.
     tolerance : float, default=0.05
-        Nats per held-out row that a shorter list may lose against the reference.
+        Loss that a shorter list may have relative to the reference, in nats per
+        held-out row.
     min_rows : int, default=5
-        Fewest training rows that a line decides.
+        Minimum number of training rows covered by a rule.
     forbidden, round_cuts, verbose, random_state
-        As in :class:`ProjectedTreeRegressor`; the seed is also that of the boxes among
-        which lists choose.
+        As in :class:`ProjectedTreeRegressor`; the seed also generates the candidate
+        boxes.
 
     Attributes
     ----------
     rules_ : RuleList
-        The printed rules; ``predict`` is what they say.
+        The printed rules, by which ``predict`` predicts.
     path_ : tuple of RuleList
         The lists of all sizes.
     leaves_ : Leaves
-        What each line says, draw by draw, as of the leaves of a tree.
+        Distributions of each rule, draw by draw, as for the leaves of a tree.
     size_path_, alpha_, fidelity_, reference_
         As in :class:`ProjectedTreeRegressor`.
 
@@ -217,9 +216,9 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
 
 
 class ProjectedRuleListClassifier(ProjectedClasses, _ProjectedRuleList):
-    """A short list of rules that says what a Bayesian reference model finds probable.
+    """Short rule list for classification, projected from a Bayesian reference model.
 
-    Lines say class probabilities, nearest to the reference's in Kullback-Leibler
+    Rules hold class probabilities, nearest to the reference's in Kullback-Leibler
     divergence. Parameters and attributes are those of
     :class:`ProjectedRuleListRegressor`.
 

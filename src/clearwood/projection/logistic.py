@@ -1,9 +1,9 @@
-"""Linear and logistic models that say what a Bayesian reference model says.
+"""Linear and logistic models projected from a Bayesian reference model.
 
-Each draw of the reference is projected by itself: the model whose expected log
-likelihood under the draw is highest (equation 3) is a least-squares fit to its means,
-or a logistic fit to its probabilities as soft labels. What the coefficients of the
-draws differ by is what the reference does not know.
+Each draw of the reference is projected by itself: the model with the highest expected
+log likelihood under the draw (equation 3) is a least-squares fit to its means, or a
+logistic fit to its probabilities as soft labels. The variation of the coefficients over
+draws is the epistemic uncertainty of the reference.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ from clearwood.search.grid import LEAST_ROWS
 
 
 class _ProjectedLinear(BaseEstimator):
-    """What regression and classification share: the method."""
-
     _task: str
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -85,7 +83,7 @@ class _ProjectedLinear(BaseEstimator):
     def _project(
         self, columns: np.ndarray, answers: Answers, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Intercepts (n_draws, n_outputs), and coefficients beside them."""
+        """Intercepts (n_draws, n_outputs), and coefficients."""
         raise NotImplementedError
 
     @fit_context
@@ -95,13 +93,13 @@ class _ProjectedLinear(BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Rows on which the model shall say what the reference says. Or a table that
-            is read in blocks, see `ProjectedTreeRegressor.fit`: of more than 200,000
-            rows as many count, drawn at random.
+            Rows on which the model imitates the reference. Or a table read in blocks,
+            see `ProjectedTreeRegressor.fit`: of more than 200,000 rows a random sample
+            of that size is used.
         y : array-like of shape (n_samples,) or str, optional
-            What was observed: only a reference that is not fitted yet learns from it.
+            Observed targets: only an unfitted reference is fitted to them.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts: the neighbourhood pi of equation (1).
+            Weight of each row: the neighbourhood pi of equation (1).
 
         Returns
         -------
@@ -148,11 +146,11 @@ class _ProjectedLinear(BaseEstimator):
         return self
 
     def _said(self, columns: np.ndarray) -> np.ndarray:
-        """What the model says of rows: values, or probabilities."""
+        """Predictions of the model: values, or probabilities."""
         raise NotImplementedError
 
     def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
-        """Set what else there is to say of how near the proxy comes."""
+        """Set further measures of the divergence from the reference."""
 
     def _said_of(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
@@ -165,16 +163,16 @@ class _ProjectedLinear(BaseEstimator):
         return product(columns, self.coef_.T) + self.intercept_
 
     def _says(self, X: Any) -> Answers | None:
-        """Distributions of observations: of these, coefficients say nothing."""
+        """Distributions of observations: not defined by coefficients."""
         return None
 
     def summary(self, coverage: float = 0.9) -> str:
-        """Coefficients, in what unit they are, and what the draws say of them.
+        """Table of coefficients with their units and credible intervals over the draws.
 
         Parameters
         ----------
         coverage : float, default=0.9
-            Of the interval that the draws of the reference give.
+            Probability of the interval over the reference's draws.
 
         Returns
         -------
@@ -182,7 +180,7 @@ class _ProjectedLinear(BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         ends = interval_ends(coverage)
-        # One draw, or their mean, leaves nothing open.
+        # One draw, or their mean, has no interval.
         low, high = np.quantile(self.coef_draws_, ends, axis=0)
         lines = [textwrap.fill(line, TEXT_WIDTH) for line in self._units()]
         if (low < high).any():
@@ -202,7 +200,6 @@ class _ProjectedLinear(BaseEstimator):
         return "\n".join(lines)
 
     def _units(self) -> list[str]:
-        """What coefficients are, in sentences."""
         lines = [
             f"Change of {self._what()} per standard deviation of a term, the others as "
             "they are; divided by that (terms_.unit) it is per unit. With all terms at "
@@ -227,7 +224,7 @@ class _ProjectedLinear(BaseEstimator):
         return lines
 
     def _what(self) -> str:
-        """What a coefficient changes."""
+        """Quantity that a coefficient changes."""
         raise NotImplementedError
 
 
@@ -236,20 +233,20 @@ def _interval(low: float, high: float) -> str:
 
 
 class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
-    """A linear model that says what a Bayesian reference model predicts.
+    """Linear regression projected from a Bayesian reference model.
 
     Parameters
     ----------
     reference : Reference, estimator or None, default=None
         As in :class:`ProjectedTreeRegressor`.
     penalty : {"ridge", "lasso"}, default="ridge"
-        What coefficients cost, per standard deviation of their term: their squares,
-        or their sizes, which leaves some at zero.
+        Penalty of the coefficients, per standard deviation of their term: their
+        squares, or their absolute values, which leaves some at zero.
     strength : float, default=0.01
-        Factor of the penalty beside the squared error summed over rows, in units of
-        the variance of what the reference says.
+        Factor of the penalty relative to the squared error summed over rows, in units
+        of the variance of the reference's predictions.
     draws : {"each", "mean"}, default="each"
-        Whether each posterior draw is projected, too.
+        Whether to project each posterior draw, too.
     verbose : bool, default=False
         Show a progress bar on stderr.
     random_state : int, Generator, RandomState or None, default=None
@@ -258,17 +255,17 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_terms)
-        Change of what is said per standard deviation of each term.
+        Change of the prediction per standard deviation of each term.
     intercept_ : ndarray of shape (1,)
-        What is said at the mean of all terms.
+        Prediction at the mean of all terms.
     coef_draws_, intercept_draws_ : ndarray
         The same per draw, (n_draws, 1, n_terms) and (n_draws, 1).
     terms_ : Terms
         Features, and one term per category but the first.
     fidelity_ : float
-        Share of the variance of the reference's mean that the model follows.
+        Share of the variance of the reference's mean that the model reproduces.
     reference_ : Reference
-        The reference as it was handed in, or made here.
+        The reference as passed, or made here.
 
     Examples
     --------
@@ -300,34 +297,34 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """What the linear model says.
+        """Predict with the linear model.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._said_of(X)
 
 
 class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
-    """A logistic regression that says what a Bayesian reference model finds probable.
+    """Logistic regression projected from a Bayesian reference model.
 
     It is fitted to the reference's probabilities as soft labels. Parameters and
-    attributes are those of :class:`ProjectedLinearRegression`, with an output for two
-    classes and else one per class, but for what is said here.
+    attributes are those of :class:`ProjectedLinearRegression`, with one output for two
+    classes and otherwise one per class, except for those below.
 
     Parameters
     ----------
     reference, penalty, draws, verbose, random_state
         As in :class:`ProjectedLinearRegression`.
     strength : float, default=0.01
-        Factor of the penalty beside the cross-entropy summed over rows.
+        Factor of the penalty relative to the cross-entropy summed over rows.
 
     Attributes
     ----------
@@ -338,7 +335,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     divergence_ : float
         Kullback-Leibler divergence from the reference, in nats per row.
     fidelity_ : float
-        By what share that is less than the divergence of a constant.
+        Share by which that is less than the divergence of a constant.
 
     Examples
     --------
@@ -375,33 +372,33 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities that the model says.
+        """Predict class probabilities.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         return self._said_of(X)
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]

@@ -1,4 +1,4 @@
-"""What files hold of fitted projections: what they say, without their reference."""
+"""Serialization of fitted projections, without their reference."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from clearwood.rules.serialise import RULES
 
 
 class NotSaved(Reference):
-    """Stands for a reference that is not in the file of what was made of it.
+    """Placeholder for a reference that is not in the file of its projection.
 
     Parameters
     ----------
     description : str
-        What the reference was.
+        Description of the reference.
     n_draws : int
-        How many draws it had.
+        Number of its draws.
     is_posterior : bool
-        Whether they were of a posterior.
+        Whether these were from a posterior distribution.
     classes : sequence
-        Those of a classifier.
+        Class labels of a classifier.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class NotSaved(Reference):
         self.classes = np.array(classes) if classes else None
 
     def draws(self, X: Any) -> np.ndarray:
-        """Refuse: files hold what a proxy says, not its reference."""
+        """Raise: files hold the predictions of a proxy, not its reference."""
         raise InputError(
             f"The reference ({self.description}) was not saved with its proxy; to fit "
             "again, set one: set_params(reference=...)."
@@ -133,7 +133,7 @@ def _take_terms(found: Any) -> dict[str, Any]:
 
 
 def _made(kind: Any, values: dict[str, Any], n_columns: int) -> Any:
-    """An estimator with all but what it says, and a stand-in for its reference."""
+    """Estimator without its predictions, with a placeholder for its reference."""
     forbidden = values["settings"].get("forbidden", [])
     is_list = isinstance(forbidden, list) and set(map(type, forbidden)) <= {str, int}
     codec.require(is_list, "settings: forbidden", "a list of columns")

@@ -1,4 +1,4 @@
-"""How large a projected tree or list should be: what each line more brings."""
+"""Size path of projected trees and lists: the gain of each further rule."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearwood.exceptions import InputError
 
 
 class Words(NamedTuple):
-    """What a proxy, and one or more of its parts, are called.
+    """Names of a proxy, and of one or more of its parts.
 
     Examples
     --------
@@ -24,39 +24,39 @@ class Words(NamedTuple):
     lines: str
 
     def so_many(self, n: int) -> str:
-        """So many of them."""
+        """Number with its noun."""
         return f"{n} {self.line if n == 1 else self.lines}"
 
 
 @dataclass(frozen=True, eq=False)
 class SizePath:
-    """What trees of 1, 2, ... leaves, or lists of lines, say of the reference.
+    """Agreement of trees of 1, 2, ... leaves, or lists of rules, with the reference.
 
-    All in nats per row; of draws, on average.
+    All in nats per row, averaged over draws.
 
     Attributes
     ----------
     size : ndarray of int of shape (n_sizes,)
-        Leaves of the tree, or lines of the list.
+        Number of leaves of the tree, or of rules of the list.
     log_likelihood : ndarray of shape (n_sizes,)
-        Expected log likelihood under the reference on the training rows; with
-        ``alpha`` times the size taken off, the utility of equations (8) and (11).
+        Expected log likelihood under the reference on the training rows; minus
+        ``alpha`` times the size it is the utility of equations (8) and (11).
     divergence : ndarray of shape (n_sizes,)
-        Kullback-Leibler divergence from the reference on the training rows. A
-        reference without noise counts as having a billionth of its variance: compare
-        sizes, but do not read the number.
+        Kullback-Leibler divergence from the reference on the training rows. A reference
+        without noise is given a billionth of its variance: compare sizes, but do not
+        interpret the number.
     held_out : ndarray of shape (n_sizes,) or None
-        How much less likely, or how much farther from the reference, held-out rows
-        are than under the reference itself; None where nothing was held out.
+        Loss of held-out log likelihood, or divergence, relative to the reference
+        itself; None where nothing was held out.
     standard_error : ndarray of shape (n_sizes,) or None
-        Of ``held_out``.
+        Standard error of ``held_out``.
     error_to_best : ndarray of shape (n_sizes,) or None
-        Of ``held_out`` less that of the best size. Trees of one path err on the same
-        rows, so it is much smaller.
+        Standard error of the difference of ``held_out`` to the best size. Trees of one
+        path err on the same rows, so it is much smaller.
     judged_by : {"labels", "reference", "nothing"}
-        What was held out: observations, or what the reference says of other rows.
+        Held-out target: observations, or the predictions of the reference.
     tolerance : float or None
-        What a smaller one may lose; None where something else chose the size.
+        Loss allowed for a smaller one; None where something else chose the size.
     """
 
     size: np.ndarray
@@ -69,11 +69,11 @@ class SizePath:
     tolerance: float | None = None
 
     def utility(self, alpha: float) -> np.ndarray:
-        """The interpretability utility of every size, equations (8) and (11)."""
+        """Interpretability utility of each size, equations (8) and (11)."""
         return self.log_likelihood - alpha * self.size
 
     def best_by_utility(self, alpha: float) -> int:
-        """The size of highest utility; of equals, the smallest."""
+        """Size of highest utility; ties go to the smallest."""
         return int(self.size[self.best_at(np.array([alpha]))[0]])
 
     def best_at(self, alphas: np.ndarray) -> np.ndarray:
@@ -82,16 +82,16 @@ class SizePath:
         return (self.log_likelihood - prices).argmax(axis=1)
 
     def up_to(self, size: np.ndarray) -> np.ndarray:
-        """Position of the largest that is no larger than each of some sizes."""
+        """Position of the largest size that is at most each of the given sizes."""
         return np.searchsorted(self.size, size, side="right") - 1
 
     @property
     def alpha_ranges(self) -> np.ndarray:
-        """The alphas from which and up to which each size is best: (n_sizes, 2).
+        """Range of alphas in which each size is best: (n_sizes, 2).
 
         The upper end is half of the alpha at which equation (9) prunes it. Where the
-        paper's weakest links come with alphas out of order, they leave trees behind
-        that are best at no alpha: the lower end is then above the upper one.
+        paper's weakest links have alphas out of order, they leave trees that are best
+        at no alpha: the lower end is then above the upper one.
         """
         more = self.size[:, None] - self.size
         gain = self.log_likelihood[:, None] - self.log_likelihood
@@ -102,18 +102,18 @@ class SizePath:
 
     @property
     def alphas(self) -> np.ndarray:
-        """One alpha for each size that is best at some: the mean of the ends' logs."""
+        """Alpha for each size that is best at some: geometric mean of its range."""
         low, high = self.alpha_ranges.T
-        # Of the smallest size, which is best however much a line costs.
+        # For the smallest size, which is best however large the penalty.
         high = np.where(np.isinf(high), 4 * low, high)
         return np.sqrt(low * high)[low <= high]
 
     def fewest_lines(self) -> int:
-        """The smallest size that is as good as the reference, or as the best.
+        """Smallest size that is as good as the reference, or as the best.
 
-        As good as the reference is within ``tolerance`` of it, a standard error of
-        that difference granted. Where no size is, the smallest that is worse than the
-        best by no more than a standard error of the difference between these two.
+        As good as the reference means within ``tolerance`` and one standard error of
+        that difference. If no size is, the smallest that is worse than the best by no
+        more than one standard error of the difference between these two.
         """
         assert self.held_out is not None and self.standard_error is not None
         assert self.tolerance is not None
@@ -146,7 +146,7 @@ def folds_of(
     generator: np.random.Generator,
     labels: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The fold that holds out each row; those of one label are spread over all."""
+    """Fold that holds out each row, stratified by label."""
     if n_rows < n_folds:
         raise InputError(
             f"The size is chosen by holding out each of {n_folds} parts of the rows, "

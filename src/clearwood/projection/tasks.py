@@ -1,4 +1,4 @@
-"""What lines say: values or rates, or probabilities of classes."""
+"""Outcomes of projected rules: values or rates, or class probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clearwood.rules import RuleList
 
 
 class ProjectedValues(RegressorMixin):
-    """Lines that say a mean or a rate."""
+    """Mixin for rules that predict a mean or a rate."""
 
     _task = "regression"
     reference_: Reference
@@ -29,7 +29,7 @@ class ProjectedValues(RegressorMixin):
 
 
 class ProjectedClasses(ClassifierMixin):
-    """Lines that say probabilities of classes."""
+    """Mixin for rules that predict class probabilities."""
 
     _task = "classification"
     rules_: RuleList
@@ -43,17 +43,17 @@ class ProjectedClasses(ClassifierMixin):
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the printed rule that decides each row.
+        """Class probabilities of the printed rule that applies to each row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Or a table that is read in blocks, as in ``fit``.
+            Or a table read in blocks, as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask a lazy collection.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(check_table(self, X, reset=False))

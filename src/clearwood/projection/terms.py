@@ -1,4 +1,4 @@
-"""The columns of a linear model, and fitting it to what a reference says."""
+"""Design matrix of a linear model, and its fit to the predictions of a reference."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from clearwood.exceptions import InputError
 from clearwood.projection.answers import EPS
 
 MOST_STEPS = 10_000
-"""Of the solvers."""
+"""Maximum number of iterations of the solvers."""
 
 MOST_NEWTON = 1000
-"""Most coefficients that are found by Newton's method, whose steps end at the same
-digits on every machine; of more, its second derivatives take too long."""
+"""Maximum number of coefficients for Newton's method, whose results have the same
+digits on every machine; with more, its second derivatives take too long."""
 
 VALUE, MISSING = -1, -2
 
@@ -31,19 +31,19 @@ SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 
 
 class Terms(NamedTuple):
-    """The columns of a linear model: features, one per category, and what is missing.
+    """Terms of a linear model: numeric features, categories and missing indicators.
 
     Attributes
     ----------
     features : FeatureSpace
     feature : ndarray of int of shape (n_terms,)
-        The feature that a term is made of.
+        Feature of each term.
     category : ndarray of int of shape (n_terms,)
-        The category at which a term is 1, else 0; ``VALUE`` for a feature as it is,
+        The category at which a term is 1, else 0; ``VALUE`` for the feature itself,
         ``MISSING`` for 1 where it is missing.
     centre, unit : ndarray of shape (n_terms,)
-        Mean and standard deviation where the feature is known, by which penalties do
-        not depend on units.
+        Mean and standard deviation where the feature is known, which make penalties
+        independent of units.
     """
 
     features: FeatureSpace
@@ -56,7 +56,7 @@ class Terms(NamedTuple):
     def of(
         cls, features: FeatureSpace, encoded: np.ndarray, weight: np.ndarray
     ) -> Terms:
-        """The terms of a table; of a category, all but the first of its labels."""
+        """Terms of a table; for categories, all but the first of their labels."""
         pairs = [
             (d, category)
             for d, labels in enumerate(features.categories)
@@ -70,28 +70,27 @@ class Terms(NamedTuple):
         raw = np.where(np.isnan(raw), 0.0, raw)
         centre = (share * raw).sum(axis=0)
         apart = raw - centre
-        # A power of two, so that squares neither vanish nor overflow.
+        # A power of two, so that squares neither underflow nor overflow.
         _, power = np.frexp(np.abs(apart).max(axis=0))
         apart = np.ldexp(apart, -power)
         unit = np.ldexp(np.sqrt((share * apart**2).sum(axis=0)), power)
-        # A column that does not vary is left out: its coefficient would be anything.
+        # A constant column is left out: its coefficient is not identified.
         varies = unit > 1e-12 * np.abs(centre)
         return cls(
             features, feature[varies], category[varies], centre[varies], unit[varies]
         )
 
     def of_rows(self, encoded: np.ndarray) -> np.ndarray:
-        """The standardised columns: (n_rows, n_terms).
+        """Standardized columns: (n_rows, n_terms).
 
-        A value that is missing, or a category that nobody has seen, counts as the
-        mean: as 0.
+        A missing value, or an unseen category, is replaced by the mean: 0.
         """
         raw = _raw(encoded, self.features, self.feature, self.category)
         return np.where(np.isnan(raw), 0.0, (raw - self.centre) / self.unit)
 
     @property
     def first_categories(self) -> dict[str, Any]:
-        """By the names of features: the category that has no term, beside others."""
+        """Reference category, which has no term, by name of the feature."""
         known = self.features
         return {
             known.names[d]: known.categories[d][0]
@@ -100,7 +99,7 @@ class Terms(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """What each term is called."""
+        """Names of the terms."""
         names = []
         for d, category in zip(self.feature, self.category):
             name, labels = self.features.names[d], self.features.categories[d]
@@ -118,7 +117,7 @@ def _raw(
     feature: np.ndarray,
     category: np.ndarray,
 ) -> np.ndarray:
-    """Columns in the data's units; NaN where the feature is not known."""
+    """Columns in the data's units; NaN where the feature is unknown."""
     column = encoded[:, feature]
     if np.isinf(column).any():
         row, term = np.argwhere(np.isinf(column))[0]
@@ -140,10 +139,11 @@ def fit_logistic(
     ridge: float = 0.0,
     lasso: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intercepts and coefficients with the least cross-entropy to soft labels.
+    """Fit a logistic regression to soft labels by minimal cross-entropy.
 
-    The sum over rows of their weight times the cross-entropy, plus ``ridge`` / 2 times
-    the squares, or ``lasso`` times the sizes, of the coefficients. Intercepts are free.
+    The objective is the weighted sum of the cross-entropies, plus ``ridge`` / 2 times
+    the squares, or ``lasso`` times the absolute values, of the coefficients. Intercepts
+    are not penalized.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def fit_logistic(
     probabilities : ndarray of shape (n_rows, n_classes)
     weight : ndarray of shape (n_rows,)
     ridge, lasso : float
-        One of them is larger than zero.
+        One of them is positive.
 
     Returns
     -------
@@ -165,8 +165,8 @@ def fit_logistic(
         logs = np.log(np.maximum(shares, EPS))
         odds = logs[1:] - logs[0] if n_classes == 2 else logs - logs.mean()
         return odds, np.zeros((len(odds), 0))
-    # A soft label is a row of each class, weighted by its probability; a class that is
-    # never said stays one of the model's.
+    # A soft label is one row per class, weighted by its probability; a class that
+    # is never predicted stays in the model.
     probabilities = np.maximum(probabilities, EPS)
     rows = np.repeat(columns, n_classes, axis=0)
     labels = np.tile(np.arange(n_classes), n_rows)
@@ -182,7 +182,7 @@ def fit_logistic(
         C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
     )
     with warnings.catch_warnings():
-        # Where a step of Newton's fails, lbfgs goes on.
+        # Where a step of Newton's method fails, lbfgs continues.
         warnings.filterwarnings("ignore", "Line search of Newton", ConvergenceWarning)
         solver.fit(rows, labels, sample_weight=share)
     return rounded(solver.intercept_), rounded(solver.coef_)
@@ -196,7 +196,7 @@ def fit_linear(
     ridge: float = 0.0,
     lasso: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intercepts and coefficients with the least squares, for several draws at once.
+    """Fit a linear regression by least squares, for several draws at once.
 
     Half the weighted sum of squares, plus the penalty of :func:`fit_logistic`.
 

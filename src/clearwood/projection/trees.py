@@ -1,12 +1,12 @@
-"""Growing and cutting back trees that say what a reference says.
+"""Growing and pruning of trees projected from a reference.
 
 The paper's algorithm (sections 3.2 and 3.3), from :func:`project_trees` on: a tree is
 grown split by split, each the one that raises the expected log likelihood most, and
-pruned. The split that raises it most does so for what the reference says on average
-and, where every leaf has a variance of its own, how sure it is. Where the paper prunes
-by weakest links, which for the cost of equation (9) need not be nested, the best
+pruned. The split that raises it most does so for the mean prediction of the reference
+and, where every leaf has a variance of its own, for its uncertainty. Where the paper
+prunes by weakest links, which for the cost of equation (9) need not be nested, the best
 subtree of every size is found exactly; it may then be refined, its splits and leaves
-moved while the likelihood rises.
+improved while the likelihood rises.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from clearwood.search.trees.nodes import (
 from clearwood.search.trees.splits import grow, next_split, prunings
 
 GROWN = 4
-"""How many times the leaves of the largest tree are grown before it is cut back."""
+"""Ratio of the leaves before pruning to those of the largest tree."""
 
 MOST_CUTS = 1000
-"""Most cuts of one feature; of features with more values, those at quantiles."""
+"""Maximum number of thresholds of a feature; with more values, those at quantiles."""
 
 KEPT_SPREAD = 1 - 1e-9
 """Share of the draws' variance that is kept where they are many."""
@@ -52,7 +52,7 @@ def project_trees(
         From :func:`projection_problem`.
     most_leaves : int
     refine : bool
-        Whether splits and leaves of each tree are moved while that helps.
+        Whether splits and leaves of each tree are improved while that helps.
 
     Returns
     -------
@@ -85,26 +85,26 @@ def projection_problem(
     weight: np.ndarray,
     min_rows: int,
 ) -> TreeProblem:
-    """What a tree is fitted to: its loss is less its expected log likelihood.
+    """Loss of a tree: the negative expected log likelihood.
 
-    Per leaf, up to constants: the squares around the means (with one variance for the
-    tree, maximal likelihood is least squares), the log of the variance (one for each
-    leaf), or the cross-entropy. Of several draws these are added up; squares then count
-    as if all draws had one variance, though leaves say one for each.
+    Per leaf, up to constants: the sum of squares around the means (with one variance
+    for the tree, maximum likelihood is least squares), the log of the variance (one for
+    each leaf), or the cross-entropy. For several draws these are added up; squares are
+    then weighted as if all draws had one variance, though leaves have one for each.
 
     Parameters
     ----------
     answers : Answers
-        What the reference says; of several draws, one structure serves all.
+        Predictions of the reference; of several draws, one structure serves all.
     family : {"mean", "mean_variance", "counts", "classes"}
     grid : Grid
     weight : ndarray of shape (n_rows,)
     min_rows : int
-        Fewest rows of a leaf.
+        Minimum number of rows of a leaf.
     """
     share = weight / weight.sum()
     scores, leaf = scores_of(answers, family, share)
-    # A row is a row, whatever it weighs.
+    # Rows count equally, whatever their weights.
     counts = np.ones(len(weight))
     return TreeProblem.of(
         grid, scores * share[:, None], share, counts, leaf, min_rows=min_rows
@@ -114,7 +114,7 @@ def projection_problem(
 def scores_of(
     answers: Answers, family: str, share: np.ndarray
 ) -> tuple[np.ndarray, LossForm]:
-    """Numbers per row whose sums over a leaf say what it loses."""
+    """Numbers per row whose sums over a leaf determine its loss."""
     draws = answers.draws
     if family == "classes":
         n_draws, n_rows, n_classes = draws.shape
@@ -135,9 +135,9 @@ def scores_of(
 
 
 def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Columns of draws, turned so that few of them hold all that differs.
+    """Rotate columns of draws, so that few of them hold all variation.
 
-    Squared distances between rows stay the same, and with them what leaves lose.
+    Squared distances between rows stay the same, and with them the losses of leaves.
     """
     if values.shape[1] < 2:
         return values
@@ -148,7 +148,7 @@ def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def leaves_of(found: GrownNode | BoxList, grid: Grid) -> np.ndarray:
-    """The leaf, from left to right, or the line to which each row of a grid comes."""
+    """Leaf, from left to right, or rule of each row of a grid."""
     return first_box(contains(grid, found.boxes))
 
 
@@ -181,7 +181,7 @@ def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
 
 
 def _cuts_between(column: np.ndarray) -> np.ndarray:
-    """The middles between neighbouring values, or some with equal numbers between."""
+    """Midpoints between neighbouring values, or quantiles of these."""
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     below = np.arange(len(values) - 1)
     if len(below) > MOST_CUTS:

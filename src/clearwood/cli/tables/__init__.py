@@ -1,1 +1,1 @@
-"""Tables from files: what cells say, and what kind of target a column is."""
+"""Tables from files: types of their columns, and kind of the target."""

@@ -1,9 +1,9 @@
-"""What the cells of a column of text are: numbers, or not, or missing.
+"""Types of text columns: numbers, text, or missing values.
 
-An empty cell is missing, and so is what ``--na`` names. In a column of numbers (or of
-true and false) the words that usually stand for a missing one (NA, NaN, null, ...) are
-missing, too; in a column of text they are values. A column of numbers with a few cells
-of text is refused, and one that might be either is spoken of.
+An empty cell is missing, and so are the values of ``--na``. In a column of numbers (or
+booleans) the usual words for a missing value (NA, NaN, null, ...) are missing, too; in
+a column of text they are values. A column of numbers with a few cells of text is an
+error, and an ambiguous one causes a warning.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from clearwood.columns.dates import as_times, date_number, has_zone
 from clearwood.exceptions import InputError
 
 LONGEST = 60
-"""Letters of a cell that are shown, at most."""
+"""Maximum number of characters of a displayed cell."""
 
 MISSING_WORDS = frozenset(
     "na n/a nan -nan null none <na> #n/a #na 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
 ) | {"", "#n/a n/a"}
-"""In small letters, without blanks around."""
+"""In lower case, without surrounding blanks."""
 
 TRUTH = {"true": True, "false": False}
 
 
 class Cells(NamedTuple):
-    """What the cells of a column are; each different one is looked at once.
+    """Types of the cells of a column, determined once per distinct value.
 
     Attributes
     ----------
     code : ndarray of int of shape (n_rows,)
-        Which of the different cells a row holds; -1 where it is empty.
+        Index of the distinct value of each row; -1 for an empty cell.
     texts : list of str
-        The different cells.
+        The distinct values.
     numbers : ndarray of float
-        Of the different cells; NaN where one is none.
+        Numbers of the distinct values; NaN for others.
     is_text : ndarray of bool
-        Which of them are neither numbers nor words for a missing one.
+        Which of them are neither numbers nor words for a missing value.
     """
 
     code: np.ndarray
@@ -55,7 +55,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, column: pd.Series) -> Cells:
-        """Look at the cells of a column."""
+        """Determine the types of the cells of a column."""
         code, different = pd.factorize(column)
         texts = list(map(str, different))
         numbers = np.array([_number(text) for text in texts], dtype=np.float64)
@@ -64,17 +64,17 @@ class Cells(NamedTuple):
 
     @property
     def is_number(self) -> np.ndarray:
-        """Which of the different cells are numbers."""
+        """Which distinct values are numbers."""
         which: np.ndarray = ~np.isnan(self.numbers)
         return which
 
     def rows(self, which: np.ndarray) -> np.ndarray:
-        """The rows that hold some of the different cells."""
+        """Rows that hold one of some distinct values."""
         return np.flatnonzero(np.append(which, False)[self.code])
 
 
 def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
-    """Numbers where all cells are; else text, unless numbers were meant."""
+    """Numbers if all cells are numbers; else text, unless numbers were intended."""
     if not _is_text(column):
         return column
     cells = Cells.of(column)
@@ -105,13 +105,13 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
 
 
 def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
-    """Some cells are numbers, and some are not."""
+    """Handle a column in which some cells are numbers, and some are not."""
     rows, odd = cells.rows(cells.is_number), cells.rows(cells.is_text)
     different = len(np.unique(cells.numbers[cells.is_number]))
     found = f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}"
     missing = _option("--na", column.iloc[odd[0]])
     named = _option("--categories", column.name)
-    # Codes of categories are few, or there are as many that are no numbers.
+    # Codes of categories are few, or at least as many cells are not numbers.
     if different > max(FEW_CODES, cells.is_text.sum()):
         raise InputError(
             f"{file.path!r}: column {column.name!r} holds numbers in {len(rows):,} "
@@ -129,9 +129,9 @@ def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
 
 
 def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
-    """A column of text as numbers, or true and false; as it is where it is neither.
+    """Text column as numbers, or booleans; unchanged if it is neither.
 
-    With ``only``, what is neither a number nor missing is an error.
+    With ``only``, a cell that is neither a number nor missing is an error.
     """
     if not _is_text(column):
         return column
@@ -148,7 +148,7 @@ def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
 def _must_hold(
     what: str, column: pd.Series, odd: np.ndarray, file: CsvFile
 ) -> Exception:
-    """What to say of a column with rows that hold something else."""
+    """Message about a column with rows of another type."""
     return InputError(
         f"{file.path!r}: column {column.name!r} must hold {what}, but there is "
         f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is wrong "
@@ -158,7 +158,7 @@ def _must_hold(
 
 
 def _read(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
-    """Numbers, or true and false, where all cells that are not missing are such."""
+    """Numbers, or booleans, if all cells that are not missing are such."""
     values: Any = cells.numbers
     if not cells.is_number.any():
         truth = [TRUTH.get(text.strip().lower()) for text in cells.texts]
@@ -175,7 +175,7 @@ def _read(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
 
 
 def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
-    """Dates as ISO 8601 writes them, where all cells that are not missing are such."""
+    """ISO 8601 dates, if all cells that are not missing are such."""
     days = np.array([date_number(text) for text in cells.texts], dtype=np.float64)
     if np.isnan(days[cells.is_text]).any() or not cells.is_text.any():
         return column
@@ -197,7 +197,7 @@ def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
 
 
 def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
-    """A column of text as dates or durations; anything else is an error."""
+    """Text column as dates or durations; anything else is an error."""
     if not _is_text(column):
         return column
     cells = Cells.of(column)
@@ -218,7 +218,7 @@ def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
 
 
 def value_by_cell(column: pd.Series) -> pd.Series:
-    """Every cell by itself: a whole number exactly, another one, a truth, or a text."""
+    """Convert each cell by itself: integer (exact), float, boolean or text."""
 
     def value(cell: str) -> Any:
         text = cell.strip()
@@ -234,7 +234,7 @@ def value_by_cell(column: pd.Series) -> pd.Series:
 
 
 def _is_text(column: pd.Series) -> bool:
-    """Whether it holds texts, or whole numbers too large for a column of numbers."""
+    """Whether it holds text, or integers too large for a numeric column."""
     types = pd.api.types
     return not (
         types.is_numeric_dtype(column)
@@ -244,7 +244,7 @@ def _is_text(column: pd.Series) -> bool:
 
 
 def _number(cell: str) -> float:
-    """NaN where it is none."""
+    """Number in a cell; NaN if there is none."""
     text = cell.strip()
     if text.lstrip("+-").lower() in ("inf", "infinity"):
         return -np.inf if text.startswith("-") else np.inf
@@ -257,7 +257,7 @@ def _is_word(cell: str) -> bool:
 
 
 def warn_of_words(frame: pd.DataFrame) -> None:
-    """Say so where a word for a missing value is a value, as it may not be meant."""
+    """Warn if a word for a missing value is a value, perhaps unintentionally."""
     found: dict[str, list[str]] = {}
     for name in frame:
         if _is_text(frame[name]):
@@ -273,7 +273,7 @@ def warn_of_words(frame: pd.DataFrame) -> None:
 
 
 def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
-    """Say so where whole numbers are too long to be told apart as float64."""
+    """Warn if integers are too long to be distinguished as float64."""
     whole = {
         text.strip().lstrip("0"): number
         for text, number in zip(cells.texts, cells.numbers.tolist())
@@ -290,14 +290,13 @@ def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
 
 
 def _cells_text(column: pd.Series) -> str:
-    """Some cells as they are, each once."""
+    """Some distinct cells, as they are."""
     cells = column.astype(str).unique()
     shown = [repr(cell[:LONGEST]) for cell in cells[:MOST_SHOWN]]
     return ", ".join(shown) + " and others" * (len(cells) > MOST_SHOWN)
 
 
 def _option(option: str, value: Any) -> str:
-    """An option as one may type it."""
     text = str(value)
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
     return f"{option} {shlex.quote(printable(text))}"

@@ -1,4 +1,4 @@
-"""What people call the columns of a table, from a file."""
+"""Descriptions of the columns of a table, from a file."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MOST_BYTES = 2**24
 
 
 def read_columns_file(path: str) -> dict[str, Any]:
-    """Per column its name for people, its unit and its description.
+    """Read display name, unit and description per column.
 
     Parameters
     ----------
     path : str
-        A CSV with a column ``column``, and ``name``, ``unit`` and ``description`` or
-        some of these; or JSON, which maps columns to the same words.
+        CSV with a column ``column``, and some of ``name``, ``unit`` and
+        ``description``; or JSON, which maps columns to the same keys.
     """
     data = read_bytes(path, MOST_BYTES)
     if path.lower().endswith(".json"):
-        # Whether it holds what it must, is seen where it is used.
+        # The content is validated where it is used.
         found: dict[str, Any] = parse_json(data, path)
         return found
     try:

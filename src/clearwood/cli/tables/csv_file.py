@@ -1,4 +1,4 @@
-"""Files of tables: CSV in memory, and Parquet."""
+"""Table files: CSV in memory, and Parquet."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from clearwood.exceptions import ClearwoodError, InputError
 STANDARD_INPUT = "-"
 
 PIECE = 2**20
-"""Bytes that are unpacked at a time."""
+"""Bytes decompressed at a time."""
 
 MOST_SHOWN = 5
-"""So many cells, or lines, are shown in a message."""
+"""Maximum number of cells, or lines, shown in a message."""
 
 
 SEPARATORS = ",;\t|"
-"""What may stand between cells, where it is not said."""
+"""Candidate separators, if none is given."""
 
 
 class CsvForm(NamedTuple):
-    """How a file is written, where that is said: else it is found."""
+    """Separator and encoding of a CSV file, if given; else they are detected."""
 
     sep: str | None = None
     encoding: str | None = None
 
 
 def _content(path: str) -> bytes:
-    """The bytes of a file, unpacked; ``-`` is the standard input."""
+    """Bytes of a file, decompressed; ``-`` is the standard input."""
     if path == STANDARD_INPUT:
         return sys.stdin.buffer.read()
     with plain_file(path) as plain:
@@ -53,17 +53,17 @@ def _content(path: str) -> bytes:
             with get_handle(plain, "rb", compression="infer", is_text=False) as raw:
                 handle: Any = raw.handle
                 data: Any = handle.read(size)
-                while piece := handle.read(PIECE):  # it was packed
+                while piece := handle.read(PIECE):  # compressed
                     data = bytearray(data) if isinstance(data, bytes) else data
                     data += piece
                     check_memory_of_table(len(data), size, path)
-        except (OSError, EOFError) as error:  # of what unpacks it, too
+        except (OSError, EOFError) as error:  # from decompression, too
             raise InputError(f"Cannot read {path!r}: {reason_of(error)}.") from None
     return bytes(data)
 
 
 def as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
-    """The same text in UTF-8; that in UTF-16 says itself what it is."""
+    """Text converted to UTF-8; UTF-16 is recognized by its byte-order mark."""
     if encoding is None and data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     try:
@@ -84,7 +84,7 @@ def as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
 
 
 def _separator(data: bytes) -> str:
-    """What stands most often between cells of the header, outside of quotes."""
+    """Most frequent candidate separator in the header, outside of quotes."""
     header = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n").split(b"\n", 1)[0]
     plain = re.sub(r'"[^"]*"', "", header.decode(errors="replace"))
     return max(SEPARATORS, key=plain.count)
@@ -92,16 +92,16 @@ def _separator(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file in memory: a pipe can be read only once.
+    """CSV file in memory, as a pipe can be read only once.
 
     Attributes
     ----------
     path : str
     data : bytes
     missing : tuple of str
-        Cells that are missing, besides empty ones.
+        Values that are missing, besides empty cells.
     sep : str
-        What stands between cells.
+        Separator of cells.
     """
 
     path: str
@@ -113,7 +113,7 @@ class CsvFile:
     def opened(
         cls, path: str, missing: Sequence[str], form: CsvForm | None = None
     ) -> CsvFile:
-        """Read the file, refuse what is no CSV and columns that have one name."""
+        """Read the file; raise if it is not CSV, or has duplicate column names."""
         form = form or CsvForm()
         data = as_utf8(_content(path), path, form.encoding)
         if b"\0" in data:
@@ -126,7 +126,7 @@ class CsvFile:
         header = file._parsed(header=None, nrows=1, dtype=str, keep_default_na=False)
         names = pd.Series(header.iloc[0])
         twice = sorted(set(names[names.duplicated() & (names != "")]))
-        # pandas would rename the second "age" to "age.1" without a word.
+        # pandas would silently rename the second "age" to "age.1".
         if twice:
             raise InputError(
                 f"{path!r} has more than one column named {twice}; rename them, so "
@@ -136,7 +136,7 @@ class CsvFile:
         return file
 
     def read(self, as_text: Sequence[str] = ()) -> pd.DataFrame:
-        """The table as pandas reads it, but for what is missing."""
+        """Table as read by pandas, except for missing values."""
         return self._parsed(
             dtype=dict.fromkeys(as_text, str),
             keep_default_na=False,
@@ -147,7 +147,7 @@ class CsvFile:
     def _parsed(self, **settings: Any) -> pd.DataFrame:
         try:
             with warnings.catch_warnings():
-                # Rows with more cells than names would lose the last ones.
+                # Rows with more cells than column names would lose the last ones.
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 frame = pd.read_csv(
                     io.BytesIO(self.data), sep=self.sep, index_col=False, **settings
@@ -161,14 +161,14 @@ class CsvFile:
         return frame
 
     def lines(self, rows: np.ndarray) -> str:
-        """Where some rows of the table are, as an editor counts lines."""
+        """Positions of some rows, in line numbers of the file."""
         shown, wanted = [], set(rows[:MOST_SHOWN].tolist())
         text = list(io.StringIO(self.data.decode("utf-8-sig"), newline=""))
         reader = csv.reader(text, delimiter=self.sep)
         row, start = -1, 1
         try:
             for _ in reader:
-                # pandas, too, passes over blank lines, but not over a lone '""'.
+                # pandas skips blank lines, too, but not a lone '""'.
                 if text[start - 1].strip(" \t\r\n"):
                     if row in wanted:
                         shown.append(start)
@@ -176,13 +176,13 @@ class CsvFile:
                 start = reader.line_num + 1
                 if len(shown) == len(wanted):
                     break
-        except csv.Error:  # A cell of more letters than this reader takes.
+        except csv.Error:  # A cell longer than this reader's limit.
             return listed([row + 1 for row in rows], len(rows), "data row")
         return listed(shown, len(rows), "line")
 
 
 def listed(shown: Sequence[Any], n: int, what: str) -> str:
-    """How many there are of something, the first of them by name or number.
+    """Number of items, with the first of them by name or number.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def listed(shown: Sequence[Any], n: int, what: str) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a file cannot be read, in one line."""
+    """Reason why a file cannot be read, in one line."""
     strerror = error.strerror if isinstance(error, OSError) else None
     return strerror or " ".join(str(error).split()).rstrip(".")
 
@@ -206,7 +206,7 @@ def is_parquet(path: str) -> bool:
 
 
 def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
-    """The table of a file, which says of every column what it holds."""
+    """Table of a Parquet file, which has a type for each column."""
     if missing:
         raise InputError(
             f"--na is for CSV; {path!r} is Parquet, which says itself what is missing."
@@ -217,7 +217,7 @@ def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
             frame = pd.read_parquet(plain)
     except ClearwoodError:
         raise
-    except (ValueError, OSError) as error:  # of pandas, and of pyarrow
+    except (ValueError, OSError) as error:  # from pandas or pyarrow
         raise InputError(
             f"Cannot read {path!r} as a table: {reason_of(error)}."
         ) from None

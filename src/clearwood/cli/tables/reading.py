@@ -1,4 +1,4 @@
-"""Tables as a learner, or a model that is there already, reads them."""
+"""Reading of tables, for training or for an existing model."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def read_table(
     drop : sequence of str, default=()
         Columns to leave out.
     categories : sequence of str, default=()
-        Columns of categories, also where all that they hold looks like numbers.
+        Categorical columns, also if all their values look like numbers.
     missing : sequence of str, default=()
-        Cells that are missing, besides empty ones.
+        Values that are missing, besides empty cells.
     form : CsvForm, optional
-        Separator and encoding of CSV; found if not given.
+        Separator and encoding of CSV; detected if not given.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def read_table(
     Raises
     ------
     InputError
-        It is no table, or a column of numbers holds something else.
+        It is not a table, or a column of numbers holds something else.
     """
     if is_parquet(path):
         frame = read_parquet(path, missing)
@@ -69,7 +69,7 @@ def read_table(
     warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
     numbers = frame.columns.difference(categories, sort=False)
     for name, values in _exact(frame, numbers, file).items():
-        # Different ones that become the same are refused by whoever learns from them.
+        # Distinct values that become equal are rejected by the learner.
         if values.nunique() > frame[name].nunique():
             frame[name] = values
     return frame.astype(dict.fromkeys(categories, "category"))
@@ -85,10 +85,10 @@ def read_table_of(
     task: str = "classification",
     form: CsvForm | None = None,
 ) -> pd.DataFrame:
-    """Read a file as a model, or its rules, read a table.
+    """Read a file with the column types of a model or its rules.
 
-    A category is a text or a number: whether "01" is 1, whether "True" is true, only
-    the model knows. A column is read as the one of which the model knows more cells.
+    A category is a text or a number: whether "01" is 1, or "True" is true, depends on
+    the model. A column is read as the type with more cells known to the model.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def read_table_of(
     missing : sequence of str, default=()
         As in :func:`read_table`.
     target : str, optional
-        A column that the model does not read.
+        A column that is not a feature of the model.
     task : {"classification", "regression"}, default="classification"
-        Whether the target must hold numbers.
+        Whether the target must be numeric.
     form : CsvForm, optional
         As in :func:`read_table`.
 
@@ -136,7 +136,7 @@ def read_table_of(
         space = FeatureSpace((name,), (labels,), lookup=(how,))
         values = value_by_cell(texts[name])
         known, known_as_text = (
-            # Only a trial: of what is unknown, whoever predicts warns.
+            # Only a trial: predictions warn of unknown categories.
             np.count_nonzero(space.encode_column(column.to_numpy(object), 0) >= 0)
             for column in (values, texts[name])
         )
@@ -148,7 +148,7 @@ def read_table_of(
 def _exact(
     frame: pd.DataFrame, names: Sequence[str], file: CsvFile
 ) -> dict[str, pd.Series]:
-    """Columns of large whole numbers, which beside empty cells are floats to pandas."""
+    """Columns of large integers, which pandas reads as floats beside empty cells."""
     floats = [name for name in names if frame[name].dtype.kind == "f"]
     large = [name for name in floats if (frame[name].abs() >= EXACT).any()]
     texts = file.read(as_text=large) if large else frame

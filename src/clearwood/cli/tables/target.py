@@ -1,4 +1,4 @@
-"""Take the target out of a table, and decide what kind it is."""
+"""Separation of the target from a table, and detection of its type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clearwood.exceptions import InputError
 
 
 class Labelled(NamedTuple):
-    """A table without its target, the target, and what is to be done with it."""
+    """Table without its target, the target, and the task."""
 
     X: pd.DataFrame
     y: np.ndarray
@@ -23,7 +23,7 @@ class Labelled(NamedTuple):
 
 
 def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
-    """Take the target out of a table and decide what kind it is.
+    """Separate the target from a table and determine the task.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     target : str
         Name of the column to predict.
     task : {"auto", "classification", "regression"}
-        What to do with it.
+        Task to use.
 
     Returns
     -------
@@ -65,19 +65,19 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
 
 
 def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
-    """What is true of the rows of a table, in the words of the rules.
+    """True targets of the rows of a table, as labels of the rules.
 
     Parameters
     ----------
     rules : RuleSet
-        Their classes may be texts where the table has numbers, and the reverse.
+        Their classes may be text where the table has numbers, and vice versa.
     frame : DataFrame
     target : str
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Classes that the rules do not know are as they are.
+        Classes unknown to the rules are unchanged.
     """
     column = _target_of(frame, target)
     _check_known(column)
@@ -90,7 +90,7 @@ def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
             "numbers; correct such cells."
         )
     known = rules.classes
-    # 1 where the table says 1.0, "1" where it says 1.
+    # 1 where the table has 1.0, "1" where it has 1.
     by_value = {label: label for label in known}
     by_text = {str(label): label for label in known}
     told = {
@@ -104,7 +104,7 @@ def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
         f"{len(column):,} rows, which the rules do not know; they say {list(known)}"
     )
     labels = np.array([told[cell] for cell in column.tolist()])
-    # Where texts stand among numbers, all become texts.
+    # Mixed text and numbers all become text.
     is_text, as_known = ({np.array(x).dtype.kind} <= set("UO") for x in (labels, known))
     if n_strange == len(column) or is_text != as_known:
         raise InputError(
@@ -136,7 +136,6 @@ def _check_known(column: pd.Series) -> None:
 
 
 def _no_number(column: pd.Series) -> Any:
-    """The first cell that is none."""
     numbers = pd.to_numeric(column, errors="coerce")
     return column[numbers.isna()].tolist()[0]
 

@@ -1,1 +1,1 @@
-"""A file per verb of the command."""
+"""One module per command."""

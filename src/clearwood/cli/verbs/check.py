@@ -1,4 +1,4 @@
-"""``clearwood check``: what is in a model file, and whether it is sound."""
+"""``clearwood check``: summary and validation of a model file."""
 
 from __future__ import annotations
 

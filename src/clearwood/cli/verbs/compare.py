@@ -1,4 +1,4 @@
-"""``clearwood compare``: how many rules are needed, and which method finds them."""
+"""``clearwood compare``: number of rules against error, for all methods."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def compare(asked: Any) -> None:
         found = _compare(model, split, asked)
         said = fit().predict(split.X_test)
         frontier = found.described_on(split.X_test, split.y_test, teacher=said)
-    # First what was found: there may be no rules so short, or for a file.
+    # Written first: there may be no rules of this size, or none that can be saved.
     told = {"target": asked.target, **frontier.as_dict()}
     show(json_text(told) if asked.as_json else frontier)
     if asked.report:
@@ -116,7 +116,7 @@ def compare(asked: Any) -> None:
 
 
 def _unfitted(asked: Any) -> Any:
-    """An ensemble to be fitted, rows for it and others, and how to fit it to all."""
+    """Unfitted ensemble, training and other rows, and a function to fit it to all."""
     from clearwood.cli.train import make_model, train
 
     name, seed, jobs = asked.train, asked.seed, asked.jobs
@@ -152,7 +152,7 @@ def _compare(model: Any, split: Any, asked: Any) -> Any:
 
 
 def _chosen(frontier: Any, most: int | None) -> Any:
-    """The point whose rules are shown and written; None where only peers did it."""
+    """Point whose rules are shown and written; None where only peers succeeded."""
     if all(point.rules is None for point in frontier.points):
         return None
     return frontier.enough() if most is None else frontier.best_point(most)

@@ -1,4 +1,4 @@
-"""``clearwood density``: which kinds of rows there are, and which rows surprise."""
+"""``clearwood density``: clusters of rows, and anomalies."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clearwood.cli.command import Findings, command, json_text
 from clearwood.cli.inputs import names_of_rows, read_frame
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
-"""Columns, and rows held out, that are printed."""
+"""Maximum number of columns, and of held-out rows, that are printed."""
 
 TAKEN = {"row", "log_density", "surprise", "because"}
-"""What is said of a surprising row already."""
+"""Keys that the record of an anomaly has already."""
 
 NO_BETTER = (
     "So on these rows the network is no better than independent columns are: the kinds",
@@ -91,11 +91,11 @@ def density(asked: Any) -> Findings:
 
 
 def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
-    """The table, the part of it that is held out, and what rows are called."""
+    """Table, its held-out part, and the names of the rows."""
     from clearwood.cli.train import check_finite, hold_out
 
     frame = read_frame(asked)
-    # As an editor counts them, without the header.
+    # Line numbers as in an editor, without the header.
     frame.index = range(1, len(frame) + 1)
     names = {}
     if asked.own is not None:
@@ -107,12 +107,11 @@ def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
 
 
 def _row_text(row: int | str, name: Any, own: str | None) -> str:
-    """The number of a row, and what it is called."""
     return str(row) if own is None else f"{row}, {own} {name}"
 
 
 def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
-    """Values by columns, as the table has them; before anything that takes long."""
+    """Known values by column, typed as in the table; validated before the fit."""
     from clearwood.circuits.learning.variables import read_variables, row_of
     from clearwood.circuits.reading.profiles import label_words
 
@@ -142,7 +141,7 @@ def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
 
 
 def _parted(text: str, columns: Any) -> tuple[str, str]:
-    """The column and the value; names of columns may have an equals sign, too."""
+    """Column and value; names of columns may contain an equals sign, too."""
     known = [name for name in columns if text.startswith(f"{name}=")]
     if known:
         name = max(known, key=len)
@@ -179,7 +178,7 @@ def _summarize(
 
 
 def _plain(fitted: Any) -> dict[str, Any]:
-    """The network as plain data: what a file for ``clearwood.load`` holds."""
+    """Network as plain data: the content of a file for ``clearwood.load``."""
     from clearwood.circuits.saving import SAVED
 
     document, arrays = SAVED[type(fitted).__name__].write(fitted)
@@ -187,7 +186,7 @@ def _plain(fitted: Any) -> dict[str, Any]:
 
 
 def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
-    """The other columns, those that change most first."""
+    """Conditional distributions of the other columns, the largest change first."""
     from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
     from clearwood.circuits.reading.outline import marking

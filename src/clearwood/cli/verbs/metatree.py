@@ -1,4 +1,4 @@
-"""``clearwood metatree``: one tree that averages all its prunings."""
+"""``clearwood metatree``: a tree that averages over all its prunings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clearwood project``: a Bayesian reference model, read through a small proxy."""
+"""``clearwood project``: projection of a Bayesian reference model onto a proxy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READS = {
     "gradient-boosting": "",
     "decision-tree": "gaps",
 }
-"""What columns may hold besides plain numbers, by reference."""
+"""Column types besides plain numbers that each reference accepts."""
 
 KINDS = {
     ("tree", "classification"): "ProjectedTreeClassifier",
@@ -37,7 +37,7 @@ KINDS = {
     ("linear", "classification"): "ProjectedLogisticRegression",
     ("linear", "regression"): "ProjectedLinearRegression",
 }
-"""Estimators by proxy and task; their names, as the command starts without them."""
+"""Estimators by proxy and task; by name, as the command starts without importing."""
 
 
 def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
@@ -122,11 +122,11 @@ def project(asked: Any) -> Findings:
         settings |= {"alpha": asked.alpha, "min_rows": asked.min_rows}
         settings["forbidden"] = asked.forbid
         if asked.size != "auto":
-            # A number asked for is the largest to try, too.
+            # A requested size is the largest to try, too.
             settings |= dict.fromkeys(kind._sizes, asked.size)
     fitted = kind(_reference(split, asked), **settings).fit(split.X, split.y)
     if has_lines:
-        # The estimator sees values without a name; the file knows what they are called.
+        # The estimator receives values without a name; the file has the target's name.
         fitted.rules_ = fitted.rules_.with_target(asked.target)
     summary = _summarize(fitted, split, asked)
     return Findings(
@@ -151,7 +151,7 @@ def _check_usage(asked: Any, has_lines: bool) -> None:
 
 
 def _check_columns(X: Any, name: str) -> None:
-    """Refuse what a reference cannot read, by the names of the columns."""
+    """Raise, naming the columns, if a reference cannot read some."""
     from clearwood.references.tabular import FLOAT32
 
     numbers, labels = X.select_dtypes("number"), list(X.select_dtypes("category"))
@@ -190,7 +190,7 @@ def _reference(split: Any, asked: Any) -> Any:
 
 
 def _scaled(name: str, n_columns: int) -> Any:
-    """A Gaussian process or a linear model, of columns in like units."""
+    """Gaussian process or linear model on standardized columns."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
     from sklearn.linear_model import BayesianRidge
@@ -233,7 +233,7 @@ def _linear_facts(fitted: Any) -> dict[str, Any]:
 
 
 def _line_facts(fitted: Any) -> dict[str, Any]:
-    """The sizes, and what the leaves say, and how sure, in the order of the rules."""
+    """Sizes, and predictions of the leaves with uncertainty, in order of the rules."""
     path, leaves = fitted.size_path_, fitted.leaves_
 
     def plain(values: Any) -> list[Any] | None:
@@ -276,7 +276,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
 
 def _rules_text(fitted: Any) -> str:
-    """The rules, how sure the reference is of each, and why they are so many."""
+    """Rules, the uncertainty of each, and the choice of their number."""
     from clearwood.projection.reading.section import (
         OBSERVED,
         have_one_variance,

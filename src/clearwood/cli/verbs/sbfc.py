@@ -1,4 +1,4 @@
-"""``clearwood sbfc``: which features tell the class, and how they depend."""
+"""``clearwood sbfc``: features related to the class, and their dependences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood.cli.inputs import read_labelled, split_rows
 from clearwood.exceptions import InputError
 
 MOST_LINES, LEAST_EDGE = 20, 0.1
-"""Features that are printed, and the least probable edge."""
+"""Maximum number of features printed, and the least probability of an edge."""
 
 
 @command(

@@ -1,4 +1,4 @@
-"""``clearwood simplify``: a model, read or trained here, becomes a few rules."""
+"""``clearwood simplify``: rules of a model that is read or trained here."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def simplify(asked: Any) -> Findings:
     if asked.scheduler and asked.train:
         raise click.UsageError("--scheduler is for a model file.")
     model, split = read_or_train(asked)
-    # A class that is looked for and not there, before the work.
+    # Raises for an unknown class, before the work.
     check_asked(classes_of(model), asked.positive, asked.threshold)
     fitted = find_rules(model, split, asked)
     judged = judge(fitted.rules_, split.X_test, split.y_test, fitted.ensemble_, asked)

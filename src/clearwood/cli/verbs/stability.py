@@ -1,4 +1,4 @@
-"""``clearwood stability``: how far rules stay the same on other samples."""
+"""``clearwood stability``: stability of rules under refits on other samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clearwood states``: between which states a text or a series moves."""
+"""``clearwood states``: hidden states of a text or a time series."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearwood.cli.inputs import read_frame
 from clearwood.exceptions import InputError
 
 MOST_LINES = 20
-"""States that are printed."""
+"""Maximum number of states printed."""
 
 
 @command(
@@ -87,7 +87,7 @@ def states(asked: Any) -> Findings:
 
 
 def _read_text(asked: Any) -> tuple[str, list[int], str]:
-    """Letters, the lengths of the sequences, and what is emitted."""
+    """Letters, the lengths of the sequences, and the type of emission."""
     from clearwood.cli.tables.csv_file import as_utf8
     from clearwood.codec.files import read_bytes
 
@@ -102,19 +102,19 @@ def _read_text(asked: Any) -> tuple[str, list[int], str]:
 
 
 def _read_table(asked: Any) -> tuple[Any, list[int], str]:
-    """Rows, the lengths of the sequences, and what is emitted."""
+    """Rows, the lengths of the sequences, and the type of emission."""
     own = asked.id
     if asked.lines:
         raise click.UsageError("--lines is for texts; of a table name the --id.")
     if own and own in asked.drop:
         raise click.UsageError(f"--drop leaves out {own!r}, which is the --id.")
-    # Of a sequence only its name counts, whatever it looks like.
+    # Only the name of a sequence matters, whatever it looks like.
     frame = read_frame(asked, labels=[own] if own else [])
     lengths = [len(frame)]
     if own:
         if frame[own].isna().any():
             raise InputError(f"Column {own!r} has empty cells; name every sequence.")
-        # In the order in which they begin.
+        # In order of first appearance.
         code = frame[own].factorize()[0]
         frame = frame.iloc[code.argsort(kind="stable")].drop(columns=own)
         lengths = [int((code == i).sum()) for i in range(code.max() + 1)]
@@ -129,7 +129,6 @@ def _read_table(asked: Any) -> tuple[Any, list[int], str]:
 
 
 def _emission_of(frame: Any) -> str:
-    """What steps are: a label, flags, numbers, or both."""
     from clearwood.columns.schema import features_of
 
     is_label = [labels is not None for labels in features_of(frame).categories]

@@ -1,1 +1,1 @@
-"""A posterior over trees baked into one tree that predicts the same."""
+"""Conversion of a posterior into a single tree with the same predictions."""

@@ -1,4 +1,4 @@
-"""The averaged prediction written into leaf values: one way down per tree."""
+"""Averaged predictions as leaf values: prediction in one pass per tree."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from clearwood.metatree.posterior.posterior import Posterior
 from clearwood.metatree.posterior.structure import Structure
 
 STOP = -1
-"""An answer after which the node itself speaks."""
+"""Marks a branch after which the node itself predicts."""
 
 
 def node_values(posterior: Posterior) -> np.ndarray:
-    """What is predicted for rows that end at each node.
+    """Prediction for rows that end at each node.
 
     Parameters
     ----------
     posterior : Posterior
-        Whose leaves read no features.
+        With leaves that read no features.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def node_values(posterior: Posterior) -> np.ndarray:
 
 
 def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
-    """A tree whose leaves hold predictions as an ensemble.
+    """Ensemble of a single tree with predictions at its leaves.
 
     Parameters
     ----------
@@ -80,13 +80,13 @@ def bake_forest(
     n_jobs: int | None = None,
     **about: Any,
 ) -> TreeEnsemble:
-    """The ensemble with averaged predictions in its leaves.
+    """Ensemble with averaged predictions at its leaves.
 
     Parameters
     ----------
     forest : MetaForest
     tree_weight : ndarray of shape (n_trees,) or None
-        None means the same for all.
+        None means equal weights.
     n_jobs : int or None
     **about
         ``classes`` and ``source``.
@@ -125,10 +125,10 @@ def bake_forest(
 
 
 def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes:
-    """A structure as a tree of questions with two answers each, values at its leaves.
+    """Convert a structure to a tree of binary splits, with values at its leaves.
 
-    A node with more answers, or one at which some rows stop, becomes several
-    questions in a row.
+    A node with more than two branches, or at which some rows stop, becomes several
+    successive splits.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes
     TreeNodes
     """
     tree = _Questions(structure, values)
-    # What stands at a place: a node, and whether rows stop there.
+    # Content of a place: a node, and whether rows stop there.
     open_ends = [(tree.add(0), 0, False)]
     while open_ends:
         place, node, stops = open_ends.pop()
@@ -158,7 +158,7 @@ def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes
 
 
 class _Questions:
-    """Questions with two answers, made one after the other."""
+    """Builder of successive binary splits."""
 
     def __init__(self, structure: Structure, values: np.ndarray) -> None:
         self.structure = structure
@@ -173,7 +173,7 @@ class _Questions:
         self.value: list[np.ndarray] = []
 
     def add(self, node: int) -> int:
-        """A leaf, for the time being."""
+        """Add a node, at first as a leaf."""
         self.feature.append(-1)
         self.cut.append(np.nan)
         self.left.append(-1)
@@ -184,7 +184,7 @@ class _Questions:
         return len(self.feature) - 1
 
     def ask(self, place: int, node: int, cut: float, missing_left: bool) -> int:
-        """Turn a leaf into a question; its children stand side by side, left first."""
+        """Turn a leaf into a split; its children are adjacent, left first."""
         self.feature[place] = int(self.structure.feature[node])
         self.cut[place] = cut
         self.missing_left[place] = missing_left
@@ -192,7 +192,7 @@ class _Questions:
         return self.left[place]
 
     def ask_numbers(self, place: int, node: int) -> list[tuple[int, int]]:
-        """Questions about a number; where each answer ends, and which child it is."""
+        """Splits on a number; the place of each branch, and its child number."""
         cuts, children, missing = _line(self.structure, node)
         ends = []
         first, last = children[0], children[-1]
@@ -209,7 +209,7 @@ class _Questions:
         return [*ends, (place, last)]
 
     def ask_categories(self, place: int, node: int) -> list[tuple[int, int]]:
-        """Questions about categories: one answer after the other is split off."""
+        """Splits on categories, which separate one branch after the other."""
         known, missing, unseen = _answers_by_category(self.structure, node)
         order = sorted({*known.tolist(), missing, unseen} - {STOP})
         order += [STOP] * (STOP in {*known.tolist(), missing, unseen})
@@ -223,7 +223,7 @@ class _Questions:
         return [*ends, (place, order[-1])]
 
     def nodes(self) -> TreeNodes:
-        """All questions as one tree."""
+        """All splits as one tree."""
         return TreeNodes(
             feature=self.feature,
             cut=self.cut,
@@ -237,14 +237,14 @@ class _Questions:
 
 
 def _line(structure: Structure, node: int) -> tuple[list[float], list[int], int]:
-    """Cuts along the number line, the children between them, and that of missing."""
+    """Cuts along the axis, the children between them, and that of missing values."""
     coder, d = structure.coder, int(structure.feature[node])
     child = structure.child_of_codes(node).tolist()
     missing = child[coder.missing_code(d)]
     if isinstance(coder, BinCoder):
         cuts, answers = coder.bins.cuts[d].tolist(), child[:-1]
     else:
-        # Below the first value and above the last one numbers are unseen.
+        # Numbers below the first value and above the last one are unseen.
         n = int(coder.n_values[d])
         cuts = float64_cut_of_float32_test(np.arange(n + 1) - 0.5).tolist()
         answers = [child[-1], *child[:n], child[-1]]
@@ -264,7 +264,7 @@ def _line(structure: Structure, node: int) -> tuple[list[float], list[int], int]
 def _answers_by_category(
     structure: Structure, node: int
 ) -> tuple[np.ndarray, int, int]:
-    """Child for every category, for missing and for unseen ones."""
+    """Child of each category, and of missing and unseen values."""
     coder, d = structure.coder, int(structure.feature[node])
     child = structure.child_of_codes(node)
     group = coder.bins.groups[d] if isinstance(coder, BinCoder) else None

@@ -1,4 +1,4 @@
-"""Baked meta-trees as plain trees and forests of scikit-learn."""
+"""Conversion of baked meta-trees to trees and forests of scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from clearwood.rules.exports.sklearn_tree import (
 
 
 def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
-    """A tree or random forest with the same predictions, refused where there is none.
+    """Tree or random forest with the same predictions; raises if there is none.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
-        Whose trees hold what is averaged.
+        With averaged predictions at its leaves.
     forest : bool
-        Whether a forest is wanted, rather than its one tree.
+        Whether to return a forest, rather than its single tree.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def ensemble_to_sklearn(ensemble: TreeEnsemble, *, forest: bool) -> Any:
     kinds: tuple[Any, Any] = (DecisionTreeRegressor, RandomForestRegressor)
     if classes is not None:
         kinds = (DecisionTreeClassifier, RandomForestClassifier)
-    # Estimators as scikit-learn makes them, so that nothing they need is forgotten.
+    # Fitted by scikit-learn itself, so that no attribute is missing.
     n = 1 if classes is None else len(classes)
     rows, labels = blank_table(ensemble.features, n), np.arange(n)
     if not forest:
@@ -63,7 +63,7 @@ def _copy(tree: Any) -> Any:
 
 
 def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:
-    """Cuts as thresholds for numbers that are cast to float32 first."""
+    """Thresholds of the cuts, for numbers that are cast to float32 first."""
     by_set = np.flatnonzero(ensemble.category_set >= 0)
     if by_set.size:
         name = ensemble.features.names[ensemble.feature[by_set[0]]]
@@ -97,7 +97,7 @@ def _filled(
     t: int,
     own_labels: bool = True,
 ) -> Any:
-    """A fitted tree with the nodes of one of the trees in place of its own."""
+    """Fitted tree whose nodes are replaced by those of one of the trees."""
     root, end = np.append(ensemble.roots, ensemble.n_nodes)[t : t + 2]
     leaf = ensemble.feature[root:end] < 0
     model.tree_ = tree_like(

@@ -1,1 +1,1 @@
-"""The sum over all trees, without one tree that is given."""
+"""Exact sums over all trees, without a given structure."""

@@ -1,10 +1,10 @@
-"""Draws of trees where an exact sum over all of them is out of reach.
+"""Sampling of trees where an exact sum over all of them is infeasible.
 
 A step takes a node of the current tree and grows everything below it anew. Each new
-node looks a few questions ahead: what it does is drawn from the exact posterior of the
-trees that end there (``states``). A Metropolis-Hastings test then corrects for
-what comes later. Where the look ahead reaches the largest depth nothing is left to
-correct, and the step is an exact draw of that part of the tree.
+node looks a few splits ahead: it is drawn from the exact posterior of the trees that
+end there (``states``). A Metropolis-Hastings test then corrects for deeper splits.
+Where the lookahead reaches the maximum depth there is nothing to correct, and the step
+is an exact draw of that part of the tree.
 
 The parameters of the leaves are integrated out throughout.
 """
@@ -36,22 +36,22 @@ BOLD = 1 / 3
 """Share of the steps that propose trees between posterior and prior."""
 
 MOST_KNOWN = 10_000_000
-"""Numbers kept of nodes seen before."""
+"""Maximum size of the cache of visited nodes, in numbers."""
 
 MOST_NODES = 100_000
-"""Nodes that the deepest tree may have."""
+"""Maximum number of nodes of a tree of full depth."""
 
 Conditions = frozenset[tuple[int, int]]
 
 
 class State(NamedTuple):
-    """A tree.
+    """State of the chain: a tree.
 
     Attributes
     ----------
     questions : ndarray of int32
-        The feature asked about at every node, -1 at leaves; a node stands before its
-        children, and all that is below one child before the next child.
+        Feature of the split at each node, -1 at leaves, in depth-first order: a node
+        precedes its children, and the subtree of one child precedes the next child.
     log_joint : float
         Log prior of the tree plus log evidence of its leaves.
     """
@@ -61,18 +61,18 @@ class State(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What a step did: whether it found a node to grow, and kept what grew."""
+    """Outcome of a step: whether a node was found, and the proposal accepted."""
 
     proposed: bool
     accepted: bool
 
 
 class Node(NamedTuple):
-    """What is known of a node, given the conditions that lead there.
+    """Posterior of a node given the conditions of its path.
 
     ``log_share`` and ``total`` (running sums) are the probabilities with which the node
-    is grown: to ask about each feature, and at the end to be a leaf. The first row is
-    the posterior as far as one looks ahead, the second lies half way to the prior.
+    is grown: a split on each feature, and last a leaf. The first row is the posterior
+    up to the lookahead, the second is half way to the prior.
     """
 
     log_share: np.ndarray
@@ -84,28 +84,28 @@ class Node(NamedTuple):
 class TreeSampler:
     """A Markov chain on trees, for ``clearwood.sampling.run_chains``.
 
-    The posterior is that of ``exact_sum`` without repeats: at each node the question is
-    uniform over the features that the path has not asked yet.
+    The posterior is that of ``exact_sum`` without repeats: the prior of the split at a
+    node is uniform over the features that the path has not split on yet.
 
     Parameters
     ----------
     codes : ndarray of int of shape (n_rows, n_features)
-        Values 0, 1, ... of every feature.
+        Values 0, 1, ... of each feature.
     y : array-like of shape (n_rows,)
         Target.
     leaf_model : LeafModel
         Prior of every leaf.
     max_depth : int
-        Most questions on a path.
+        Maximum depth.
     g : float or sequence of float, default=0.5
-        Prior probability that a node asks; one for every node, or one per depth.
+        Prior probability of a split; one for every node, or one per depth.
     n_values : sequence of int, optional
         Number of values of each feature, at least 2. By default all are binary.
     sample_weight : ndarray of shape (n_rows,), optional
-        Fractional counts of the rows.
+        Weights of the rows, as (fractional) counts.
     lookahead : int, default=2
-        Questions that a new node looks ahead. One costs less where there are hundreds
-        of features, but hardly finds features that matter only together.
+        Number of splits that a new node looks ahead. One is cheaper with hundreds of
+        features, but rarely finds features that matter only jointly.
 
     Examples
     --------
@@ -157,28 +157,28 @@ class TreeSampler:
         )
         self._known: dict[Conditions, Node] = {}
 
-    # The contract
+    # Interface of ``run_chains``
 
     def init(self, rng: np.random.Generator) -> State:
         """A tree grown from the root."""
         return self.state_of(self._grow(rng, frozenset())[0])
 
     def state_of(self, questions: Questions) -> State:
-        """The state that a tree is, written as nested tuples."""
+        """State of a tree that is given as nested tuples."""
         _, log_joint = self._retrace(questions, frozenset())
         return State(np.array(flat(questions), dtype=np.int32), log_joint)
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, Info]:
-        """Grow the tree anew below a node on the way of a random row.
+        """Regrow the tree below a node on the path of a random row.
 
-        Which node that is depends on nothing below it, so that the way back starts at
-        the same node with the same probability.
+        The choice of the node does not depend on anything below it, so that the reverse
+        move starts at the same node with the same probability.
         """
         if self.columns.shape[1] == 0:
             return self.init(rng), Info(True, True)
         depth = int(rng.integers(max(len(self.g), 1)))
         row = self.columns[:, rng.integers(self.columns.shape[1])]
-        # Some steps are bolder: they reach trees that the look ahead underrates.
+        # Some steps are bolder: they reach trees that the lookahead underestimates.
         kind = int(rng.random() < BOLD)
         whole = nested(state.questions, self.n_values)
         way, here = [], whole
@@ -196,12 +196,12 @@ class TreeSampler:
             return state, Info(True, False)
         for parent, _, value in reversed(way):
             there = (*parent[: 1 + value], there, *parent[2 + value :])
-        # Not by adding the difference: equal trees must have equal values, always.
+        # Not by adding the difference: equal trees must have exactly equal values.
         return self.state_of(there), Info(True, True)
 
     def record(self, state: State) -> dict[str, Any]:
         """Size, depth, joint density and features of a tree, and the tree itself."""
-        # A checkpoint may hold what is no tree; here that shows before a step.
+        # A checkpoint may hold an invalid tree; this raises before a step.
         nested(state.questions, self.n_values)
         used = np.zeros(len(self.n_values))
         used[state.questions[state.questions >= 0]] = 1.0
@@ -219,7 +219,7 @@ class TreeSampler:
     def _grow(
         self, rng: np.random.Generator, conditions: Conditions, kind: int = 0
     ) -> tuple[Questions, float, float]:
-        """A new tree below a node: with what log probability, and its log joint."""
+        """Grow a tree below a node; its log proposal probability and log joint."""
         node = self._node(conditions)
         choice = int(np.searchsorted(node.total[kind], rng.random(), side="right"))
         log_proposal = float(node.log_share[kind, choice])
@@ -237,7 +237,7 @@ class TreeSampler:
     def _retrace(
         self, questions: Questions, conditions: Conditions, kind: int = 0
     ) -> tuple[float, float]:
-        """The log probability with which ``_grow`` would make a tree; its log joint."""
+        """Log probability with which ``_grow`` would propose a tree; its log joint."""
         node = self._node(conditions)
         choice = questions[0] if questions else len(self.n_values)
         log_proposal = float(node.log_share[kind, choice])
@@ -251,7 +251,7 @@ class TreeSampler:
         return log_proposal, log_joint
 
     def _log_prior(self, depth: int, choice: int) -> float:
-        """Log prior of what a node does."""
+        """Log prior of a node's split, or of a leaf."""
         n_open = len(self.n_values) - depth
         if depth == len(self.g) or n_open == 0:
             return 0.0
@@ -269,7 +269,7 @@ class TreeSampler:
         return node
 
     def _look_ahead(self, conditions: Conditions) -> Node:
-        """The exact sum over few questions, for the rows of a node."""
+        """Exact sum over a few splits, for the rows of a node."""
         asked = [feature for feature, _ in conditions]
         here = np.ones(self.columns.shape[1], dtype=bool)
         for feature, value in conditions:
@@ -305,7 +305,7 @@ class TreeSampler:
         mean = float(self.leaf_model.mean(stats[0])[0])
         return Node(log_share, total, float(log_leaf[0][0]), mean)
 
-    # Reading draws
+    # Prediction from draws
 
     def predict(self, questions: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Mean prediction of drawn trees.
@@ -341,7 +341,7 @@ class TreeSampler:
 
 
 def flat(questions: Questions) -> list[int]:
-    """A tree as one list, -1 for leaves, every node before all that is below it.
+    """Tree as one list of features in depth-first order, -1 for leaves.
 
     Examples
     --------
@@ -357,7 +357,7 @@ def flat(questions: Questions) -> list[int]:
 
 
 def nested(features: np.ndarray, n_values: np.ndarray) -> Questions:
-    """The inverse of :func:`flat`; what comes after the tree is not read.
+    """Inverse of :func:`flat`; entries after the end of the tree are ignored.
 
     Examples
     --------

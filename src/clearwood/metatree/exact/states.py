@@ -1,6 +1,6 @@
-"""The states of the exact sum: how many, what the rows say there, and the recursion.
+"""States of the exact sum: their number, statistics and recursion.
 
-``_kernels.cpp`` says how states are numbered.
+``_kernels.cpp`` describes how states are numbered.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from clearwood.exceptions import InputError
 
 
 class SplitPrior(NamedTuple):
-    """Logarithms of the prior at the nodes of one level, one value per column.
+    """Log prior at the nodes of one level, one value per column.
 
-    Column r is for nodes after which r questions may follow; where no question comes
-    twice on a path there is one column. ``stop`` is the prior of a leaf, ``ask`` that
-    of any one question.
+    Column r is for nodes after which r splits may follow; without repeats on a path
+    there is one column. ``stop`` is the prior of a leaf, ``ask`` that of any one split.
     """
 
     stop: np.ndarray
@@ -30,7 +29,7 @@ class SplitPrior(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """How the states of one level, and of the next, are numbered, for the kernels."""
+    """Numbering of the states of one level and of the next, for the kernels."""
 
     n_values: np.ndarray
     binomial: np.ndarray
@@ -40,7 +39,7 @@ class Numbers(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """What the recursion needs, level by level: the number of conditions.
+    """Tables of the recursion, by level: the number of conditions.
 
     Attributes
     ----------
@@ -48,9 +47,9 @@ class Levels(NamedTuple):
     binomial : ndarray of shape (n_features + 1, max_depth + 2)
     priors : list of SplitPrior
     start : list of ndarray
-        First state of every set of features.
+        First state of each set of features.
     log_leaf : list of ndarray
-        Log evidence of a leaf at every state.
+        Log evidence of a leaf at each state.
     """
 
     n_values: np.ndarray
@@ -60,14 +59,14 @@ class Levels(NamedTuple):
     log_leaf: list[np.ndarray]
 
     def numbers(self, size: int) -> Numbers:
-        """Of the level with ``size`` conditions; below the last one is nothing."""
+        """Numbering of the level with ``size`` conditions; the last has no next one."""
         last = size + 1 == len(self.start)
         below = np.zeros(1, dtype=np.int64) if last else self.start[size + 1]
         return Numbers(self.n_values, self.binomial, self.start[size], below, size)
 
 
 def count_states(n_values: np.ndarray, max_depth: int, *, repeats: bool) -> int:
-    """How many states the sum runs over.
+    """Number of states of the sum.
 
     Examples
     --------
@@ -82,12 +81,12 @@ def count_states(n_values: np.ndarray, max_depth: int, *, repeats: bool) -> int:
             sets[size] += m * sets[size - 1]
     if not repeats:
         return sum(sets)
-    # A set of few conditions may stand deeper, after repeats; but not the empty set.
+    # A set of few conditions may be deeper, after repeats; but not the empty set.
     return sum(n * (max_depth - k + 1) for k, n in enumerate(sets)) - max_depth
 
 
 def check_n_values(codes: np.ndarray, n_values: Any) -> np.ndarray:
-    """Number of values of each feature, which all codes must respect."""
+    """Number of values of each feature, validated against the codes."""
     if codes.ndim != 2 or codes.dtype.kind not in "biu":
         raise InputError(
             f"codes must be a table of integers, found {codes.dtype} of shape "
@@ -114,7 +113,7 @@ def check_n_values(codes: np.ndarray, n_values: Any) -> np.ndarray:
 
 
 def check_prior(g: Any, max_depth: int) -> np.ndarray:
-    """Prior probability to ask at every depth."""
+    """Prior probability of a split at each depth."""
     if max_depth < 0:
         raise InputError(f"max_depth is {max_depth}; expected 0 or more.")
     given = np.asarray(g, dtype=np.float64)
@@ -135,7 +134,7 @@ def merge_rows(
     x: np.ndarray | None,
     n_values: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with the same codes made one; features by rows, and their statistics."""
+    """Merge rows with equal codes; features by rows, and their statistics."""
     y = leaf_model.check_target(y)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, np.float64)
     if len(y) != len(codes) or weight.shape != y.shape:
@@ -157,7 +156,7 @@ def merge_rows(
 
 
 def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
-    """How many sets of k there are among n features, for all n and k that occur."""
+    """Binomial coefficients n over k, for all n and k that occur."""
     table = [[comb(n, k) for k in range(max_depth + 2)] for n in range(n_features + 1)]
     return np.array(table, dtype=np.int64)
 
@@ -165,10 +164,10 @@ def binomial_table(n_features: int, max_depth: int) -> np.ndarray:
 def make_priors(
     n_features: int, g_at: np.ndarray, *, repeats: bool
 ) -> list[SplitPrior]:
-    """Prior of every level: at each number of questions left, or at the one there is.
+    """Prior of each level: by the number of splits left, or a single one.
 
-    Without repeats, a path that has asked all features stops; so do all where there
-    are none.
+    Without repeats, a path that has split on all features stops; so do all paths if
+    there are no features.
     """
     max_depth = len(g_at)
     priors = []
@@ -188,7 +187,7 @@ def make_priors(
 def first_states(
     n_values: np.ndarray, binomial: np.ndarray, n_levels: int
 ) -> list[np.ndarray]:
-    """First state of every set of features, level by level."""
+    """First state of each set of features, by level."""
     return [
         _kernels.level_starts(n_values, size, int(binomial[-1, size]))
         for size in range(n_levels)
@@ -203,7 +202,7 @@ def tabulate(
     binomial: np.ndarray,
     starts: list[np.ndarray],
 ) -> list[np.ndarray]:
-    """Statistics of all states, level by level."""
+    """Statistics of all states, by level."""
     d = leaf_model.n_columns
     if d is not None:
         weight = max(rows[:, 0].sum(), np.finfo(np.float64).tiny)
@@ -223,10 +222,10 @@ def tabulate(
 def add_up(
     levels: Levels, skipped: int = -1, log_void: np.ndarray | None = None
 ) -> list[np.ndarray]:
-    """Log evidence of all trees below every state, level by level.
+    """Log evidence of all trees below each state, by level.
 
-    Trees that ask about ``skipped`` are left out; ``log_void`` is then the log
-    probability that a tree over no rows at all does not ask about it.
+    Trees that split on ``skipped`` are left out; ``log_void`` is then the log
+    probability that a tree over no rows does not split on it.
     """
     log_sums: list[np.ndarray] = [np.empty((0, 1))]
     for size in range(len(levels.start) - 1, -1, -1):

@@ -1,8 +1,8 @@
-"""The exact sum over all trees: every question at every node, and every pruning.
+"""Exact sum over all trees: every split at every node, and every pruning.
 
-The paper takes the question at each node of the deepest tree as given. Here it is
-unknown, uniform over the features. What lies below a node depends only on *which*
-conditions lead there, not on their order, so equation (11) becomes
+The paper takes the split at each node of the full tree as given. Here it is unknown,
+uniform over the features. What lies below a node depends only on *which* conditions
+lead there, not on their order, so equation (11) becomes
 
     q(S) = (1 - g) p(y_S) + g / p sum_j prod_v q(S + {x_j = v})
 
@@ -35,10 +35,10 @@ from clearwood.metatree.exact.states import (
 from clearwood.metatree.posterior.predictive import Predictive
 
 MOST_STATES = 5_000_000
-"""States that are summed over without being asked; some 100 bytes each."""
+"""Maximum number of states by default; some 100 bytes each."""
 
 NOTHING = 1e-20
-"""Posterior weight of a state that rounding would lose."""
+"""Posterior weight of a state below rounding error."""
 
 CHUNK = 256
 """Rows whose mixtures are held at once."""
@@ -57,31 +57,31 @@ def exact_sum(
     x: np.ndarray | None = None,
     max_states: int = MOST_STATES,
 ) -> ExactSum:
-    """Sum over all trees up to a depth, with all questions at all their nodes.
+    """Sum over all trees up to a depth, with all splits at all their nodes.
 
     Parameters
     ----------
     codes : ndarray of int of shape (n_rows, n_features)
-        Values 0, 1, ... of every feature.
+        Values 0, 1, ... of each feature.
     y : array-like of shape (n_rows,)
         Target.
     leaf_model : LeafModel
         Prior of every leaf.
     max_depth : int
-        Most questions on a path.
+        Maximum depth.
     g : float or sequence of float, default=0.5
-        Prior probability that a node asks; one for every node, or one per depth.
+        Prior probability of a split; one for every node, or one per depth.
     n_values : sequence of int, optional
         Number of values of each feature, at least 2. By default all are binary.
     repeats : bool, default=False
-        Whether the question at a node is drawn from all features, or (the default)
-        from those that the path has not asked yet.
+        Whether the split at a node is drawn from all features, or (the default) from
+        those that the path has not split on yet.
     sample_weight : ndarray of shape (n_rows,), optional
-        Fractional counts of the rows.
+        Weights of the rows, as (fractional) counts.
     x : ndarray of shape (n_rows, n_columns), optional
         Features that the leaf model reads.
     max_states : int
-        Refuse a larger problem.
+        Maximum number of states; more raise an error.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def exact_sum(
     Raises
     ------
     InputError
-        There are too many states; the message says how many.
+        There are too many states; the message states how many.
 
     Notes
     -----
@@ -121,19 +121,19 @@ def exact_sum(
 
 @dataclass(frozen=True, eq=False)
 class ExactSum:
-    """Posterior over all trees with all questions, as :func:`exact_sum` finds it.
+    """Posterior over all trees with all splits; result of :func:`exact_sum`.
 
     Attributes
     ----------
     leaf_model : LeafModel
     levels : Levels
-        Prior and leaf evidence of every state.
+        Prior and leaf evidence of each state.
     stats : list of ndarray
-        Sufficient statistics of the states, level by level.
+        Sufficient statistics of the states, by level.
     log_sum : list of ndarray
-        Log evidence of all trees below every state.
+        Log evidence of all trees below each state.
     g : ndarray of shape (max_depth,)
-        Prior probability that a node asks, per depth.
+        Prior probability of a split, per depth.
 
     Examples
     --------
@@ -158,29 +158,29 @@ class ExactSum:
 
     @property
     def log_whole(self) -> float:
-        """The same of targets in the leaf model's unit."""
+        """The same for targets in the leaf model's unit."""
         return float(self.log_sum[0][0, -1])
 
     @property
     def repeats(self) -> bool:
-        """Whether a path may ask the same question twice."""
+        """Whether a path may repeat a split."""
         return self.log_sum[0].shape[1] > 1
 
     @property
     def n_states(self) -> int:
-        """Number of states that were summed over."""
+        """Number of states of the sum."""
         depth = len(self.g)
         return count_states(self.levels.n_values, depth, repeats=self.repeats)
 
     def mixture(self, codes: np.ndarray) -> Iterator[tuple[slice, Any, Any]]:
-        """Posterior over the leaf of each row, some rows at a time.
+        """Posterior over the leaf of each row, in blocks of rows.
 
         Yields
         ------
         rows : slice
-            Which rows.
+            The rows of the block.
         states : ndarray of int of shape (n_sets, n_rows)
-            The states of each row, numbered through all levels.
+            States of each row, numbered over all levels.
         weights : ndarray of shape (n_sets, n_rows)
             Posterior probability that the row's leaf is this state; sums to one.
         """
@@ -214,9 +214,9 @@ class ExactSum:
         return states, weights
 
     def predictive(self, codes: np.ndarray, x: Any = None) -> Predictive:
-        """The predictive distribution of every row, for any of its functions.
+        """Predictive distribution of each row, for any of its functions.
 
-        It holds all states that matter to every distinct row: for many rows and many
+        It holds all relevant states of every distinct row: for many rows and many
         features ``predict`` and ``average`` need far less memory.
 
         Parameters
@@ -251,7 +251,7 @@ class ExactSum:
         return Predictive(model, stats[where], weight, row.reshape(-1), x)
 
     def average(self, function: Callable[..., Any], codes: np.ndarray) -> np.ndarray:
-        """Average over the leaf of each row of ``function(stats)``.
+        """Average ``function(stats)`` over the leaf of each row.
 
         Parameters
         ----------
@@ -277,9 +277,9 @@ class ExactSum:
         return self.average(self.leaf_model.mean, codes)
 
     def feature_used(self) -> np.ndarray:
-        """Posterior probability that the tree asks about each feature anywhere.
+        """Posterior probability that the tree splits on each feature anywhere.
 
-        Questions at nodes without rows count: they are part of the tree.
+        Splits at nodes without rows count: they are part of the tree.
         """
         n_values = self.levels.n_values
         used = np.empty(len(n_values))
@@ -289,7 +289,7 @@ class ExactSum:
             others = np.delete(n_values, j)
             for r in range(1, len(void)):
                 ask = np.exp(prior.ask[r]) * np.exp(others * void[r - 1]).sum()
-                with np.errstate(divide="ignore"):  # every tree asks
+                with np.errstate(divide="ignore"):  # every tree splits
                     void[r] = np.log(np.exp(prior.stop[r]) + ask)
             without = add_up(self.levels, j, void)[0][0, -1]
             # Rounding must not make it negative.

@@ -1,4 +1,4 @@
-"""Single trees of the exact sum: the most probable one, and draws from the posterior.
+"""Single trees of the exact sum: the most probable one, and posterior draws.
 
 A tree is written as nested tuples: ``(feature, child of value 0, child of value 1,
 ...)`` for a question, ``()`` for a leaf. The order in which a path came to its
@@ -26,14 +26,14 @@ LEAF: Questions = ()
 
 
 class BestTree(NamedTuple):
-    """The most probable tree and the logarithm of its posterior probability."""
+    """Most probable tree and its log posterior probability."""
 
     questions: Questions
     log_probability: float
 
 
 def breadth_first(questions: Questions) -> list[int]:
-    """The feature asked about at every node, breadth first, -1 at leaves.
+    """Feature of the split at each node in breadth-first order, -1 at leaves.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def breadth_first(questions: Questions) -> list[int]:
 def structure_of(
     questions: Questions, n_values: np.ndarray, **options: Any
 ) -> Structure:
-    """The tree as a structure; ``options`` are those of ``structure.given``.
+    """Tree as a structure; ``options`` are those of ``structure.given``.
 
     Examples
     --------
@@ -76,21 +76,21 @@ def state_of(
 def question_shares(
     result: ExactSum, conditions: Mapping[int, int], n_left: int | None = None
 ) -> np.ndarray:
-    """Posterior over what a node does, given that the tree comes to it.
+    """Posterior over the split of a node, given that the tree reaches it.
 
     Parameters
     ----------
     result : ExactSum
     conditions : mapping of int to int
-        Value of each feature that was asked about on the way.
+        Value of each feature on the path.
     n_left : int, optional
-        Questions that may still follow. Needed only where questions were repeated;
-        by default each condition was one question.
+        Number of splits that may still follow. Needed only if splits were repeated; by
+        default each condition was one split.
 
     Returns
     -------
     ndarray of shape (n_features + 1,)
-        Probability to ask about each feature; the last one is that of a leaf.
+        Probability of a split on each feature; the last one is that of a leaf.
     """
     p, size = result.levels, len(conditions)
     column = 0
@@ -116,7 +116,7 @@ def question_shares(
 
 
 def sample_trees(result: ExactSum, n: int, random_state: Any = None) -> list[Questions]:
-    """Draw trees from the posterior, independent and without error.
+    """Draw independent, exact samples of trees from the posterior.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def sample_trees(result: ExactSum, n: int, random_state: Any = None) -> list[Que
 def branch(
     conditions: Mapping[int, int] | None, feature: int, n_values: int
 ) -> list[dict[int, int] | None]:
-    """Conditions of the children of a question; None where they contradict.
+    """Conditions of the children of a split; None where they contradict.
 
     Examples
     --------
@@ -169,9 +169,9 @@ def branch(
 
 
 class Best(NamedTuple):
-    """The best tree below every state of one level, of shape (n_states, n_columns).
+    """Best tree below each state of one level, of shape (n_states, n_columns).
 
-    Its log value, its size, and the feature it asks about first, -1 to stop.
+    Its log value, its size, and the feature of its first split, -1 for a leaf.
     """
 
     log_best: np.ndarray
@@ -180,16 +180,16 @@ class Best(NamedTuple):
 
     @classmethod
     def empty(cls, n_states: int, n_columns: int) -> Best:
-        """To be filled."""
+        """Uninitialized arrays."""
         shape = (n_states, n_columns)
         return cls(np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.int32))
 
 
 def map_tree(result: ExactSum) -> BestTree:
-    """The most probable tree; among equals the smaller, then the lowest features.
+    """Most probable tree; ties go to the smaller, then to the lowest features.
 
-    Trees count as equal as in :meth:`Posterior.map_tree`: rounding, which grows with
-    the evidence, must not choose one.
+    Trees are tied as in :meth:`Posterior.map_tree`: rounding, which grows with the
+    evidence, must not decide.
 
     Parameters
     ----------
@@ -234,9 +234,9 @@ def map_tree(result: ExactSum) -> BestTree:
 def _best_void(
     result: ExactSum, tie: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best tree over no rows, by the number of questions that may follow.
+    """Best tree over no rows, by the number of splits that may follow.
 
-    Its log prior, its size, and the feature it asks about first (-1: none).
+    Its log prior, its size, and the feature of its first split (-1: none).
     """
     prior, n_values = result.levels.priors[0], result.levels.n_values
     feature = int(n_values.argmin())

@@ -1,1 +1,1 @@
-"""Where the structure of a meta-tree comes from."""
+"""Sources of the structure of a meta-tree."""

@@ -1,9 +1,10 @@
-"""Trees that scikit-learn grows, in whatever units the data is.
+"""CART grown by scikit-learn, independently of the units of the data.
 
-scikit-learn rounds numbers to float32, takes values closer than 1e-7 for one and nodes
-of a variance below 2e-16 for pure, and its sums of squares lose what is small beside
-the mean. But a CART depends on the order of values only: so it is grown on their ranks,
-and on a target about zero, and speaks of the data's own numbers afterwards.
+scikit-learn rounds numbers to float32, treats values closer than 1e-7 as equal and
+nodes of a variance below 2e-16 as pure, and its sums of squares lose what is small
+relative to the mean. But a CART depends on the order of values only: so it is grown on
+their ranks, and on a centred target, and its thresholds are converted to the data's
+units afterwards.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from clearwood.metatree.growing.from_ensemble import from_ensemble_tree
 from clearwood.metatree.posterior.structure import Structure
 
 FAR = 2.0**10
-"""Targets this many times as large as they differ are centred first."""
+"""Targets whose size exceeds their range by this factor are centred first."""
 
 FINE = 2.0**40
-"""What the largest target becomes, so that no limit on variances decides anything."""
+"""Size of the largest scaled target, so that limits on variances have no effect."""
 
 MIDDLE = 64
-"""Powers of two up to which float32 has room enough on both sides."""
+"""Largest exponent of two at which float32 has enough range on both sides."""
 
 OF_IMPURITY = ("min_impurity_decrease", "ccp_alpha")
-"""Parameters of scikit-learn that are in the units of impurities."""
+"""Parameters of scikit-learn in the units of impurities."""
 
 SQUARED = ("squared_error", "friedman_mse")
-"""Criteria whose impurities are in the target's units, squared; of others, as it is."""
+"""Criteria whose impurities are in squared units of the target."""
 
 
 def grow_cart(
@@ -51,7 +52,7 @@ def grow_cart(
     random_state: Any = None,
     **settings: Any,
 ) -> Structure:
-    """The structure of a CART that scikit-learn grows.
+    """Structure of a CART grown by scikit-learn.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ def grow_cart(
     random_state : int or RandomState, optional
         Orders the features, which decides between equally good splits.
     **settings
-        Of ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, as ``max_depth``.
+        Parameters of ``DecisionTreeClassifier`` or ``DecisionTreeRegressor``, such as
+        ``max_depth``.
 
     Returns
     -------
@@ -95,23 +97,23 @@ def grow_ensemble(
     model: Any,
     classes: np.ndarray | None = None,
 ) -> TreeEnsemble:
-    """Let scikit-learn grow trees, by category sets where features have categories.
+    """Fit a scikit-learn model, with splits on category sets for categorical features.
 
-    Categories are put in the order of what the target says of them, which for one
-    question is as good as trying all sets for two classes and for squared error.
+    Categories are ordered by their mean target, which for a single split is equivalent
+    to trying all sets for two classes and for squared error.
 
     Parameters
     ----------
     encoded : ndarray of shape (n_rows, n_features)
-        Made by ``features.encode``.
+        Result of ``features.encode``.
     features : FeatureSpace
     target : ndarray of shape (n_rows,)
         Class numbers, or values.
     weight : ndarray of shape (n_rows,)
     model : estimator
-        A tree or forest of scikit-learn's; it is fitted.
+        A tree or forest of scikit-learn; it is fitted.
     classes : ndarray, optional
-        Labels of the classes.
+        Class labels.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def grow_ensemble(
         code = encoded[known, d].astype(int)
         ranks[d] = category_ranks(code, values[known], weight[known], len(labels))
         columns[known, d] = ranks[d][code]
-    # Bootstraps with weights draw other rows than those without.
+    # Bootstrap samples with weights differ from those without.
     weights = None if (weight == 1).all() and not ranks else weight
     y = target if classes is None else classes[target]
     if splits_by_order(model):
@@ -143,7 +145,7 @@ def grow_ensemble(
 
 
 def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
-    """Refuse infinite numbers, between which there is no middle."""
+    """Raise on infinite numbers, between which there is no middle."""
     infinite = np.isinf(encoded)
     if infinite.any():
         row, d = np.argwhere(infinite)[0]
@@ -156,8 +158,9 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
 def splits_by_order(model: Any) -> bool:
     """Whether the trees of a model depend on the order of values only.
 
-    Those of other models, such as extra trees, draw cuts between the least and the
-    largest value. And out-of-bag predictions would be in the units of the growing.
+    Those of other models, such as extra trees, draw thresholds between the least and
+    the largest value. And out-of-bag predictions would be in the units of the scaled
+    target.
 
     Examples
     --------
@@ -175,7 +178,7 @@ def splits_by_order(model: Any) -> bool:
     return isinstance(model, kinds) and by_order and not getattr(model, "oob_score", 0)
 
 
-# Grown on ranks
+# Growing on ranks
 
 
 def _fit_on_ranks(
@@ -185,7 +188,7 @@ def _fit_on_ranks(
     weight: np.ndarray | None,
     model: Any,
 ) -> TreeEnsemble:
-    """Fit a model on ranks, then put the numbers back into its trees.
+    """Fit a model on ranks, then restore the numbers in its trees.
 
     Parameters
     ----------
@@ -194,7 +197,7 @@ def _fit_on_ranks(
     ranked : container of int
         Features that are ranks already, and stay so.
     y, weight, model
-        As the model is fitted.
+        As for fitting the model.
     """
     n, width = columns.shape
     values: dict[int, np.ndarray] = {}
@@ -212,7 +215,7 @@ def _fit_on_ranks(
         y = (y - centre) / unit
         power = 2 if model.criterion in SQUARED else 1
     if weight is not None:
-        # Squares of tiny weights vanish.
+        # Squares of tiny weights underflow.
         weight = weight / _power_of_two(weight.max())
     exponent = int(np.frexp(unit)[1]) - 1
     with _limits_scaled(model, -exponent, power):
@@ -227,7 +230,7 @@ def _fit_on_ranks(
             nodes.threshold, nodes.missing_go_to_left.astype(bool),
         )  # fmt: skip
         cut = np.full(nodes.node_count, np.nan)
-        # Where all that is parted is missing from the rest, no number is above.
+        # Where a split only separates missing values, there is no number above.
         asks = np.flatnonzero((below >= 0) & (above >= 0))
         for d in np.intersect1d(nodes.feature[asks], list(values)):
             at = asks[nodes.feature[asks] == d]
@@ -247,10 +250,10 @@ def _fit_on_ranks(
 
 
 def centre_and_unit(y: np.ndarray) -> tuple[float, float]:
-    """What is taken off a target, and by what the rest is divided; both are exact.
+    """Offset and divisor of a target; both are exact.
 
-    The centre is one of the values, and 0 where the others are not far from 0; the
-    unit is a power of two.
+    The centre is one of the values, and 0 where the others are not far from 0; the unit
+    is a power of two.
 
     Examples
     --------
@@ -267,7 +270,7 @@ def centre_and_unit(y: np.ndarray) -> tuple[float, float]:
 
 @contextmanager
 def _limits_scaled(model: Any, exponent: int, power: int) -> Iterator[None]:
-    """Limits in the units of the growing, and in those of the data whatever happens."""
+    """Scale limits to the units of growing, and restore them whatever happens."""
     settings = {name: getattr(model, name) for name in OF_IMPURITY}
     scaled = {
         name: float(_scaled(1.0 * value, exponent, power))
@@ -281,29 +284,29 @@ def _limits_scaled(model: Any, exponent: int, power: int) -> Iterator[None]:
 
 
 def _scaled(impurity: Any, exponent: int, power: int) -> Any:
-    """Impurities in another unit, at most the largest number.
+    """Impurity in another unit, at most the largest number.
 
-    The square of a unit may vanish where what it scales does not.
+    The square of a unit may underflow where the scaled number does not.
     """
     for _ in range(power):
         with np.errstate(over="ignore", under="ignore"):
             impurity = np.ldexp(impurity, exponent)
-        # scikit-learn takes no infinite limits.
+        # scikit-learn accepts no infinite limits.
         impurity = np.minimum(impurity, np.finfo(np.float64).max)
     return impurity
 
 
 def _power_of_two(x: float) -> float:
-    """The next one above."""
+    """Next power of two above."""
     return float(np.ldexp(1.0, np.frexp(x)[1]))
 
 
 def cuts_between(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Halfway between numbers: scikit-learn's threshold, and the cut in float64.
+    """Midpoints of numbers: scikit-learn's threshold, and the cut in float64.
 
-    Where float32 tells the two numbers from each other, the cut is where scikit-learn's
-    cast puts it, so that both say the same of all numbers. Far from the middle of its
-    range float32 is thought of on the scale of the larger number.
+    Where float32 distinguishes the two numbers, the cut is where scikit-learn's cast
+    puts it, so that both separate all numbers alike. Far from the middle of its range
+    float32 is considered on the scale of the larger number.
 
     Parameters
     ----------
@@ -334,13 +337,13 @@ def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.where(middle < high, middle, low)
 
 
-# Grown on sets of categories
+# Growing on sets of categories
 
 
 def _with_category_sets(
     ensemble: TreeEnsemble, features: FeatureSpace, ranks: dict[int, np.ndarray]
 ) -> TreeEnsemble:
-    """Cuts in the ranks of categories as sets of categories."""
+    """Replace cuts in the ranks of categories by sets of categories."""
     by_set = np.isin(ensemble.feature, list(ranks))
     nodes = np.flatnonzero(by_set)
     number = np.full(ensemble.n_nodes, -1)

@@ -1,4 +1,4 @@
-"""Trees of ensembles and of scikit-learn as structures."""
+"""Structures from trees of ensembles and of scikit-learn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clearwood.rules.bins import FeatureBins
 def from_ensemble_tree(
     ensemble: TreeEnsemble, tree: int = 0, *, bins: FeatureBins | None = None
 ) -> Structure:
-    """The structure of one tree of an ensemble; its leaf values play no part.
+    """Structure of one tree of an ensemble; its leaf values are not used.
 
     Missing and unseen values go where the tree sends them.
 
@@ -28,7 +28,7 @@ def from_ensemble_tree(
     ensemble : TreeEnsemble
     tree : int, default=0
     bins : FeatureBins, optional
-        Bins that know all cuts of the tree, for trees that are to share codes:
+        Bins with all cuts of the tree, for trees that are to share codes:
         ``FeatureBins.from_ensemble(ensemble)``. By default those of this tree.
 
     Returns
@@ -90,7 +90,7 @@ def shape_of_tree(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Parents, first children and original numbers of a tree at some nodes.
 
-    Children stand side by side: the nodes in breadth-first order.
+    Children are adjacent: the nodes are in breadth-first order.
     """
     order, parent = _kernels.breadth_first(
         ensemble.left[nodes], ensemble.right[nodes], nodes.start
@@ -124,7 +124,7 @@ def _bins_of_nodes(ensemble: TreeEnsemble, nodes: np.ndarray) -> FeatureBins:
 def _codes_of_cuts(
     bins: FeatureBins, feature: np.ndarray, cut: np.ndarray
 ) -> np.ndarray:
-    """The last codes that go left, which are the cuts' places among all cuts."""
+    """Last codes that go left: the positions of the cuts among all cuts."""
     flat, start = bins.flat_cuts
     place = _kernels.places_of_cuts(flat, start, feature, cut)
     if (place < 0).any():
@@ -137,7 +137,7 @@ def _codes_of_cuts(
 
 
 def _category_table(ensemble: TreeEnsemble, node: int, bins: FeatureBins) -> np.ndarray:
-    """Child of every bin of a categorical feature: its groups, missing, unseen."""
+    """Child of each bin of a categorical feature: its groups, missing, unseen."""
     d = int(ensemble.feature[node])
     group = bins.groups[d]
     table = np.zeros(int(bins.n_bins[d]), dtype=np.int32)
@@ -150,14 +150,14 @@ def _category_table(ensemble: TreeEnsemble, node: int, bins: FeatureBins) -> np.
 
 
 def from_sklearn_tree(model: Any) -> Structure:
-    """The structure of a fitted scikit-learn decision tree.
+    """Structure of a fitted scikit-learn decision tree.
 
-    Its casts to float32, its ``<=`` and where it sends missing values are kept.
+    Casts to float32, ``<=`` and the side of missing values are preserved.
 
     Parameters
     ----------
     model : DecisionTreeClassifier, DecisionTreeRegressor or ExtraTree*
-        Or whatever :func:`~clearwood.read_ensemble` reads as one tree.
+        Or anything that :func:`~clearwood.read_ensemble` reads as one tree.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def from_sklearn_tree(model: Any) -> Structure:
 
 
 def stop_unseen(structure: Structure) -> Structure:
-    """The same structure; categories never seen stop at the nodes that ask for them."""
+    """Structure in which unseen categories stop at splits on their feature."""
     goes_to = structure.goes_to.copy()
     asks = np.flatnonzero(structure.table_start >= 0)
     last = structure.coder.n_codes[structure.feature[asks]] - 1

@@ -1,4 +1,4 @@
-"""Where missing values go at the questions of a tree with two answers each."""
+"""Treatment of missing values at the splits of a binary tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearwood.metatree.posterior.structure import Structure
 
 
 def missing_codes(structure: Structure) -> np.ndarray:
-    """The code of a missing value of every feature."""
+    """Code of a missing value of each feature."""
     coder = structure.coder
     return np.array([coder.missing_code(d) for d in range(structure.n_features)])
 
@@ -21,7 +21,7 @@ def missing_codes(structure: Structure) -> np.ndarray:
 def send_missing(
     structure: Structure, nodes: np.ndarray, child: np.ndarray | int
 ) -> Structure:
-    """The same structure, missing values sent to given children of some nodes.
+    """Structure with missing values sent to given children of some nodes.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def send_missing(
 
 
 def branch_for_missing(structure: Structure, codes: np.ndarray) -> Structure:
-    """A third child, a leaf, wherever some of the rows have a missing value.
+    """Structure with a third child, a leaf, wherever some rows have a missing value.
 
-    At other questions missing values stop.
+    At other splits missing values stop.
 
     Parameters
     ----------
     structure : Structure
-        As :func:`~clearwood.metatree.from_ensemble_tree` makes it.
+        From :func:`~clearwood.metatree.from_ensemble_tree`.
     codes : ndarray of shape (n_rows, n_features)
 
     Returns
@@ -60,7 +60,7 @@ def branch_for_missing(structure: Structure, codes: np.ndarray) -> Structure:
     ends = np.unique(structure.route(codes))
     nodes = ends[~structure.is_leaf[ends]]
     structure = send_missing(structure, nodes, 2)
-    # Level by level: the new leaf comes right after its sister.
+    # By level: the new leaf comes right after its sibling.
     behind = structure.first_child[nodes] + 1
     place = np.arange(structure.n_nodes)
     place += np.searchsorted(behind, place)
@@ -97,13 +97,13 @@ def send_missing_by_evidence(
 ) -> Structure:
     """Send missing values to the child with which the rows are more probable.
 
-    Questions are settled from the root down. At first missing values go to the child
-    with more weight, and stay there where no row has one or both are as probable.
+    Splits are decided from the root down. Initially missing values go to the child with
+    more weight, and stay there where no row has one or both are equally probable.
 
     Parameters
     ----------
     structure : Structure
-        As :func:`~clearwood.metatree.from_ensemble_tree` makes it.
+        From :func:`~clearwood.metatree.from_ensemble_tree`.
     model : LeafModel
     g : ndarray of shape (n_nodes,)
         Prior.
@@ -169,7 +169,7 @@ class _Subtrees:
         self.size = np.ones(n, dtype=np.int64)
         for s in range(n - 1, 0, -1):
             self.size[structure.parent[s]] += self.size[s]
-        # Depth first: what is below a node stands in one piece behind it.
+        # Depth first: the descendants of a node are contiguous, right after it.
         self.place = np.zeros(n, dtype=np.int64)
         for s in np.flatnonzero(~structure.is_leaf).tolist():
             left = structure.first_child[s]
@@ -180,7 +180,7 @@ class _Subtrees:
     def log_evidence(
         self, node: int, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
     ) -> float:
-        """With some more rows, that end at nodes below; in the model's unit."""
+        """Evidence with some more rows that end at nodes below; in the model's unit."""
         first = self.place[node]
         nodes = self.node_at[first : first + self.size[node]]
         s = self.structure

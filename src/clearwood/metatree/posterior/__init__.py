@@ -1,1 +1,1 @@
-"""The posterior over all prunings of a tree, and what follows from it."""
+"""Posterior over all prunings of a tree, and predictions from it."""

@@ -1,4 +1,4 @@
-"""From a table to its features, and to the codes by which rows find their way down."""
+"""Encoding of a table as features, and as codes by which a tree routes rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood.exceptions import InputError
 from clearwood.rules.bins import FeatureBins
 
 MOST_VALUES = 256
-"""Of one feature, where a node has one child per value."""
+"""Maximum number of values of a feature with one child per value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class BinCoder:
         return self.bins.n_bins
 
     def missing_code(self, feature: int) -> int:
-        """The code of a missing value."""
+        """Code of a missing value."""
         return self.bins.missing_bin(feature)
 
     def encode(self, X: Any) -> np.ndarray:
@@ -45,7 +45,7 @@ class BinCoder:
         return self.bins.transform(X)
 
     def codes_of(self, encoded: np.ndarray) -> np.ndarray:
-        """The same from cells that ``features.encode`` has made numbers."""
+        """Codes of a table encoded by ``features.encode``."""
         return self.bins.transform_encoded(encoded)
 
 
@@ -53,12 +53,12 @@ class BinCoder:
 class ValueCoder:
     """Codes of features with few values: the value, or the category, is the code.
 
-    After the values of a feature come the codes for missing and for unseen.
+    The values of a feature are followed by the codes for missing and for unseen.
 
     Parameters
     ----------
     features : FeatureSpace
-        A feature without categories holds whole numbers from 0 on.
+        A feature without categories holds integers from 0 on.
     n_values : ndarray of shape (n_features,)
 
     Examples
@@ -77,7 +77,7 @@ class ValueCoder:
         return self.n_values + 2
 
     def missing_code(self, feature: int) -> int:
-        """The code of a missing value."""
+        """Code of a missing value."""
         return int(self.n_values[feature])
 
     def encode(self, X: Any) -> np.ndarray:
@@ -85,7 +85,7 @@ class ValueCoder:
         return self.codes_of(self.features.encode(X))
 
     def codes_of(self, encoded: np.ndarray) -> np.ndarray:
-        """The same from cells that ``features.encode`` has made numbers."""
+        """Codes of a table encoded by ``features.encode``."""
         missing = np.isnan(encoded)
         with np.errstate(invalid="ignore"):
             whole = missing | (encoded == np.floor(encoded))
@@ -107,7 +107,7 @@ Coder = BinCoder | ValueCoder
 
 
 def count_values(encoded: np.ndarray, features: FeatureSpace) -> np.ndarray:
-    """How many values each feature has: its categories, or whole numbers from 0 on.
+    """Number of values of each feature: its categories, or integers from 0 on.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Meta-trees on all trees of an ensemble, learned and predicted with together."""
+"""Meta-trees on all trees of an ensemble, updated and evaluated together."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from clearwood.metatree.posterior.structure import BareTree
 from clearwood.rules.bins import FeatureBins
 
 BLOCK_ROWS = 32_768
-"""Rows sent down all trees at a time."""
+"""Rows routed through all trees at a time."""
 
 NOTHING = 1e-16
-"""Posterior weight of a part that rounding would lose."""
+"""Posterior weight below rounding error."""
 
 QUESTIONS = {
     "feature": "i", "cut": "f", "left": "i", "right": "i", "missing_left": "b",
     "unseen_left": "b", "category_set": "i", "category_offsets": "i",
     "categories_left": "b", "roots": "i",
 }  # fmt: skip
-"""What an ensemble asks, by the names of its arrays: integers, floats and booleans."""
+"""Splits of an ensemble, by the names of its arrays: integers, floats and booleans."""
 
 
 class MetaForest:
-    """One meta-tree per tree of an ensemble; rows find their way by the ensemble.
+    """One meta-tree per tree of an ensemble; rows are routed by the ensemble.
 
-    Each tree learns as one meta-tree does, on its bare shape. Structures, which know
-    bins of all cuts, are made only when somebody asks for :attr:`trees`.
+    Each tree learns as a single meta-tree does, on its bare shape. Structures, with
+    bins of all cuts, are made only on access to :attr:`trees`.
 
     Parameters
     ----------
     ensemble : TreeEnsemble
-        Its leaf values play no part.
+        Its leaf values are not used.
     model : LeafModel
-        Whose leaves read no features.
+        With leaves that read no features.
     prior : callable
         From the shape of a tree to the prior g of its nodes.
     n_jobs : int or None
-        Threads; nothing depends on their number.
+        Number of threads; results do not depend on it.
     """
 
     _most: np.ndarray | None = None
     tree_weight: np.ndarray
-    """Weight of every tree in predictions."""
+    """Weight of each tree in predictions."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class MetaForest:
 
         def enter(nodes: slice) -> MetaTree:
             parent, first_child, original = shape_of_tree(ensemble, nodes)
-            # Where the nodes of the ensemble stand in the shape.
+            # Position of the ensemble's nodes in the shape.
             self.place[nodes][original] = np.arange(len(parent), dtype=np.int32)
             feature = ensemble.feature[nodes][original]
             shape = BareTree(parent, first_child, feature, ensemble.n_features)
@@ -87,22 +87,22 @@ class MetaForest:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what followed from the statistics before."""
+        """Clear the cached values derived from earlier statistics."""
         self.baked: TreeEnsemble | None = None
         self._trees: list[MetaTree] | None = None
 
     @property
     def own(self) -> np.ndarray:
-        """Statistics at the nodes of all trees, end to end."""
+        """Statistics at the nodes of all trees, concatenated."""
         return np.concatenate([tree.own for tree in self.bare])
 
     @property
     def g(self) -> np.ndarray:
-        """Prior at the nodes of all trees, end to end."""
+        """Prior at the nodes of all trees, concatenated."""
         return np.concatenate([tree.g for tree in self.bare])
 
     def restore(self, own: np.ndarray, g: np.ndarray) -> None:
-        """Take over statistics and prior as they stood in another forest."""
+        """Set statistics and prior to those of another forest."""
         for tree, nodes in zip(self.bare, self.nodes_of):
             tree.g = g[nodes]
             tree.put(own[nodes])
@@ -112,12 +112,12 @@ class MetaForest:
         """Node of every tree at which each row ends, (n_trees, n_rows)."""
         return self.place[self.ensemble.find_leaves(encoded)]
 
-    # Learning makes another forest, so that one that fails leaves this as it was.
+    # Updates make a new forest, so that a failure leaves this one unchanged.
 
     def with_rows(
         self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
     ) -> MetaForest:
-        """The forest after more rows."""
+        """Forest updated with more rows."""
         own = self.own
         self._teach(own, X, y, weight, n_jobs)
         return self._with_statistics(own)
@@ -146,30 +146,30 @@ class MetaForest:
     def statistics(
         self, X: Any, y: np.ndarray, weight: np.ndarray, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Statistics of some rows alone at the nodes of all trees, end to end."""
+        """Statistics of some rows alone at the nodes of all trees, concatenated."""
         own = self.model.no_rows(self.ensemble.n_nodes)
         self._teach(own, X, y, weight, n_jobs)
         return own
 
     def with_statistics(self, parts: Iterable[np.ndarray], anew: bool) -> MetaForest:
-        """The forest with those of parts of a table, beside what it knows or alone."""
+        """Forest with statistics of parts of a table, added or in place of its own."""
         own = self.model.no_rows(self.ensemble.n_nodes) if anew else self.own
         for part in parts:
             self.model.merge(own, part)
         return self._with_statistics(own)
 
     def without_rows(self, X: Any, y: np.ndarray, weight: np.ndarray) -> MetaForest:
-        """The forest before rows, refused where one of its trees cannot know them."""
+        """Forest without some rows; raises if a tree cannot have learned them."""
         own = self.own
         gone = self.statistics(X, y, weight)
-        # Rows taken out one by one leave the rounding of the largest sums behind.
+        # Removing rows one by one leaves the rounding of the largest sums behind.
         most = own if self._most is None else np.maximum(self._most, own)
         forest = self._with_statistics(self.model.remove(own, gone, most))
         forest._most = most
         return forest
 
     def with_shard(self, other: MetaForest) -> MetaForest:
-        """The forest with what one on the same structures has learned."""
+        """Forest merged with another one on the same structures."""
         if len(self.bare) != len(other.bare):
             raise InputError(
                 f"Cannot merge forests of {len(self.bare)} and {len(other.bare)} trees."
@@ -193,15 +193,15 @@ class MetaForest:
         forest.forget()
         return forest
 
-    # What it knows
+    # Posterior and predictions
 
     def posteriors(self, n_jobs: int | None = None) -> list[Posterior]:
-        """The posterior of every tree given all rows so far."""
+        """Posterior of each tree given all rows so far."""
         return each(MetaTree.current, self.bare, n_jobs)
 
     @property
     def trees(self) -> list[MetaTree]:
-        """One meta-tree per tree, as it is now; it does not learn with the forest."""
+        """One meta-tree per tree in its current state, as independent copies."""
         if self._trees is None:
             bins = FeatureBins.from_ensemble(self.ensemble)
             self._trees = []
@@ -214,7 +214,7 @@ class MetaForest:
     def mixtures(
         self, X: Any, tree_weight: np.ndarray
     ) -> Iterator[tuple[slice, Predictive]]:
-        """Predictive distributions over all trees, some rows at a time."""
+        """Predictive distributions over all trees, in blocks of rows."""
         encoded = self.ensemble.encode(X, whole=False)
         posteriors = self.posteriors()
         width = sum(int(tree.structure.depth.max()) + 1 for tree in self.bare)
@@ -225,7 +225,7 @@ class MetaForest:
                 stats.append(posteriors[t].known[nodes])
                 weights.append(tree_weight[t] * weight)
             weight = np.concatenate(weights, axis=1)
-            # Most prunings of a tree hardly count; their nodes cost as much as others.
+            # Most prunings have negligible weight, at the same cost as others.
             weight = np.where(weight > NOTHING, weight, 0.0)
             matters = (weight > 0.0).sum(axis=1).max()
             kept = np.argsort(-weight, axis=1, kind="stable")[:, :matters]
@@ -253,7 +253,7 @@ def _ask_the_same(a: TreeEnsemble, b: TreeEnsemble) -> bool:
 def each(
     function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None
 ) -> list[Any]:
-    """What a function says of all items, in their order, by so many threads."""
+    """Results of a function for all items, in order, by a number of threads."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     if effective_n_jobs(n_jobs) == 1:

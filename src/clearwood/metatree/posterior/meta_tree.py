@@ -1,4 +1,4 @@
-"""A meta-tree that learns: statistics in, posterior and predictions out."""
+"""Meta-tree with updates: statistics in, posterior and predictions out."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from clearwood.metatree.posterior.prior import constant_prior
 from clearwood.metatree.posterior.structure import Structure, told_of_both
 
 FEW = 8
-"""Times the nodes on the ways of rows; in trees of more it pays to touch only those."""
+"""Ratio of tree size to nodes on the paths of rows above which partial updates pay."""
 
 
 class Taught(NamedTuple):
-    """What some rows teach a meta-tree, to be added to what others do.
+    """Sufficient statistics of some rows, to be added to those of others.
 
     Attributes
     ----------
     own : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at each node.
     rows : ndarray of shape (n_nodes,) or None
-        Numbers of them.
+        Number of these rows.
     features : FeatureSpace
-        Of which kinds the numbers in them are.
+        With the kinds of their numeric columns.
     """
 
     own: np.ndarray
@@ -48,27 +48,27 @@ class Taught(NamedTuple):
 
 
 class Learned:
-    """What a meta-tree knows.
+    """State of a meta-tree.
 
     It is replaced in one step, so that an interrupt changes all of it or nothing; only
-    what follows from it is kept in place.
+    values derived from it are cached in place.
 
     Parameters
     ----------
     structure : Structure or BareTree
-        It knows of which kinds the numbers of the rows are.
+        With the kinds of the rows' numeric columns.
     own : ndarray of shape (n_nodes, n_stats)
     rows : ndarray of shape (n_nodes,) or None
         As in :class:`Taught`.
     most : ndarray of shape (n_nodes, n_stats) or None
-        The largest statistics that rows were taken out of.
+        Largest statistics from which rows were removed.
     posterior : Posterior or None
     in_turn : bool
-        Whether the posterior has the rounding of rows that came in turn.
+        Whether the posterior has the rounding of row-by-row updates.
     """
 
     handed_out = False
-    """Whether somebody else may hold the arrays, so that they must not change."""
+    """Whether the arrays may be shared, so that they must not change."""
 
     def __init__(
         self,
@@ -83,25 +83,25 @@ class Learned:
         self.posterior, self.in_turn = posterior, in_turn
 
     def __getstate__(self) -> dict[str, Any]:
-        # The arrays of what is read again are nobody else's.
+        # After unpickling, the arrays are not shared.
         return {name: x for name, x in vars(self).items() if name != "handed_out"}
 
 
 class MetaTree:
     """All prunings of one tree, with the exact posterior over them.
 
-    What it knows of the rows is their sufficient statistics at the nodes where they
-    end. Everything else follows from these, so any order, any batches and any shards
-    give the same posterior.
+    The state consists of the sufficient statistics of the rows at the nodes where they
+    end. Everything else is derived from these, so any order, batches and shards give
+    the same posterior.
 
     Parameters
     ----------
     structure : Structure or BareTree
-        T_max. A bare tree is one whose rows are sent down by somebody else.
+        T_max. The rows of a bare tree are routed by the caller.
     model : LeafModel
         Prior of every leaf.
     g : float or array-like, default=0.5
-        Prior probability of asking on; see :func:`constant_prior` and
+        Prior probability of a split; see :func:`constant_prior` and
         :func:`search_corrected_prior`.
 
     Examples
@@ -132,7 +132,7 @@ class MetaTree:
 
     @property
     def rows(self) -> np.ndarray | None:
-        """Numbers of the rows that end at each node; None where only weights are."""
+        """Number of rows that end at each node; None where only weights are known."""
         return self._hand_out().rows
 
     def _hand_out(self) -> Learned:
@@ -141,21 +141,21 @@ class MetaTree:
         return state
 
     def __copy__(self) -> MetaTree:
-        """Another that knows the same."""
+        """Independent copy."""
         found = object.__new__(MetaTree)
         found.model, found.g, found._state = self.model, self.g, self._hand_out()
         return found
 
     def without_rows(self) -> MetaTree:
-        """The same tree, which has learned nothing."""
+        """Same tree without learned rows."""
         return MetaTree(self.structure, self.model, self.g)
 
     def put(
         self, own: np.ndarray, rows: np.ndarray | None = None, **changes: Any
     ) -> None:
-        """Take over statistics, and numbers of rows where known.
+        """Set the statistics, and numbers of rows where known.
 
-        ``changes``: what else changes in the :class:`Learned`.
+        ``changes``: further attributes of :class:`Learned` to change.
         """
         state = self._state
         known = {"structure": state.structure, "most": state.most} | changes
@@ -163,10 +163,10 @@ class MetaTree:
 
     @property
     def weight(self) -> float:
-        """Sum of the weights of all rows learned."""
+        """Sum of the weights of all learned rows."""
         return float(self.model.weight_of(self._state.own).sum())
 
-    # Learning
+    # Updates
 
     def merge(self, other: MetaTree) -> MetaTree:
         """Add what another meta-tree on the same structure has learned.
@@ -179,13 +179,13 @@ class MetaTree:
         Returns
         -------
         MetaTree
-            Itself.
+            The object itself.
         """
         self.check_mergeable(other)
         return self.add(Taught(other.own, other.rows, other.structure.coder.features))
 
     def add(self, taught: Taught) -> MetaTree:
-        """Add what other rows teach."""
+        """Add the statistics of other rows."""
         known, own = self._state, self._state.own.copy()
         self.model.merge(own, taught.own)
         if known.rows is None or taught.rows is None:
@@ -197,7 +197,7 @@ class MetaTree:
         return self
 
     def check_mergeable(self, other: MetaTree) -> None:
-        """Refuse another meta-tree that is no shard of the same model."""
+        """Raise unless another meta-tree is a shard of the same model."""
         if not self.structure.same_as(other.structure):
             raise InputError(
                 "The two meta-trees ask different questions; only shards of one "
@@ -225,14 +225,14 @@ class MetaTree:
             From ``structure.encode``.
         y : array-like of shape (n_rows,)
         weight : array-like of shape (n_rows,), optional
-            How often each row counts.
+            Weights of the rows, as numbers of repetitions.
         x : array-like of shape (n_rows, n_columns), optional
             Features that the leaf model reads.
 
         Returns
         -------
         MetaTree
-            Itself.
+            The object itself.
         """
         return self.update_at(self.structure.route(codes), y, weight, x)
 
@@ -246,7 +246,7 @@ class MetaTree:
     ) -> MetaTree:
         """Learn rows that end at known nodes; otherwise as :meth:`update`.
 
-        ``structure``: the same, which knows of which kinds their numbers are.
+        ``structure``: the same, with the kinds of their numeric columns.
         """
         y, weight = self._check_rows(ends, y, weight)
         known = self._state
@@ -261,7 +261,7 @@ class MetaTree:
         return self
 
     def _are_few(self, ends: np.ndarray) -> bool:
-        """Whether it pays, and makes no difference, to change only what rows change."""
+        """Whether a partial update pays, and gives the same result."""
         n_levels = self.structure.routing.depth + 1
         few = 0 < FEW * len(ends) * n_levels < self.structure.n_nodes
         return few and not self.model.borrowed and not self._state.in_turn
@@ -269,9 +269,9 @@ class MetaTree:
     def _update_few(
         self, ends: np.ndarray, y: np.ndarray, weight: np.ndarray, x: Any
     ) -> MetaTree:
-        """Corollary 1: only nodes on the ways of rows change.
+        """Corollary 1: only nodes on the paths of rows change.
 
-        To the last bit as all would be computed from all statistics anew.
+        Bit for bit as if everything were computed from all statistics anew.
         """
         model, state = self.model, self._state
         s, now = state.structure, state.posterior
@@ -293,10 +293,10 @@ class MetaTree:
         return self
 
     def _to_change(self, in_turn: bool = False) -> Learned:
-        """Have all arrays that rows change to oneself, to change them in place."""
+        """State whose arrays are not shared, to change them in place."""
         state = self._state
         own, rows, now = state.own, state.rows, state.posterior
-        # What is mapped from a file may not be writable.
+        # Arrays mapped from a file may be read-only.
         copies = state.handed_out or not own.flags.writeable
         if copies:
             own, rows = own.copy(), None if rows is None else rows.copy()
@@ -308,10 +308,10 @@ class MetaTree:
     def unlearn(
         self, codes: Any, y: Any, weight: Any = None, x: Any = None
     ) -> MetaTree:
-        """Take rows out again that were learned before.
+        """Remove rows that were learned before.
 
         Exact given the structure. A structure that was grown on these rows still
-        knows them; grow another to forget them altogether.
+        depends on them; grow another to remove them completely.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class MetaTree:
         Returns
         -------
         MetaTree
-            Itself.
+            The object itself.
 
         Raises
         ------
@@ -336,13 +336,13 @@ class MetaTree:
         rows = state.rows
         if rows is not None:
             rows = np.maximum(rows - _count(ends, weight, len(rows)), 0)
-        # Rows taken out one by one leave the rounding of the largest sums behind.
+        # Removing rows one by one leaves the rounding of the largest sums behind.
         most = state.own if state.most is None else np.maximum(state.most, state.own)
         self.put(self.model.remove(state.own, gone, most), rows, most=most)
         return self
 
     def update_one(self, codes: Any, y: float, x: Any = None) -> float:
-        """Learn one row by Proposition 1, which changes only the nodes on its way.
+        """Learn one row by Proposition 1, which changes only the nodes on its path.
 
         Parameters
         ----------
@@ -369,13 +369,13 @@ class MetaTree:
         Returns
         -------
         ndarray of shape (n_rows,)
-            Log density of every row given all rows before it.
+            Log density of each row given all rows before it.
         """
         ends = self.structure.route(codes)
         y, _ = self._check_rows(ends, y, None)
         model, s = self.model, self.structure
         if model.borrowed:
-            # What a row changes it changes in all nodes below those on its way.
+            # A row affects all nodes below those on its path.
             return np.array(
                 [self._learn_one(end, value) for end, value in zip(ends, y)]
             )
@@ -409,10 +409,10 @@ class MetaTree:
             raise InputError("weight must be finite and not negative.")
         return y, weight
 
-    # What it knows
+    # Posterior
 
     def current(self) -> Posterior:
-        """The posterior; it may change with the next rows."""
+        """Posterior; it may change with the next rows."""
         state = self._state
         if state.posterior is None:
             state.posterior = compute_posterior(
@@ -421,20 +421,20 @@ class MetaTree:
         return state.posterior
 
     def posterior(self) -> Posterior:
-        """The posterior given all rows so far; it does not change with later ones."""
+        """Posterior given all rows so far; it does not change with later ones."""
         found = self.current()
         self._hand_out()
         return found
 
     @property
     def log_evidence(self) -> float:
-        """Log probability of all targets learned, given their rows."""
+        """Log probability of all learned targets, given their rows."""
         return self.current().log_evidence
 
-    # Predicting
+    # Prediction
 
     def predictive(self, codes: Any, x: Any = None) -> Predictive:
-        """The predictive distribution of every row.
+        """Predictive distribution of each row.
 
         Parameters
         ----------
@@ -449,7 +449,7 @@ class MetaTree:
         return predict_at(self.current(), self.structure.route(codes), x)
 
     def probabilities(self, codes: np.ndarray) -> np.ndarray:
-        """Probability of every class, of shape (n_rows, n_classes)."""
+        """Class probabilities, of shape (n_rows, n_classes)."""
         width = self.structure.routing.depth + 1
         batches = rows_at_a_time(len(codes), width, self.model)
         parts = [self.predictive(codes[rows]).probabilities() for rows in batches]
@@ -457,7 +457,7 @@ class MetaTree:
 
 
 def _arrays_of(state: Learned) -> tuple[Any, ...]:
-    """What kernels change of it: statistics, the posterior, numbers of rows."""
+    """Arrays that kernels change: statistics, the posterior, numbers of rows."""
     now: Any = state.posterior
     return (
         state.own, now.total, now.log_marginal, now.log_q, now.log_odds, state.rows
@@ -465,6 +465,5 @@ def _arrays_of(state: Learned) -> tuple[Any, ...]:
 
 
 def _count(ends: np.ndarray, weight: np.ndarray, n_nodes: int) -> np.ndarray:
-    """Numbers of the rows that end at each node and have weight."""
     ends = ends[np.broadcast_to(weight > 0, ends.shape)]
     return np.bincount(ends, minlength=n_nodes)

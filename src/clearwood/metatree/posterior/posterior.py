@@ -1,29 +1,29 @@
-"""Theorem 1: the posterior over all prunings of T_max, and what follows from it.
+"""Theorem 1: the posterior over all prunings of T_max, and derived quantities.
 
-Symbols are the paper's: ``s`` is a node, ``g_s`` the prior probability that a tree that
-has ``s`` asks on there (has it as an inner node), ``p(y_s)`` the evidence of the rows
+Symbols are the paper's: ``s`` is a node, ``g_s`` the prior probability that a tree with
+node ``s`` splits there (has it as an inner node), ``p(y_s)`` the evidence of the rows
 that pass through ``s`` where it is a leaf, and ``q_s`` their evidence averaged over all
 prunings. From the leaves up,
 
     q_s = p(y_s)                                          at leaves of T_max,
     q_s = (1 - g_s) p(y_s) + g_s prod_children q_child    elsewhere: (10) and (11),
 
-and given the rows a tree asks on at ``s`` with the probability (9)
+and given the rows a tree splits at ``s`` with the probability (9)
 
     g_s prod_children q_child / q_s
 
 (printed with the posterior ``g_s`` on the right; the prior is meant). Rows may stop at
-an inner node, which the paper has not (a category never seen, a missing value): they
-are one more child, a leaf, and their evidence one more factor of ``prod_children``.
+an inner node, unlike in the paper (an unseen category, a missing value): they are one
+more child, a leaf, and their evidence one more factor of ``prod_children``.
 
-A node may borrow some rows from the one above, which the paper has not either: besides
-its own rows it then knows those that the node above knows, thinned to at most so many.
-Its prior is what the lent rows make of the leaf's, so that ``p(y_s)`` is the evidence
-of lent and own rows together over that of the lent ones. The prior looks at the
-targets (an empirical prior); given it, all above holds as it stands, as the score of a
-node depends on the way to it alone.
+A node may use some rows of its parent as pseudo-data, also unlike in the paper: besides
+its own rows it then has those of the parent, thinned to at most a given number. Its
+prior is the leaf's updated by these pseudo-rows, so that ``p(y_s)`` is the evidence of
+pseudo-rows and own rows together over that of the pseudo-rows. The prior depends on the
+targets (an empirical prior); given it, all above holds unchanged, as the score of a
+node depends on its path alone.
 
-Nodes stand parents first. Proposition 1, row by row, is ``_kernels.learn_in_turn``.
+Parents precede their children. ``_kernels.learn_in_turn`` is Proposition 1, row by row.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TIE = 1e-12
 def compute_posterior(
     structure: Structure | BareTree, model: LeafModel, g: np.ndarray, own: np.ndarray
 ) -> Posterior:
-    """The posterior from statistics: Theorem 1, in logs.
+    """Compute the posterior from statistics: Theorem 1, in logs.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def compute_posterior(
         known, lent = lend_down(model, total, structure.parent)
     log_marginal = _log_marginal_given(model, known, lent)
     log_stopped = evidence_of_stopped(model, known, own, structure.first_child)
-    # q_s and the odds of asking on, from the leaves up: (9) to (11).
+    # q_s and the odds of a split, from the leaves up: (9) to (11).
     log_not_g, log_g = _kernels.logs_of_prior(g)
     log_q, log_odds = _kernels.evidence_up(
         structure.parent, structure.first_child,
@@ -80,7 +80,7 @@ def compute_posterior(
 
 
 def add_below(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarray:
-    """Statistics of every node with all that is below it."""
+    """Statistics of each node including all its descendants."""
     if model.n_columns is None:
         return _kernels.sum_up(own, parent)
     return _kernels.moments_up(own, parent, model.n_columns)
@@ -89,12 +89,12 @@ def add_below(model: LeafModel, own: np.ndarray, parent: np.ndarray) -> np.ndarr
 def lend_down(
     model: LeafModel, total: np.ndarray, parent: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What every node knows, and what of it the node above has lent.
+    """Statistics of each node with pseudo-rows, and those of the pseudo-rows.
 
     Parameters
     ----------
     model : LeafModel
-        Which says how many rows are borrowed.
+        Defines the number of pseudo-rows.
     total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that pass through each node.
     parent : ndarray of int of shape (n_nodes,)
@@ -105,7 +105,7 @@ def lend_down(
 
     Examples
     --------
-    Of ten rows, five and five, the first child has three of one class; it borrows two:
+    Of ten rows, five and five, the first child has three of one class, and gets two:
 
     >>> from clearwood.distributions import CategoricalDirichlet
     >>> model = CategoricalDirichlet((0.5, 0.5), borrowed=2.0)
@@ -126,12 +126,12 @@ def lend_down(
 
 
 def thinned(model: LeafModel, stats: np.ndarray) -> np.ndarray:
-    """Statistics of as many rows as a leaf borrows, or of all where there are fewer."""
+    """Statistics scaled down to the number of pseudo-rows of a leaf, if above it."""
     weight = model.weight_of(stats)[:, None]
     share = model.borrowed / np.maximum(weight, model.borrowed or 1.0)
     lent = share * stats
     if model.n_columns is not None:
-        # A mean does not get less with the rows.
+        # A mean does not shrink with the number of rows.
         means = slice(1, 1 + model.n_columns)
         lent[:, means] = np.where(lent[:, :1] > 0, stats[:, means], 0.0)
     return lent
@@ -142,7 +142,7 @@ def evidence_of_stopped(
 ) -> np.ndarray:
     """Evidence of the rows that stop at inner nodes.
 
-    They are one more child of the node, without questions.
+    They are one more child of the node, without splits.
     """
     log_stopped = np.zeros(len(own))
     stopped = _kernels.stops(own, first_child)
@@ -157,7 +157,7 @@ def evidence_of_stopped(
 def _log_marginal_given(
     model: LeafModel, both: np.ndarray, lent: np.ndarray | None
 ) -> np.ndarray:
-    """Evidence of rows, given those that were lent."""
+    """Evidence of rows, given the pseudo-rows."""
     found = model.log_marginal_in_unit(both)
     return found if lent is None else found - model.log_marginal_in_unit(lent)
 
@@ -168,11 +168,11 @@ class PrunedTree(NamedTuple):
     Attributes
     ----------
     inner : ndarray of int
-        Nodes at which it asks, ascending.
+        Nodes with a split, ascending.
     leaves : ndarray of int
-        Nodes at which it stops, ascending.
+        Nodes without a split, ascending.
     log_probability : float
-        In the posterior.
+        Log posterior probability.
     """
 
     inner: np.ndarray
@@ -181,13 +181,13 @@ class PrunedTree(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """In the posterior."""
+        """Posterior probability."""
         return float(np.exp(self.log_probability))
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior over all prunings of T_max.
+    """Posterior over all prunings of T_max.
 
     Parameters
     ----------
@@ -196,9 +196,9 @@ class Posterior:
     own, total : ndarray of shape (n_nodes, n_stats)
         Statistics of the rows that end at a node, and of all that pass through it.
     known : ndarray of shape (n_nodes, n_stats)
-        What a leaf speaks from: ``total``, and what the node above has lent.
+        Statistics of each leaf: ``total``, and the pseudo-rows of the parent.
     log_marginal : ndarray of shape (n_nodes,)
-        Log p(y_s), of the target measured in the model's ``unit``.
+        Log p(y_s), for the target in the model's ``unit``.
     log_q : ndarray of shape (n_nodes,)
         Log q_s: (10) and (11), likewise.
     log_odds : ndarray of shape (n_nodes,)
@@ -215,9 +215,9 @@ class Posterior:
     log_odds: np.ndarray
 
     def to_change(self, own: np.ndarray, copy: bool) -> Posterior:
-        """The same, to be changed in place, without what it has computed from arrays.
+        """Copy to be changed in place, without cached values.
 
-        For models that borrow no rows. ``copy`` where somebody else holds its arrays.
+        For models without pseudo-rows. ``copy`` if its arrays are shared.
         """
         names = ("total", "log_marginal", "log_q", "log_odds")
         arrays = {name: getattr(self, name) for name in names}
@@ -227,12 +227,12 @@ class Posterior:
 
     @property
     def log_evidence(self) -> float:
-        """Log probability of all targets, every tree and parameter averaged out."""
+        """Log probability of all targets, averaged over all trees and parameters."""
         return float(self.log_q[0] - self.model.log_of_unit(self.total[0]))
 
     @cached_property
     def g(self) -> np.ndarray:
-        """Posterior probability that a tree that reaches the node asks on: (9)."""
+        """Posterior probability that a tree that reaches the node splits there: (9)."""
         return special.expit(self.log_odds)
 
     @cached_property
@@ -256,7 +256,7 @@ class Posterior:
 
     @cached_property
     def feature_used(self) -> np.ndarray:
-        """Posterior probability that a tree asks about a feature anywhere."""
+        """Posterior probability that a tree splits on a feature anywhere."""
         s = self.structure
         return _kernels.use_of_features(
             s.parent, s.first_child, s.feature, self.g, s.n_features
@@ -270,14 +270,14 @@ class Posterior:
 
     @property
     def _tie(self) -> float:
-        """Taken off per inner node: of equally probable trees the smallest wins."""
+        """Penalty per inner node, to prefer the smallest of equally probable trees."""
         return TIE * (1.0 + abs(self.log_q[0]))
 
     def map_tree(self) -> PrunedTree:
-        """The most probable tree; of equally probable ones the smallest.
+        """Most probable tree; among equally probable ones the smallest.
 
         Trees count as equally probable where their log probabilities differ by less
-        than ``1e-12 (1 + |log evidence|)`` per inner node that one has more.
+        than ``1e-12 (1 + |log evidence|)`` per additional inner node.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class Posterior:
         Parameters
         ----------
         k : int
-            There may be fewer trees.
+            Number of trees; there may be fewer.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class Posterior:
         Returns
         -------
         ndarray of bool of shape (n, n_nodes)
-            Whether the drawn tree asks on at the node.
+            Whether the drawn tree splits at the node.
         """
         rng = as_generator(random_state)
         asks = rng.random((n, self.structure.n_nodes)) < self.g
@@ -333,17 +333,17 @@ class Posterior:
         return asks
 
     def pruned(self, asks: np.ndarray) -> PrunedTree:
-        """The tree that asks at some nodes, with its probability: (5).
+        """Tree with splits at given nodes, and its probability: (5).
 
         Parameters
         ----------
         asks : ndarray of bool of shape (n_nodes,)
-            Whether the tree asks on at the node, such as a row of :meth:`sample_trees`;
-            below a node where it does not, entries are of no account.
+            Whether the tree splits at the node, such as a row of :meth:`sample_trees`;
+            entries below a node without a split are ignored.
         """
         s = self.structure
         asks = np.asarray(asks, dtype=bool) & ~s.is_leaf
-        # One draw of as many as there are rows.
+        # One draw, of the splits of all nodes.
         _kernels.draw_down(s.parent, asks[None])
         exists = np.ones(s.n_nodes, dtype=bool)
         exists[1:] = asks[s.parent[1:]]
@@ -353,7 +353,7 @@ class Posterior:
         return PrunedTree(inner, leaves, log_probability)
 
     def path_weights(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How the prediction for a row mixes the nodes on its way.
+        """Weights of the nodes on the path of a row in its prediction.
 
         Parameters
         ----------
@@ -363,17 +363,17 @@ class Posterior:
         Returns
         -------
         nodes : ndarray of int32 of shape (n_ends, n_levels)
-            The way from the root; after the end, the end again.
+            The path from the root, padded with its end.
         weight : ndarray of shape (n_ends, n_levels)
-            Posterior probability that the tree stops at the node; at the end all
-            that is left, and 0 behind it.
+            Posterior probability that the tree stops at the node; at the end all the
+            rest, and 0 in the padding.
         """
         s, log_odds = self.structure, self.log_odds
         ends = np.asarray(ends, dtype=np.int32)
         width = int(s.depth[ends].max(initial=0)) + 1
         if "g" in vars(self) or 2 * width * len(ends) > s.n_nodes:
             return _kernels.paths_up(ends, s.parent, s.depth, self.g, self.stop, width)
-        # Of few ways, not the g of all nodes.
+        # Of few paths, not the g of all nodes.
         (nodes, parent, *_), ends, _ = _kernels.near_ways(
             ends, s.parent, s.first_child, log_odds[:, None], log_odds[:, None]
         )

@@ -1,4 +1,4 @@
-"""The Bayes-optimal prediction: a mixture of the nodes on a row's way."""
+"""Bayes-optimal prediction: a mixture over the nodes on the path of a row."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.posterior import Posterior
 
 MIXTURE_CELLS = 4_000_000
-"""Numbers held at a time where whole distributions are asked for."""
+"""Numbers held at a time when whole distributions are computed."""
 
 
 def rows_at_a_time(n_rows: int, n_levels: int, model: LeafModel) -> Iterator[slice]:
-    """Rows of which all nodes on their ways are held at a time."""
+    """Blocks of rows, all nodes of whose paths are held at a time."""
     step = max(1, MIXTURE_CELLS // (n_levels * model.n_stats))
     for start in range(0, n_rows, step):
         yield slice(start, start + step)
@@ -31,10 +31,10 @@ def rows_at_a_time(n_rows: int, n_levels: int, model: LeafModel) -> Iterator[sli
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
-    """The predictive distribution of every row of a table.
+    """Predictive distribution of each row of a table.
 
     Rows that end at the same node share one mixture, computed once; leaves that read
-    features of the row have one per row.
+    features of the row have one mixture per row.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Predictive:
     stats : ndarray of shape (n_mixtures, n_levels, n_stats)
     weight : ndarray of shape (n_mixtures, n_levels)
     mixture : ndarray of int of shape (n_rows,)
-        Which mixture is a row's.
+        Index of the mixture of each row.
     x : ndarray of shape (n_mixtures, 1, n_columns) or None
     """
 
@@ -69,7 +69,7 @@ class Predictive:
         return _mix(self.weight, spread)[self.mixture]
 
     def probabilities(self) -> np.ndarray:
-        """Probability of every class, of shape (n_rows, n_classes)."""
+        """Class probabilities, of shape (n_rows, n_classes)."""
         if not isinstance(self.model, Counts):
             raise InputError(
                 f"{type(self.model).__name__} has no classes; use mean or log_density."
@@ -78,7 +78,7 @@ class Predictive:
         return (self.weight[..., None] * p).sum(axis=1)[self.mixture]
 
     def log_density(self, y: Any) -> np.ndarray:
-        """Log density (log probability of whole numbers) at one ``y`` per row."""
+        """Log density (log probability of integers) at one ``y`` per row."""
         stats, weight, x, y = self._per_row(y)
         log_weight = log_of(weight)
         terms = log_weight + self.model.log_density(stats, y, x)
@@ -87,7 +87,7 @@ class Predictive:
         return shift + log_of(_in_order(np.exp(terms - shift[:, None])))
 
     def cdf(self, y: Any) -> np.ndarray:
-        """Probability of at most ``y``, for one ``y`` per row."""
+        """Cumulative distribution function at one ``y`` per row."""
         stats, weight, x, y = self._per_row(y)
         return _mix(weight, self.model.cdf(stats, y, x))
 
@@ -127,7 +127,7 @@ class Predictive:
         return (found if levels.ndim else found[:, 0])[self.mixture]
 
     def _quantile(self, p: float) -> np.ndarray:
-        """It lies between the smallest and the largest quantile of the parts."""
+        """Quantile, between the smallest and the largest one of the components."""
         parts = self.model.quantile(self.stats, np.full(self.weight.shape, p), self.x)
         used = self.weight > 0
         low = np.where(used, parts, np.inf).min(axis=1)
@@ -141,23 +141,23 @@ class Predictive:
 
 
 def _mix(weight: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Weighted sums along the ways; what has no weight may be infinite."""
+    """Weighted sums over paths; components of weight zero may be infinite."""
     return _in_order(weight * np.where(weight > 0, parts, 0.0))
 
 
 def _in_order(parts: np.ndarray) -> np.ndarray:
-    """Sums of rows, first to last: zeros that longer ways add say nothing.
+    """Sums of rows from first to last, independent of zeros that pad the paths.
 
-    NumPy's own sum depends, in the last bits, on how many there are.
+    The last bits of NumPy's own sum depend on the number of terms.
     """
     return np.cumsum(parts, axis=1)[:, -1]
 
 
 def predict_at(posterior: Posterior, ends: np.ndarray, x: Any = None) -> Predictive:
-    """The predictive distribution of rows that end at given nodes.
+    """Predictive distribution of rows that end at given nodes.
 
-    A row that stops at an inner node, for an unseen category, say, gives all that is
-    left there to the node's own prediction.
+    A row that stops at an inner node, such as one with an unseen category, gives all
+    the remaining weight to the node's own prediction.
 
     Parameters
     ----------

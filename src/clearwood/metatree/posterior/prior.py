@@ -1,4 +1,4 @@
-"""Prior probability that a tree asks on at a node of T_max: g of equation (2)."""
+"""Prior probability of a split at a node of T_max: g of equation (2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_BITS = 1000
 
 
 def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
-    """The paper's prior: ``g`` at inner nodes, 0 at leaves of T_max.
+    """Prior of the paper: ``g`` at inner nodes, 0 at leaves of T_max.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
 def search_corrected_prior(
     structure: Structure | BareTree, g: Any = 0.5, n_searched: Any = None
 ) -> np.ndarray:
-    """A prior for trees searched on the same data.
+    """Prior that accounts for a search of the splits on the same data.
 
-    Asking on has the weight ``a = g / p``, where ``p`` counts the questions among
+    A split has the weight ``a = g / p``, where ``p`` is the number of candidates among
     which the search chose: one of them was taken because it fits these data. Stopping
-    has the weight ``1 - g``. Weights are made probabilities by the recursion of the
-    posterior without data: ``Z = (1 - g) + a prod Z_child``, 1 at leaves of T_max,
-    and ``g' = a prod Z_child / Z``. All formulas then hold with ``g'``.
+    has the weight ``1 - g``. Weights are normalized to probabilities by the recursion
+    of the posterior without data: ``Z = (1 - g) + a prod Z_child``, 1 at leaves of
+    T_max, and ``g' = a prod Z_child / Z``. All formulas then hold with ``g'``.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def search_corrected_prior(
     g : float or array-like, default=0.5
         As in :func:`constant_prior`.
     n_searched : int or array-like of shape (n_nodes,), optional
-        The ``p`` above; by default all features. Estimators of one tree take, at every
-        node, the features that vary there times the square root of the questions
-        there about the feature that is asked.
+        The ``p`` above; by default all features. Estimators of one tree use, at every
+        node, the number of features that vary there times the square root of the number
+        of possible splits on the chosen feature.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def make_prior(
     searched: bool,
     count_searched: Callable[[], Any],
 ) -> np.ndarray:
-    """The prior g of every node, from the parameters of an estimator.
+    """Prior g of each node, from the parameters of an estimator.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def make_prior(
     g : float or array-like
     structure : Structure or BareTree
     searched : bool
-        Whether the structure was searched on the rows that will be learned.
+        Whether the structure was searched on the rows to be learned.
     count_searched : callable
-        Counts among how much, for ``search_corrected_prior``; called only for that.
+        Number of candidates for ``search_corrected_prior``; called only for that.
     """
     if not isinstance(prior, str) or prior not in (
         "auto", "constant", "search-corrected"
@@ -132,7 +132,7 @@ def make_prior(
     return search_corrected_prior(structure, g, count_searched())
 
 
-# Among how much a search chose
+# Number of candidates of a search
 
 
 def effective_questions(
@@ -141,28 +141,27 @@ def effective_questions(
     ends: np.ndarray,
     max_features: int | None = None,
 ) -> np.ndarray:
-    """Among how many questions, in effect, a search on these rows chose at each node.
+    """Effective number of candidate splits of a search on these rows, by node.
 
-    Features that vary at the node, times the square root of how many questions there
-    are about the one that is asked: cuts between its distinct values, or two sets of
-    its categories. The root, as neighbouring questions say nearly the same; it was
-    the best power in ``benchmarks/metatree/counts.py``. How often a row counts
-    plays no part.
+    Features that vary at the node, times the square root of the number of possible
+    splits on the chosen feature: cuts between its distinct values, or two sets of its
+    categories. The root, as neighbouring splits are nearly equivalent; it was the best
+    power in ``benchmarks/metatree/counts.py``. Weights are ignored.
 
     Parameters
     ----------
     structure : Structure
     encoded : ndarray of shape (n_rows, n_features)
-        Made by ``structure.coder.features.encode``; all missing values are one value.
+        Result of ``structure.coder.features.encode``; all missing values are one value.
     ends : ndarray of int of shape (n_rows,)
-        Where every row ends in the structure.
+        Node at which each row ends in the structure.
     max_features : int, optional
-        Most features that the search tried per question.
+        Maximum number of features that the search tried per split.
 
     Returns
     -------
     ndarray of shape (n_nodes,)
-        1 where there are no rows.
+        1 at nodes without rows.
 
     Examples
     --------
@@ -181,7 +180,7 @@ def effective_questions(
     for d in np.unique(structure.feature[~structure.is_leaf]) if by_cuts else ():
         column = columns[d]
         if ((column == column.min()) | (column == column.max())).all():
-            continue  # Of two values there is one question.
+            continue  # Two values have one split.
         order, rank = _ranks(column)
         n_values = _kernels.distinct_values(rank, ends[order], structure.parent)
         asked = structure.feature == d
@@ -195,7 +194,7 @@ def effective_questions(
 
 
 def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order of a column's values, and in it the rank of each; missing ones last."""
+    """Sort order of a column, and in it the rank of each value; missing ones last."""
     order = np.argsort(column)
     values = column[order]
     differs = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])
@@ -203,9 +202,9 @@ def _ranks(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def n_searchable(encoded: np.ndarray, max_features: int | None = None) -> int:
-    """Among how many features a search on these rows could choose at a node.
+    """Number of features among which a search on these rows could choose at a node.
 
-    Columns that hold one value only can never be chosen.
+    Constant columns can never be chosen.
 
     Examples
     --------

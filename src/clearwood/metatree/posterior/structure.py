@@ -15,14 +15,14 @@ from clearwood.exceptions import InputError
 from clearwood.metatree.posterior.coder import BinCoder, Coder, ValueCoder
 
 BLOCK_CODES = 2**17
-"""Codes sent down at a time: as many as stay in the cache."""
+"""Codes routed at a time: as many as stay in the cache."""
 
 MOST_FORMS = 2**12
-"""Up to so many combinations of codes, each is sent down once and then looked up."""
+"""Up to this number of combinations of codes, routing uses a lookup table."""
 
 
 class Routing(NamedTuple):
-    """How rows find their way down; in words, beside the kernel ``make_ways``."""
+    """Routing tables of rows; described at the kernel ``make_ways``."""
 
     ways: np.ndarray
     leads_to: np.ndarray
@@ -32,7 +32,7 @@ class Routing(NamedTuple):
 
 
 class TreeShape:
-    """What follows from the arrays of parents and first children."""
+    """Properties that follow from the arrays of parents and first children."""
 
     parent: np.ndarray
     first_child: np.ndarray
@@ -49,23 +49,23 @@ class TreeShape:
 
     @cached_property
     def depth(self) -> np.ndarray:
-        """Number of questions above every node."""
+        """Number of splits above each node."""
         return _kernels.node_depths(self.parent)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure(TreeShape):
-    """One tree T_max: what is asked where, and where each answer leads.
+    """One tree T_max: its splits and branches.
 
-    Parents stand before their children, and the children of a node side by side.
-    A row comes as one integer code per feature. At a node it goes to
+    Parents precede their children, and the children of a node are adjacent. A row
+    consists of one integer code per feature. At a node it goes to
 
     - child ``goes_to[table_start[node] + code]`` where the node has a table,
     - else child 0 where ``code <= cut_code[node]``, ``missing_child[node]`` where the
       code is the feature's last, and child 1 otherwise.
 
     A child number -1, and a code outside the feature's range, mean that the row stops
-    at the node: a category never seen, or a missing value without a branch.
+    at the node: an unseen category, or a missing value without a branch.
 
     Parameters
     ----------
@@ -78,15 +78,15 @@ class Structure(TreeShape):
     feature : ndarray of int32 of shape (n_nodes,)
         -1 at leaves.
     cut_code, missing_child : ndarray of int32 of shape (n_nodes,)
-        Of nodes without a table.
+        For nodes without a table.
     table_start : ndarray of int64 of shape (n_nodes,)
         -1 at nodes without a table.
     goes_to : ndarray of int32
-        The tables, end to end, one entry per code of the node's feature.
+        The tables, concatenated, with one entry per code of the node's feature.
     coder : BinCoder or ValueCoder
-        Makes the codes.
+        Encoder of tables as codes.
     original : ndarray of int32 of shape (n_nodes,)
-        The node's number in the tree it was made from.
+        Number of the node in the original tree.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Structure(TreeShape):
     original: np.ndarray
 
     def __repr__(self) -> str:
-        """What it is in one line, as it is a parameter of estimators."""
+        """One-line description, as it is a parameter of estimators."""
         return (
             f"<Structure: {self.n_nodes} nodes, {int(self.is_leaf.sum())} leaves, "
             f"depth {int(self.depth.max())}, features: {self.n_features}>"
@@ -122,12 +122,12 @@ class Structure(TreeShape):
 
     @property
     def asked(self) -> set[int]:
-        """The features that some node asks about."""
+        """Features of all splits."""
         return set(np.unique(self.feature[~self.is_leaf]).tolist())
 
     @cached_property
     def routing(self) -> Routing:
-        """What the kernel needs to send rows down."""
+        """Tables by which the kernel routes rows."""
         ways, leads_to = _kernels.make_ways(
             self.first_child, self.feature, self.cut_code, self.missing_child,
             self.table_start, self.goes_to,
@@ -142,7 +142,7 @@ class Structure(TreeShape):
         return self.coder.codes_of(self.coder.features.encode(X, self.asked))
 
     def route(self, codes: Any) -> np.ndarray:
-        """The node at which every row ends: a leaf, or where it has to stop.
+        """Node at which each row ends: a leaf, or an inner node where it stops.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Structure(TreeShape):
                 "encode."
             )
         if codes.dtype == np.uint64:
-            codes = codes.view(np.int64)  # read as the same
+            codes = codes.view(np.int64)  # equivalent, and accepted by the kernel
         ends = np.empty(len(codes), dtype=np.int32)
         if self._all_forms <= min(MOST_FORMS, len(codes)):
             _kernels.look_up_ends(codes, self._n_forms, self._end_of_form, ends)
@@ -174,22 +174,21 @@ class Structure(TreeShape):
 
     @cached_property
     def _n_forms(self) -> np.ndarray:
-        """Codes of every feature, and one for all that are outside."""
+        """Number of codes of each feature, with one for all that are outside."""
         return np.asarray(self.coder.n_codes).astype(np.uint64) + np.uint64(1)
 
     @cached_property
     def _all_forms(self) -> float:
-        """Number of combinations of codes."""
         return float(self._n_forms.prod(dtype=np.float64))
 
     @cached_property
     def _code_type(self) -> np.dtype:
-        """Of which all codes are, and one for those outside."""
+        """Smallest type of all codes, with one for those outside."""
         return np.min_scalar_type(int(self.coder.n_codes.max(initial=0)))
 
     @cached_property
     def _end_of_form(self) -> np.ndarray:
-        """Where rows end, for all combinations of codes."""
+        """End nodes of rows, for all combinations of codes."""
         sizes = tuple(int(n) for n in self._n_forms)
         codes = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1).T
         ends = np.empty(len(codes), dtype=np.int32)
@@ -197,7 +196,7 @@ class Structure(TreeShape):
         return ends
 
     def _send_down(self, codes: np.ndarray, ends: np.ndarray) -> None:
-        """Write where rows end that go from question to question."""
+        """Write the end nodes of rows that are routed split by split."""
         small = self._code_type
         too_wide = codes.itemsize == 8 and small.itemsize < 4
         n_rows = max(1, BLOCK_CODES // max(self.n_features, 1))
@@ -212,7 +211,7 @@ class Structure(TreeShape):
             _kernels.find_ends(block, self.routing, part)
 
     def child_of_codes(self, node: int) -> np.ndarray:
-        """Child number for every code of an inner node's feature, -1 to stop."""
+        """Child number for each code of an inner node's feature, -1 to stop."""
         d = int(self.feature[node])
         n_codes = int(self.coder.n_codes[d])
         start = int(self.table_start[node])
@@ -223,14 +222,14 @@ class Structure(TreeShape):
         return child
 
     def path(self, node: int) -> list[int]:
-        """Nodes from the root down to a node, itself included."""
+        """Nodes on the path from the root to a node, inclusive."""
         nodes = [node]
         while self.parent[nodes[-1]] >= 0:
             nodes.append(int(self.parent[nodes[-1]]))
         return nodes[::-1]
 
     def same_as(self, other: Structure) -> bool:
-        """Whether two structures ask the same at the same nodes."""
+        """Whether two structures have the same splits at the same nodes."""
         return self is other or (
             all(
                 np.array_equal(getattr(self, name), getattr(other, name))
@@ -260,7 +259,7 @@ def _same_codes(a: Coder, b: Coder) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class BareTree(TreeShape):
-    """A tree of a forest: which features it asks about, but not what.
+    """Tree of a forest with the features of its splits, but without thresholds.
 
     Parameters
     ----------
@@ -281,26 +280,26 @@ class BareTree(TreeShape):
 
 
 def with_names(structure: Structure, X: Any) -> Structure:
-    """A structure whose features are called as in a table."""
+    """Structure with the column names of a table."""
     return with_features(structure, structure.coder.features.as_in(X))
 
 
 def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
-    """A structure whose numbers are told as what they are elsewhere too."""
+    """Structure with the kinds of numeric columns updated by other features."""
     mine = structure.coder.features
     info = info_of_both(mine.info, features.info)
     return with_features(structure, replace(mine, info=info))
 
 
 def told_of_more(structure: Structure, encoded: np.ndarray) -> Structure:
-    """The same when more rows have come."""
+    """Structure with the kinds of numeric columns updated by more rows."""
     mine = structure.coder.features
     info = info_of_more(mine.info, encoded)
     return with_features(structure, replace(mine, info=info))
 
 
 def with_features(structure: Structure, features: FeatureSpace) -> Structure:
-    """A structure that speaks otherwise of the same features."""
+    """Structure with another description of the same features."""
     if features == structure.coder.features:
         return structure
     coder = structure.coder
@@ -320,21 +319,21 @@ def given(
     features: FeatureSpace | None = None,
     missing: str = "stop",
 ) -> Structure:
-    """A tree given by hand, with one child per value of the feature asked about.
+    """Make a tree from its splits, with one child per value of the feature.
 
     Parameters
     ----------
     feature : array-like of int
-        The feature asked about at every node in breadth-first order, -1 at leaves;
-        the nodes at the end that are not listed are leaves. For perfect trees this is
-        heap order: the children of node ``s`` are ``M s + 1`` to ``M s + M``.
+        Feature of the split at every node in breadth-first order, -1 at leaves; nodes
+        at the end that are not listed are leaves. For perfect trees this is heap order:
+        the children of node ``s`` are ``M s + 1`` to ``M s + M``.
     n_values : int or array-like of shape (n_features,)
-        How many values each feature has. They are 0, 1, ..., or category codes.
+        Number of values of each feature. They are 0, 1, ..., or category codes.
     n_features : int, optional
-        Number of columns; by default as many as are asked about.
+        Number of columns; by default as many as the splits use.
     first_child : array-like of int, optional
-        Position of every node's first child, -1 at leaves, for trees in another
-        order: parents first, the children of a node side by side.
+        Position of every node's first child, -1 at leaves, for trees in another order:
+        parents first, the children of a node adjacent.
     features : FeatureSpace, optional
         Names and categories of the columns.
     missing : {"stop", "branch"}
@@ -414,7 +413,7 @@ def given(
 
 
 def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Parents from first children, refused where they do not make one tree."""
+    """Parents from first children; raises unless they form one tree."""
     n_nodes = len(widths)
     parent = np.full(n_nodes, -1, dtype=np.int32)
     if first.shape != widths.shape or n_nodes == 0:
@@ -422,7 +421,7 @@ def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
             f"first_child has the shape {first.shape}, expected ({n_nodes},): one "
             "entry per node, for one node at least."
         )
-    # Wider, as sums of hostile numbers would overflow.
+    # int64, as sums of invalid numbers could overflow.
     first, widths = first.astype(np.int64), widths.astype(np.int64)
     for node in np.flatnonzero(widths):
         stop = first[node] + widths[node]

@@ -1,4 +1,4 @@
-"""The most probable prunings in order: exact, from the leaves of T_max up."""
+"""Most probable prunings in order: exact, from the leaves of T_max up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearwood.exceptions import InputError
 
 
 class _Below(NamedTuple):
-    """One of the best ways to go on at a node: to stop, or a choice per child."""
+    """One of the best subtrees at a node: a leaf, or a choice per child."""
 
     score: float
     ranks: tuple[int, ...] | None
@@ -24,16 +24,15 @@ def best_trees(
     log_split: np.ndarray,
     k: int,
 ) -> list[list[int]]:
-    """The ``k`` prunings of largest weight, as lists of nodes that ask.
+    """The ``k`` prunings of largest weight, as lists of nodes with a split.
 
-    Every node keeps its ``k`` best subtrees; a tree among the best has only such
-    below it.
+    Each node keeps its ``k`` best subtrees; the best trees consist of such subtrees.
 
     Parameters
     ----------
     first_child, n_children : ndarray of shape (n_nodes,)
     log_stop, log_split : ndarray of shape (n_nodes,)
-        Log weights of stopping at a node and of asking there.
+        Log weights of stopping and of a split at a node.
     k : int
 
     Examples
@@ -62,7 +61,7 @@ def best_trees(
 def _best_sums(
     children: list[list[_Below]], k: int
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """The ``k`` best choices of one way per child, by the sum of their scores."""
+    """The ``k`` best choices of one subtree per child, by the sum of their scores."""
     if not all(children):
         return []
     start = (0,) * len(children)
@@ -86,7 +85,7 @@ def _best_sums(
 def _inner_nodes(
     first_child: np.ndarray, below: list[list[_Below]], rank: int
 ) -> list[int]:
-    """The nodes at which one of the best trees asks."""
+    """Nodes with a split in one of the best trees."""
     inner, open_ = [], [(0, rank)]
     while open_:
         node, rank = open_.pop()

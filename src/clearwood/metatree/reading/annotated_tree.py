@@ -1,6 +1,6 @@
-"""One pruning of T_max as a person reads it, with what the posterior says of it.
+"""One pruning of T_max in readable form, with posterior probabilities.
 
-First the tree itself, then the same as text and as HTML.
+First the tree itself, then its text and HTML forms.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from clearwood.rules.tree import Question, Tree
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A node of a tree, or the end of the rows that cannot go on from one.
+    """Node of a tree, or the end of the rows that stop at one.
 
     Attributes
     ----------
     number : int
-        The node in T_max.
+        Number of the node in T_max.
     parent : int
         Position of the parent in ``AnnotatedTree.nodes``; -1 at the root.
     depth : int
-        Number of questions above it.
+        Number of splits above it.
     condition : Interval or CategorySet, or None
-        What brings a row here from the parent; None at the root.
+        Condition under which rows come here from the parent; None at the root.
     rule : Rule
-        What the node says by itself, and its training rows.
+        Prediction of the node by itself, with its training rows.
     reach : float
         Posterior probability that a tree has this node.
     leaf : float
-        Posterior probability that a tree has it and asks nothing there.
+        Posterior probability that a tree has it as a leaf.
     feature : int or None
-        What is asked; None at the ends of the tree.
+        Feature of the split; None at the ends of the tree.
     stopped : bool
-        Whether these are the rows that cannot go on from the parent: a missing value
-        without a branch of its own, a category never seen. They get what the parent
-        says; ``number``, ``reach`` and ``leaf`` are the parent's.
+        Whether these are the rows that stop at the parent: a missing value without a
+        branch of its own, or an unseen category. They get the prediction of the parent;
+        ``number``, ``reach`` and ``leaf`` are the parent's.
     """
 
     number: int
@@ -64,23 +64,23 @@ class TreeNode:
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedTree:
-    """One pruning, in words, with the posterior probabilities of its nodes.
+    """One pruning in readable form, with the posterior probabilities of its nodes.
 
-    It comes from ``map_tree_``, ``top_trees`` or ``sample_trees`` of a fitted
+    Obtained from ``map_tree_``, ``top_trees`` or ``sample_trees`` of a fitted
     estimator, or from :func:`read_tree`.
 
     Attributes
     ----------
     nodes : tuple of TreeNode
-        As they are printed: parents first, all below a node right after it.
+        In printed (depth-first) order: parents first, descendants right after.
     features : FeatureSpace
-        The columns that are asked about.
+        Columns of the table.
     classes : tuple
         Class labels in order; empty in regression.
     target : str
-        Name of what is predicted.
+        Name of the target.
     log_probability : float
-        Of this very tree in the posterior.
+        Log posterior probability of this tree.
     """
 
     nodes: tuple[TreeNode, ...]
@@ -91,12 +91,12 @@ class AnnotatedTree:
 
     @property
     def probability(self) -> float:
-        """Posterior probability of this very tree."""
+        """Posterior probability of this tree."""
         return math.exp(self.log_probability)
 
     @cached_property
     def leaves(self) -> tuple[TreeNode, ...]:
-        """The nodes without a split that some row can reach, in printed order."""
+        """Leaves that some row can reach, in printed order."""
         ends = (n for n in self.nodes if n.feature is None and not n.stopped)
         return tuple(end for end in ends if _is_reachable(end))
 
@@ -107,25 +107,25 @@ class AnnotatedTree:
 
     @cached_property
     def ends(self) -> tuple[TreeNode, ...]:
-        """All places where a row can end: the leaves, then where it cannot go on."""
+        """All ends of rows: the leaves, then the inner nodes at which rows stop."""
         stopped = [node for node in self.nodes if node.stopped]
-        # The root's comes last: it says what is said where nothing at all is known.
+        # The root's comes last: it predicts where nothing at all is known.
         return (*self.leaves, *stopped)
 
     @cached_property
     def lines(self) -> tuple[TreeNode, ...]:
-        """The ends that have a line in ``rules``, in the order of the lines.
+        """Ends that are rules of ``rules``, in their order.
 
-        Of classes, an end for rows that cannot go on, of which there were none, is
-        left out where ``otherwise`` says the same class.
+        For classes, an end for rows that stop, of which there were none, is left out
+        where the default rule predicts the same class.
         """
         last = self.ends[-1]
         if not self.classes:
             return self.ends
         said, told = last.rule.prediction, np.array(last.rule.probabilities)
         if _is_empty(last):
-            # No row satisfies two ends, so that any of them may come last: here the
-            # one of this class that says most nearly the same.
+            # No row satisfies two ends, so that any of them may come last: here the one
+            # of this class with the most similar probabilities.
             same = (e for e in self.ends if e.rule.prediction == said)
             last = min(
                 (e for e in same if not _is_empty(e)),
@@ -137,10 +137,10 @@ class AnnotatedTree:
 
     @cached_property
     def rules(self) -> RuleList:
-        """One rule per line, the last as ``otherwise``; they predict the same.
+        """Rule list with one rule per end, the last as the default; predicts the same.
 
-        Only a row that gives an answer that no row gave before gets, with the same
-        class, the probabilities of ``otherwise``.
+        The only exception are rows with values unseen at a split, which get the
+        probabilities of the default rule, for the same class.
         """
         return self._list_of(self.lines)
 
@@ -159,7 +159,7 @@ class AnnotatedTree:
         )
 
     def number_of(self, node: TreeNode) -> int | None:
-        """The number of the line of a leaf; None for other nodes."""
+        """Number of the rule of a leaf; None for other nodes."""
         return None if node.stopped else self._numbers.get(id(node))
 
     @cached_property
@@ -167,11 +167,11 @@ class AnnotatedTree:
         return {id(end): number for number, end in enumerate(self.lines, start=1)}
 
     def apply(self, X: Any) -> np.ndarray:
-        """The end of each row, as a position in ``ends``."""
+        """End of each row, as a position in ``ends``."""
         return self._rule_per_end.apply(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """What is said at the end of each row: class labels, or values."""
+        """Prediction at the end of each row: class labels, or values."""
         return self._rule_per_end.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -180,7 +180,7 @@ class AnnotatedTree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the nodes right below each node."""
+        """Positions of the children of each node."""
         found: list[list[int]] = [[] for _ in self.nodes]
         for position, node in enumerate(self.nodes):
             if node.parent >= 0:
@@ -188,9 +188,9 @@ class AnnotatedTree:
         return tuple(map(tuple, found))
 
     def to_tree(self) -> Tree:
-        """The same as a :class:`~clearwood.Tree`, whose questions have two answers.
+        """Equivalent :class:`~clearwood.Tree` of binary splits.
 
-        A node with more children becomes several questions.
+        A node with more than two children becomes several splits.
         """
         said: dict[int, Question | Rule] = {}
         for position in range(len(self.nodes) - 1, -1, -1):
@@ -225,12 +225,12 @@ def _is_reachable(end: TreeNode) -> bool:
 
 
 def _is_empty(end: TreeNode) -> bool:
-    """Whether it is for rows that cannot go on, and there were none."""
+    """Whether it is for rows that stop, and there were none."""
     return end.stopped and end.rule.statistics.support == 0
 
 
 def _either(conditions: Sequence[Any]) -> Condition:
-    """What satisfies one of several conditions on a feature."""
+    """Disjunction of conditions on a feature."""
     if isinstance(conditions[0], CategorySet):
         return CategorySet(
             conditions[0].feature,
@@ -248,11 +248,11 @@ def _either(conditions: Sequence[Any]) -> Condition:
     )
 
 
-# As text and as HTML
+# Text and HTML
 
 
 def small_text(log_p: float) -> str:
-    """A probability that may be too small for a float.
+    """Format a probability that may be too small for a float.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def small_text(log_p: float) -> str:
 
 
 def leaves_text(n: float) -> str:
-    """A number of leaves; of an average it may be fractional.
+    """Format a number of leaves; that of an average may be fractional.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def leaves_text(n: float) -> str:
 
 
 def tree_text(tree: AnnotatedTree) -> str:
-    """A tree as plain text: questions indented, leaves numbered as their rules."""
+    """Tree as plain text: splits indented, leaves numbered as their rules."""
     lines = [f"posterior probability {small_text(tree.log_probability)}"]
     outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):
@@ -287,7 +287,7 @@ def tree_text(tree: AnnotatedTree) -> str:
         known = "" if node.stopped else f"  {_known(node)}"
         lines.append(f"{space}{condition or 'root'}{says}{known}")
         if node.feature is None:
-            # Rows that stop are told by the node at which they do.
+            # Rows that stop are described by the node at which they do.
             number = tree.number_of(node)
             label = "-" if number is None else f"{number}."
             known = ", ".join(statistics_text(node.rule, outcome))
@@ -296,7 +296,7 @@ def tree_text(tree: AnnotatedTree) -> str:
 
 
 def said_text(node: TreeNode) -> str:
-    """What a node says by itself; of a class with its probability."""
+    """Prediction of a node by itself; for a class with its probability."""
     rule = node.rule
     said = prediction_text(rule.prediction)
     if rule.probabilities:
@@ -311,10 +311,10 @@ def _known(node: TreeNode) -> str:
 
 
 def shown_nodes(tree: AnnotatedTree) -> list[tuple[TreeNode, str]]:
-    """Nodes and their conditions in words, without what `notes` says of all.
+    """Nodes with their printed conditions, without what `notes` states for all.
 
-    Left out are the ends of rows that cannot go on where there were none, and that a
-    missing value goes to the side with more rows.
+    Ends of rows that stop are left out if there were none; that missing values go to
+    the side with more rows is not repeated.
     """
     found = []
     for position, node in enumerate(tree.nodes):
@@ -331,7 +331,7 @@ def shown_nodes(tree: AnnotatedTree) -> list[tuple[TreeNode, str]]:
 
 
 def _takes_missing_silently(tree: AnnotatedTree, position: int) -> bool:
-    """Whether it goes without saying that missing values come to a node."""
+    """Whether missing values come to a node by the general rule of ``notes``."""
     node, condition = tree.nodes[position], tree.nodes[position].condition
     if node.stopped or condition is None or not condition.missing:
         return False
@@ -350,7 +350,7 @@ def _without_missing(condition: Condition) -> Condition:
 
 
 def notes(tree: AnnotatedTree) -> list[str]:
-    """What holds at all questions, and is not said at each."""
+    """Remarks that hold at all splits, and are not repeated at each."""
     said = []
     if tree.classes:
         said.append("Behind a class stands its probability.")
@@ -373,7 +373,7 @@ def notes(tree: AnnotatedTree) -> list[str]:
 
 
 def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
-    """All that the HTML table shows, as plain data."""
+    """Content of the HTML table, as plain data."""
     root, lines = tree.nodes[0].rule.statistics.rows, []
     outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):

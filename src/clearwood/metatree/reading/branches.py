@@ -1,4 +1,4 @@
-"""What brings a row from a node of T_max to each of its children, in words."""
+"""Conditions under which rows pass from a node of T_max to each of its children."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from clearwood.rules.conditions import (
 )
 
 STOP = -1
-"""In place of a child: the rows that stop at the node."""
+"""Marks, in place of a child, the rows that stop at the node."""
 
 
 def reading_features(structure: Structure) -> FeatureSpace:
-    """The features as rules speak of them: given values are categories.
+    """Features for printed rules: given values are categories.
 
-    A feature that is asked by its values 0, 1, ... becomes one of these whole numbers,
-    so that other numbers are none of them, as in the tree.
+    A feature that is split by its values 0, 1, ... becomes categorical with these
+    integers, so that other numbers are unseen categories, as in the tree.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def reading_features(structure: Structure) -> FeatureSpace:
     categories, lookup = list(features.categories), list(features.lookup)
     for d, labels in enumerate(features.categories):
         if labels is None:
-            # Of what is never asked a file may hold any number of values.
+            # For features without a split a file may hold any number of values.
             n_values = int(coder.n_values[d]) if d in structure.asked else 0
             categories[d] = tuple(range(n_values))
             lookup[d] = "integer"
@@ -50,7 +50,7 @@ def reading_features(structure: Structure) -> FeatureSpace:
 
 
 def branches(structure: Structure, node: int) -> Iterator[tuple[Condition, int]]:
-    """The condition of every child of an inner node, then of the rows that stop.
+    """Condition of each child of an inner node, then of the rows that stop.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def branches(structure: Structure, node: int) -> Iterator[tuple[Condition, int]]
 
 
 def _interval(coder: BinCoder, d: int, inside: np.ndarray) -> Condition | None:
-    """Numbers between two cuts, and whether a missing value is among them."""
+    """Interval between two cuts, and whether it includes missing values."""
     cuts, missing = coder.bins.cuts[d], bool(inside[-1])
     bins = np.flatnonzero(inside[:-1])
     if not len(bins):
@@ -103,11 +103,11 @@ def _interval(coder: BinCoder, d: int, inside: np.ndarray) -> Condition | None:
 
 
 def _short(cut: float) -> float:
-    """The shortest number that parts rows as a cut does, but for rounding.
+    """Shortest number that separates rows as a cut does, up to rounding.
 
     scikit-learn rounds a value to single precision before it compares it. The exact
-    bound therefore lies halfway between two such numbers, and is long. Numbers that
-    single precision cannot tell from each other are as good.
+    bound therefore lies halfway between two such numbers, and is long. Any number with
+    the same rounding is as good.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _short(cut: float) -> float:
         is_bound = single <= cut and single < np.float32(above) < np.inf
     if not is_bound:
         return float(cut)
-    # Of all numbers that are rounded to the last one on this side.
+    # The numbers that are rounded to the last one on this side.
     low = 0.5 * (float(before) + float(single))
     return shortest_between(float(np.nextafter(low, np.inf)), above, near=float(single))
 
@@ -145,18 +145,18 @@ def _category_set(coder: Any, d: int, inside: np.ndarray) -> Condition | None:
 def still_open(
     condition: Condition, way: dict[int, Condition]
 ) -> tuple[Condition, Condition] | None:
-    """A condition below others: as it is printed, and joined with them.
+    """Condition below others: in printed form, and combined with them.
 
     Parameters
     ----------
     condition : Interval or CategorySet
     way : dict of int to (Interval or CategorySet)
-        What is known of each feature on the way.
+        Condition on each feature on the path.
 
     Returns
     -------
     printed, joined : Interval or CategorySet
-        The first says nothing of what cannot come this way. None where no row can.
+        The first omits what is impossible on this path. None if no row can come.
     """
     known = way.get(condition.feature)
     if known is None:

@@ -1,4 +1,4 @@
-"""The average over all prunings beside single trees, on rows that are handed in."""
+"""Scores of the average over all prunings and of single trees on given rows."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 
 COVERAGE = 0.9
-"""Of the intervals that are judged."""
+"""Coverage of the evaluated intervals."""
 LEAST = 1e-15
-"""Smallest probability that a score looks at, as a label may be new."""
+"""Lower bound of probabilities in scores, as a label may be new."""
 
 
 def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]]:
-    """Scores of the average, of its most probable tree and of the tree in full.
+    """Compare scores of the average, of its most probable tree and of the full tree.
 
-    The single trees say what their leaves say, with the same prior: of one row in a
-    leaf no class is certain.
+    The single trees predict by their leaves with the same prior, so that a leaf with
+    one row gives no class with certainty.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]
 
 
 class _Alone:
-    """What single nodes say: as ``Predictive``, without a mixture."""
+    """Predictive distributions of single nodes, without a mixture."""
 
     def __init__(self, posterior: Any, nodes: np.ndarray) -> None:
         self.model, self.stats = posterior.model, posterior.known[nodes]

@@ -1,4 +1,4 @@
-"""A tree as a picture: how sure the posterior is of every node."""
+"""Plot of a tree with the posterior probabilities of its nodes."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from clearwood.metatree.reading.display_layout import (
 
 @dataclass(eq=False, repr=False)
 class MetaTreeDisplay(Display):
-    """One tree, and how sure the posterior is of each of its nodes.
+    """Plot of one tree with the posterior probabilities of its nodes.
 
-    The nodes stand below each other as in the text, each with the answer that leads to
-    it. Lines are the thicker and darker the more probable it is that a tree has the
-    node. A bar shows this probability, its filled part that the tree has the node as a
-    leaf: an outline that is hardly filled means that the tree surely asks on, a full
-    bar that it surely stops. Between them stands what the node says by itself: the
-    probabilities of the classes, or a value and one standard deviation of the target
-    to both sides.
+    The nodes are drawn below each other as in the text, each with the condition that
+    leads to it. Links are the thicker and darker the more probable it is that a tree
+    has the node. A bar shows this probability, and its filled part that the tree has
+    the node as a leaf: a bar that is hardly filled means that the tree almost surely
+    splits here, a full bar that it surely stops. Between them is the prediction of the
+    node by itself: class probabilities, or a value with one standard deviation of the
+    target in each direction.
 
     Make one with :meth:`from_estimator`.
 
@@ -70,7 +70,7 @@ class MetaTreeDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> MetaTreeDisplay:
-        """The most probable tree of a fitted estimator.
+        """Plot the most probable tree of a fitted estimator.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class MetaTreeDisplay(Display):
         return cls(tree)
 
     def _draw(self, ax: Any) -> list[Any]:
-        # Beside the texts stand bars, which need width too.
+        # The bars beside the texts need width too.
         ax, place = opened(
             ax, lambda width, size: lay_out(self.tree, width, min(size, width / 45))
         )
@@ -107,7 +107,6 @@ class MetaTreeDisplay(Display):
 
 
 def _draw_links(ax: Any, place: TreeLayout) -> None:
-    """Lines from every node down and over to its children."""
     for line in place.lines:
         if line.parent is None:
             continue
@@ -122,7 +121,6 @@ def _draw_links(ax: Any, place: TreeLayout) -> None:
 
 
 def _shade(p: float) -> tuple[float, float, float]:
-    """From a light grey to a dark one."""
     grey = 0.82 - 0.5 * p
     return (grey, grey, grey + 0.06)
 
@@ -156,7 +154,6 @@ def _bar(ax: Any, x: float, y: float, width: float, high: float, **look: Any) ->
 
 
 def _draw_shares(ax: Any, line: Line, place: TreeLayout) -> None:
-    """The class probabilities side by side."""
     left, right = place.shares
     x = left
     for k, share in enumerate(line.node.rule.probabilities):
@@ -166,7 +163,7 @@ def _draw_shares(ax: Any, line: Line, place: TreeLayout) -> None:
 
 
 def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
-    """Smallest and largest value with its spread."""
+    """Smallest and largest value with its standard deviation."""
     if tree.classes:
         return ()
     rules = [node.rule for node, _ in shown_nodes(tree)]
@@ -182,7 +179,7 @@ def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
 def _draw_value(
     ax: Any, line: Line, place: TreeLayout, scale: tuple[float, ...]
 ) -> None:
-    """The value as a dot, the spread of the target to both sides."""
+    """Value as a dot, with the standard deviation of the target in each direction."""
     (left, right), (low, high) = place.shares, scale
     rule = line.node.rule
     unit = (right - left) / (high - low)
@@ -205,7 +202,7 @@ def _draw_sure(ax: Any, line: Line, place: TreeLayout) -> None:
 
 
 def _draw_foot(ax: Any, place: TreeLayout, scale: tuple[float, ...]) -> None:
-    """The ends of the axis of values, and what colours mean."""
+    """Ends of the axis of values, and the legend of colours."""
     size, (_, end) = place.size, place.rules
     texts = [
         Text(x, end + 0.8 * size, f"{value:.3g}", align, quiet=True, small=True)

@@ -1,4 +1,4 @@
-"""Where the parts of the picture of a tree stand."""
+"""Layout of the plot of a tree."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from clearwood.metatree.reading.annotated_tree import (
 )
 
 SURE, PALE, VALUE = "#465264", "#E6EBF2", COLOURS[0]
-"""Colours of probabilities of nodes, which are no class's, and of values."""
+"""Colours of node probabilities, which are no class's, and of values."""
 
 
 class Line(NamedTuple):
-    """One node and where it stands."""
+    """Node and its position."""
 
     node: TreeNode
     parent: int | None
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class TreeLayout(NamedTuple):
-    """Where all things stand, in points from the upper left corner."""
+    """Positions of all parts, in points from the upper left corner."""
 
     size: float
     width: float
@@ -47,7 +47,7 @@ class TreeLayout(NamedTuple):
 
 
 def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
-    """The places of all lines for a width and a size of letters, in points."""
+    """Lay out all lines for a width and a font size, in points."""
     sure = (width - 9.0 * size, width)
     rows = sure[0] - 1.4 * size
     shares = (rows - 13.0 * size, rows - 4.6 * size)
@@ -124,7 +124,7 @@ def _short(text: str) -> str:
 
 
 def _cut(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Text in lines, at most four; the rest of a long set of categories is cut."""
+    """Wrap text in at most four lines; the rest of a long set of categories is cut."""
     lines = wrapped(text.split(" "), width, measure)
     return lines if len(lines) <= 4 else [*lines[:3], lines[3][:-1] + "…"]
 

@@ -1,4 +1,4 @@
-"""What a report says of a forest of meta-trees, as plain data."""
+"""Report section of a forest of meta-trees, as plain data."""
 
 from __future__ import annotations
 

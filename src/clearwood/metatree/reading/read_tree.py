@@ -1,4 +1,4 @@
-"""What one reads of a posterior: single trees with probabilities, and rules."""
+"""Single trees of a posterior in readable form, with probabilities, and rules."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from clearwood.rules.rule_set import RuleSet
 
 
 class ReadsTrees:
-    """What every estimator with a ``meta_tree_`` lets people read."""
+    """Mixin of estimators with a ``meta_tree_``: readable trees and rules."""
 
     meta_tree_: MetaTree
     _target_name = "y"
 
     @property
     def target_name(self) -> str:
-        """Name of what is predicted: that of ``y`` in ``fit``, unless it is set."""
+        """Name of the target: that of ``y`` in ``fit``, unless it is set."""
         return self._target_name
 
     @target_name.setter
@@ -44,12 +44,12 @@ class ReadsTrees:
 
     @property
     def map_tree_(self) -> AnnotatedTree:
-        """The most probable tree; of equally probable ones the smallest."""
+        """Most probable tree; among equally probable ones the smallest."""
         return self._read([self.meta_tree_.posterior().map_tree()])[0]
 
     @property
     def rules_(self) -> RuleSet:
-        """The rules of the most probable tree."""
+        """Rules of the most probable tree."""
         return self.map_tree_.rules
 
     def top_trees(self, k: int = 5) -> list[AnnotatedTree]:
@@ -58,7 +58,7 @@ class ReadsTrees:
         Parameters
         ----------
         k : int, default=5
-            There may be fewer trees.
+            Number of trees; there may be fewer.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class ReadsTrees:
         return self._read(self.meta_tree_.posterior().top_trees(k))
 
     def sample_trees(self, n: int = 1, random_state: Any = None) -> list[AnnotatedTree]:
-        """Trees drawn from the posterior.
+        """Draw trees from the posterior.
 
         Parameters
         ----------
@@ -98,10 +98,10 @@ def read_tree(
     classes: Sequence[Any] = (),
     target: str = "y",
 ) -> AnnotatedTree:
-    """Put one pruning in words.
+    """Convert one pruning to readable form.
 
-    What a leaf says is its own predictive mean (or class probabilities) given the rows
-    there; values are the shortest within half a percent of the standard deviation.
+    The prediction of a leaf is its own predictive mean (or class probabilities) given
+    its rows; values are rounded within half a percent of the standard deviation.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def read_tree(
     classes : sequence, default=()
         Class labels; empty for regression.
     target : str, default="y"
-        Name of what is predicted.
+        Name of the target.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
     asks = np.zeros(s.n_nodes, dtype=bool)
     asks[tree.inner] = True
     nodes: list[TreeNode] = []
-    # Node, position of its parent, printed condition, and all that is known there.
+    # Node, position of its parent, printed condition, and all conditions of the path.
     Open = tuple[int, int, Condition | None, dict[int, Condition], bool]
     todo: list[Open] = [(0, -1, None, {}, False)]
     while todo:
@@ -182,7 +182,7 @@ def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
 
 
 class _Says:
-    """What nodes say, and how good that is on the rows that they have learned."""
+    """Predictions of nodes, with their statistics on the learned rows."""
 
     def __init__(self, meta_tree: MetaTree, classes: tuple[Any, ...]) -> None:
         posterior = meta_tree.posterior()
@@ -194,7 +194,7 @@ class _Says:
             )
         self.posterior, self.classes = posterior, classes
         total, own = posterior.total, meta_tree.rows
-        # Where the number of rows is not known, the weight stands for it.
+        # Where the number of rows is unknown, the weight replaces it.
         self.own_rows = model.weight_of(posterior.own) if own is None else own
         self.rows = model.weight_of(total)
         if own is not None:
@@ -211,10 +211,10 @@ class _Says:
     def rule(
         self, node: int, conditions: tuple[Condition, ...], stopped: bool = False
     ) -> Rule:
-        """What a node says, with the statistics of its rows, or of those that stop."""
+        """Rule of a node, with the statistics of its rows, or of those that stop."""
         posterior, said = self.posterior, self.said[node]
         stats = (posterior.own if stopped else posterior.total)[node]
-        # Unlearning every row of a node may leave a rounding error below none.
+        # Unlearning all rows of a node may leave a rounding error below zero.
         support = max(float(posterior.model.weight_of(stats)), 0.0)
         rows = max(float((self.own_rows if stopped else self.rows)[node]), 0.0)
         if not self.classes:
@@ -230,7 +230,7 @@ class _Says:
 
 
 def _precision(right: float, support: float) -> dict[str, float]:
-    """Share of the rows that are of the class that is said, and its interval."""
+    """Share of the rows of the predicted class, and its interval."""
     if support <= 0:
         return {}
     share = min(right / support, 1.0)
@@ -239,7 +239,7 @@ def _precision(right: float, support: float) -> dict[str, float]:
 
 
 def _moments(stats: np.ndarray) -> dict[str, float]:
-    """Spread of the target, and the interval of its mean."""
+    """Standard deviation of the target, and the interval of its mean."""
     weight, mean, squares = stats.tolist()
     if weight <= 0:
         return {}

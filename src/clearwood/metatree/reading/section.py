@@ -1,4 +1,4 @@
-"""What a report says of the posterior over all prunings, as plain data."""
+"""Report section of the posterior over all prunings, as plain data."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ NAMES = {
 
 
 def teacher_of(result: Any, X: Any = None) -> Any:
-    """What the rules speak for: the average over all prunings."""
+    """Model behind the rules: the average over all prunings."""
     return result
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The most probable tree, the next ones, features, and scores of the average.
+    """Most probable tree, the next ones, features, and scores of the average.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 def features_in_use(names: Sequence[str], used: np.ndarray) -> dict[str, Any]:
-    """Features by the posterior probability of their use, the most used first."""
+    """Features by posterior probability of use, in descending order."""
     order = [d for d in np.argsort(-used, kind="stable") if used[d] >= LEAST_USED]
     shown = order[:MOST_FEATURES]
     return {
@@ -93,7 +93,7 @@ def features_in_use(names: Sequence[str], used: np.ndarray) -> dict[str, Any]:
 
 
 def score_lines(scores: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
-    """Lines of a table of what :func:`compare_scores` found, or a part of it."""
+    """Rows of a table of (part of) the result of :func:`compare_scores`."""
     return [
         {
             "name": NAMES[key][0],

@@ -1,1 +1,1 @@
-"""Which of two methods is better, and how stable a tree is."""
+"""Comparison of two methods by Bayesian t-tests, and stability of trees."""

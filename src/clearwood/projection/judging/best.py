@@ -1,9 +1,9 @@
-"""BEST: Student's t for scores, with unknown mean, spread and tails (Kruschke 2013).
+"""BEST: Student's t for scores, with unknown mean, scale and tails (Kruschke 2013).
 
 The posterior of the mean, or of the difference of two, is summed on a grid, in
 standardised units. It needs no sampler and is exact to about eight digits; to one in a
-hundred of its spread where most scores are equal, so that the least spread which the
-prior allows decides.
+hundred of its standard deviation where most scores are equal, so that the smallest
+scale allowed by the prior decides.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from clearwood._numeric import product
 NARROW, WIDE, TAILS = 1e-3, 1e3, 29.0
 
 STEP, N_TAILS, LARGEST_NU = 0.1, 48, 900.0
-"""Of the grid: in the stretched mean, and how many values of nu up to which."""
+"""Grid: step of the transformed mean, and number and maximum of the values of nu."""
 
 
 class Curve(NamedTuple):
-    """A distribution of one number.
+    """Distribution of one number.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Curve(NamedTuple):
     below, above : callable
         Probability of less, and of more, than a number.
     quantile : callable
-        Of an array of probabilities.
+        Quantiles at an array of probabilities.
     density : callable
-        Of an array of numbers.
+        Density at an array of numbers.
     """
 
     mean: float
@@ -50,7 +50,7 @@ class Curve(NamedTuple):
 
 
 def paired(z: np.ndarray) -> Curve:
-    """Mean of standardised differences that follow one Student's t."""
+    """Posterior mean of standardised differences that follow one Student's t."""
     t, (nu, log_prior) = _stretched(len(z)), _tails()
     centre = float(np.median(z))
     log_joint = log_prior + _log_marginal(z, _means(t, centre), nu)
@@ -59,12 +59,12 @@ def paired(z: np.ndarray) -> Curve:
 
 
 def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
-    """Difference of the means of two groups that share nu alone."""
+    """Posterior difference of the means of two groups that share nu alone."""
     t, (nu, log_prior) = _stretched(min(len(z_a), len(z_b))), _tails()
     centre_a, centre_b = float(np.median(z_a)), float(np.median(z_b))
     mu_a, mu_b = _means(t, centre_a), _means(t, centre_b)
     of_a, of_b = _log_marginal(z_a, mu_a, nu), _log_marginal(z_b, mu_b, nu)
-    # What the groups say of nu is in their highest values.
+    # The likelihood of nu is in the highest values of the groups.
     top = of_a.max(axis=0) + of_b.max(axis=0) + log_prior
     of_a, of_b = of_a - of_a.max(axis=0), of_b - of_b.max(axis=0)
     weight = np.exp(top - top.max()) * np.cosh(t)[:, None]
@@ -72,10 +72,10 @@ def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
     log_a, log_b = make_interp_spline(t, of_a, k=5), make_interp_spline(t, of_b, k=5)
 
     def density(d: float) -> float:
-        """Both means d apart, wherever they are: the convolution of the two.
+        """Density of a difference d of the means: the convolution of the two.
 
-        Each grid is fine near its own centre only. So what lies nearer to one centre
-        is summed on its grid, with a smooth passage between.
+        Each grid is fine near its own centre only. So values nearer to one centre are
+        summed on its grid, with a smooth transition between.
         """
         at_a = np.exp(log_b(_places(mu_a - d, centre_b, t)))
         at_b = np.exp(log_a(_places(mu_b + d, centre_a, t)))
@@ -89,16 +89,16 @@ def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
 
 
 def _nearer(mu: np.ndarray, one: float, other: float) -> np.ndarray:
-    """Nearly 1 near one centre, nearly 0 near the other."""
+    """Weight nearly 1 near one centre, nearly 0 near the other."""
     here, there = (mu - one) ** 2 + NARROW**2, (mu - other) ** 2 + NARROW**2
     return 1 / (1 + (here / there) ** 2)
 
 
 def _stretched(n: int) -> np.ndarray:
-    """Where the means stand: ``mu = centre + NARROW sinh(t)``.
+    """Grid of the means: ``mu = centre + NARROW sinh(t)``.
 
-    So all scales are seen, from the least spread allowed to the tails of few scores:
-    those of n scores fall like mu^-(n - 1) at first, and in the end with the prior.
+    It covers all scales, from the smallest scale allowed to the tails of few scores:
+    those of n scores fall like mu^-(n - 1) at first, and finally with the prior.
     """
     farthest = min(8 * WIDE, 1 + 2 * math.sqrt(math.expm1(90 / n)))
     steps = math.ceil(math.asinh(farthest / NARROW) / STEP)
@@ -115,7 +115,7 @@ def _places(mu: np.ndarray, centre: float, t: np.ndarray) -> np.ndarray:
 
 
 def _tails() -> tuple[np.ndarray, np.ndarray]:
-    """Values of nu, and the logarithm of their prior times their share of the axis."""
+    """Values of nu, and the log of their prior times the quadrature weight."""
     nodes, share = np.polynomial.legendre.leggauss(N_TAILS)
     log_nu = (nodes + 1) / 2 * math.log(LARGEST_NU)
     nu = np.exp(log_nu)
@@ -123,7 +123,7 @@ def _tails() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _log_marginal(z: np.ndarray, mu: np.ndarray, nu: np.ndarray) -> np.ndarray:
-    """Logarithm of p(z, mu | nu), sigma summed out, of shape (means, values of nu).
+    """Log of p(z, mu | nu), with sigma summed out, of shape (means, values of nu).
 
     With s = sigma sqrt(nu) the logarithm of Student's density at one score is
     c(nu) - log s - (nu + 1)/2 log(1 + (z - mu)^2 / s^2): the sum of the last term over
@@ -149,7 +149,7 @@ def _log_marginal(z: np.ndarray, mu: np.ndarray, nu: np.ndarray) -> np.ndarray:
 
 
 def _on_grid(t: np.ndarray, centre: float, density: np.ndarray) -> Curve:
-    """A distribution of ``centre + NARROW sinh(t)`` from its density there."""
+    """Distribution of ``centre + NARROW sinh(t)`` from its density on the grid."""
     x, mass = _means(t, centre), density * np.cosh(t)
     mass /= mass.sum()
     mean = float((mass * x).sum())

@@ -1,4 +1,4 @@
-"""How much trees change with the sample, as a picture."""
+"""Plot of the stability of trees over bootstrap samples."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ MEASURES = {
     ),
     "other features\n(share not in both)": lambda s: 1 - np.array(s.shared_features),
 }
-"""What is drawn, from 0, where both trees are one."""
+"""Measures drawn, each 0 where both trees are equal."""
 
 
 @dataclass(eq=False, repr=False)
 class TreeStabilityDisplay(Display):
-    """How unlike trees of bootstrap samples are, in one row per measure.
+    """Plot of the dissimilarity of trees of bootstrap samples, one row per measure.
 
-    A dot is a pair of trees, a large marker the mean of all pairs; to the left is more
-    stable. How far predictions differ has the target's units, and stands in the
+    A dot is a pair of trees, a large marker the mean of all pairs; further left is more
+    stable. The difference of predictions is in the target's units, and is given in the
     legend.
 
     Parameters
     ----------
     found : dict of str to TreeStability
-        What :func:`~clearwood.projection.tree_stability` found of each method.
+        Results of :func:`~clearwood.projection.tree_stability` by method.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class TreeStabilityDisplay(Display):
             middle = places + 0.6 * ((n - 1) / 2 - i) / n
             values = [measure(found) for measure in MEASURES.values()]
             for at, pairs in zip(middle, values):
-                # Beside each other, so that equal pairs are seen.
+                # Side by side, so that equal pairs are visible.
                 beside = np.linspace(-0.18, 0.18, len(pairs)) / n
                 ax.plot(pairs, at + beside, ".", color=ink, alpha=0.35, markersize=5)
             differ = np.mean(found.prediction_rms)

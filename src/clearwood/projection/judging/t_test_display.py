@@ -1,4 +1,4 @@
-"""What a Bayesian t-test found, as a picture."""
+"""Plot of a Bayesian t-test."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from clearwood.projection.judging.t_tests import MethodComparison
 
 SOLID = 0.55
-"""How solid the areas are."""
+"""Opacity of the areas."""
 
 
 @dataclass(eq=False, repr=False)
 class DifferenceDisplay(Display):
-    """The posterior of the difference of two methods, and what is practically the same.
+    """Plot of the posterior of the difference of two methods, with the ROPE.
 
     Make one with :meth:`from_comparison`. The areas under the curve are the
-    probabilities that ``a`` is better, that ``b`` is, and that the difference is too
-    small to matter. The bar below is the shortest interval with 95 % of the posterior;
-    the dot on it is the mean.
+    probabilities that ``a`` is better, that ``b`` is, and that the difference is
+    practically irrelevant. The bar below is the 95 % highest-density interval of the
+    posterior; the dot on it is the mean.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class DifferenceDisplay(Display):
 
     @classmethod
     def from_comparison(cls, found: MethodComparison) -> DifferenceDisplay:
-        """The posterior that a comparison found.
+        """Plot the posterior of a comparison.
 
         Parameters
         ----------
         found : MethodComparison
-            What ``compare_methods`` found.
+            Result of ``compare_methods``.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class DifferenceDisplay(Display):
 
     @property
     def areas(self) -> list[tuple[float, float, str, str]]:
-        """Ends, colour and words of each area, from left to right."""
+        """Ends, colour and label of each area, from left to right."""
         found, rope = self.found, self.found.rope
         a = (COLOURS[0], f"a is better: {probability_text(found.p_a_better)}")
         b = (COLOURS[1], f"b is better: {probability_text(found.p_b_better)}")

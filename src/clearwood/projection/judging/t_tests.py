@@ -1,9 +1,9 @@
-"""Which of two methods is better, given scores of both? Three Bayesian t-tests.
+"""Bayesian t-tests of the difference of two methods, given scores of both.
 
-``correlated`` knows that the scores of one cross-validation share training rows, and
-has a closed form. ``paired`` and ``two_groups`` are BEST: Student's t with unknown
-tails, so that outliers count less; the posterior is summed on a grid, without a
-sampler. All of it happens in standardised units.
+``correlated`` accounts for the training rows that the scores of one cross-validation
+share, and has a closed form. ``paired`` and ``two_groups`` are BEST: Student's t with
+unknown tails, so that outliers have less weight; the posterior is summed on a grid,
+without a sampler. All computations are in standardised units.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ if TYPE_CHECKING:
 
 TESTS = ("correlated", "paired", "two_groups")
 FEWEST, MOST = 3, 500
-"""Scores of a method; of more, BEST would only be slow."""
+"""Minimum and maximum number of scores of a method; with more, BEST would be slow."""
 
 MASS = 0.95
-"""Of the interval of highest density."""
+"""Probability of the highest-density interval."""
 
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """What scores tell of two methods; see :func:`compare_methods`.
+    """Result of a Bayesian t-test of two methods; see :func:`compare_methods`.
 
     Attributes
     ----------
     test : {"correlated", "paired", "two_groups"}
     n_scores : tuple of int
-        Scores of ``a`` and of ``b``.
+        Number of scores of ``a`` and of ``b``.
     difference, sd : float
-        Mean and standard deviation of the posterior of the mean of ``a`` minus that of
-        ``b``, in the scores' units. With three correlated pairs ``sd`` is infinite.
+        Posterior mean and standard deviation of the mean of ``a`` minus that of ``b``,
+        in the scores' units. With three correlated pairs ``sd`` is infinite.
     hdi : tuple of float
-        The shortest interval that holds 95 % of the posterior.
+        Highest-density interval: the shortest with 95 % of the posterior.
     p_a_better, p_rope, p_b_better : float
         Probabilities that ``a`` is better by more than ``rope``, that the difference is
         no larger than ``rope``, and that ``b`` is better by more.
     rope : float
     greater_is_better : bool
     test_share : float or None
-        In ``"correlated"``: the share of rows that each split tests on.
+        For ``"correlated"``: the share of rows that each split tests on.
     curve : tuple of ndarray
-        Differences and the density of each, for a picture; empty where ``sd`` is 0.
+        Differences and the density of each, for plots; empty where ``sd`` is 0.
     """
 
     test: str
@@ -72,7 +72,7 @@ class MethodComparison:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was taken for granted, in sentences."""
+        """Assumptions of the test, in sentences."""
         n, m = self.n_scores
         found = [
             f"{'Higher' if self.greater_is_better else 'Lower'} scores are better."
@@ -122,13 +122,13 @@ class MethodComparison:
         return "\n".join(wrapped(line) for line in lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """All but the curve as plain data for JSON; an infinite ``sd`` is None."""
+        """Plain data for JSON, without the curve; an infinite ``sd`` is None."""
         told = asdict(self) | {"assumptions": self.assumptions}
         del told["curve"]
         return told | {"sd": self.sd if math.isfinite(self.sd) else None}
 
     def plot(self, ax: Any = None) -> DifferenceDisplay:
-        """Draw the posterior of the difference: :class:`DifferenceDisplay`."""
+        """Plot the posterior of the difference: :class:`DifferenceDisplay`."""
         from clearwood.projection.judging.t_test_display import DifferenceDisplay
 
         return DifferenceDisplay.from_comparison(self).plot(ax)
@@ -143,31 +143,31 @@ def compare_methods(
     greater_is_better: bool = True,
     test_share: float | None = None,
 ) -> MethodComparison:
-    """How probable it is that one of two methods is better.
+    """Compare two methods by a Bayesian t-test of their mean scores.
 
-    A Bayesian t-test of the difference of mean scores. The answer is a probability
-    for each of three: ``a`` is better, ``b`` is better, they are practically the same.
+    The result is three probabilities: that ``a`` is better, that ``b`` is better, and
+    that they are practically equivalent.
 
     Parameters
     ----------
     scores_a, scores_b : array-like of shape (n_scores,)
-        Scores or losses of both methods, at least three each. For ``"correlated"``
-        and ``"paired"`` those at the same position belong together: the same fold,
-        the same split, the same data set.
+        Scores or losses of both methods, at least three each. For ``"correlated"`` and
+        ``"paired"`` those at the same position belong together: the same fold, the same
+        split, the same data set.
     test : {"correlated", "paired", "two_groups"}, default="correlated"
         ``"correlated"``: folds or random splits of one data set, which share training
-        rows (Nadeau and Bengio's correlation; Corani and Benavoli). ``"paired"``:
-        pairs that are independent of each other, such as those of several data sets.
-        ``"two_groups"``: two independent groups, of any sizes. The last two are
-        BEST (Kruschke 2013), in which outliers count less.
+        rows (Nadeau and Bengio's correlation; Corani and Benavoli). ``"paired"``: pairs
+        that are independent of each other, such as those of several data sets.
+        ``"two_groups"``: two independent groups, of any sizes. The last two are BEST
+        (Kruschke 2013), in which outliers have less weight.
     rope : float, default=0.0
-        Largest difference that does not matter in practice, in the scores' units.
+        Largest practically irrelevant difference, in the scores' units.
     greater_is_better : bool, default=True
-        False for losses and errors, of which less is better.
+        False for losses and errors.
     test_share : float, optional
-        For ``"correlated"``: rows tested over all rows in each split, such as 0.1 for
-        ten folds, however often repeated. By default the scores are taken for those
-        of one cross-validation: one over their number.
+        For ``"correlated"``: share of rows tested in each split, such as 0.1 for ten
+        folds, however often repeated. By default the scores are assumed to be those of
+        one cross-validation: one over their number.
 
     Returns
     -------
@@ -181,8 +181,8 @@ def compare_methods(
     Notes
     -----
     The priors of BEST are Kruschke's, vague in units of the standard deviation of all
-    scores (of all differences). Equal differences tell nothing of their spread; the
-    difference is then held certain, and the result says so.
+    scores (of all differences). Equal differences carry no information on their
+    variance; the difference is then taken as certain, and the result states so.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def compare_methods(
         np.concatenate([a, b]) if test == "two_groups" else a - b
     )
     if test == "two_groups":
-        centre = 0.0  # It is that of both groups, which the difference has not.
+        centre = 0.0  # It is that of both groups, and cancels in the difference.
     if spread == 0.0:
         posterior = certain()
     elif test == "two_groups":
@@ -250,7 +250,7 @@ def compare_methods(
 
 
 def certain() -> Curve:
-    """Zero, and nothing else."""
+    """Point mass at zero."""
     return Curve(
         0.0, 0.0, lambda x: x > 0, lambda x: x < 0, np.zeros_like, np.zeros_like
     )
@@ -276,7 +276,7 @@ def correlated(n: int, share: float) -> Curve:
 
 
 def shortest_interval(curve: Curve) -> tuple[float, float]:
-    """The shortest interval that holds 95 % of a distribution with one peak.
+    """Shortest interval with 95 % of a unimodal distribution.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def shortest_interval(curve: Curve) -> tuple[float, float]:
 def _points(
     curve: Curve, centre: float, scale: float, unit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a curve for a picture, in the scores' units."""
+    """Points of a curve for plots, in the scores' units."""
     if curve.sd == 0.0:
         return np.zeros(0), np.zeros(0)
     p = np.linspace(0.002, 0.998, 101)
@@ -310,7 +310,7 @@ def _points(
         )
 
 
-# Numbers that come in
+# Validation and scaling
 
 
 def _times_power(x: float, exponent: int) -> float:
@@ -320,13 +320,12 @@ def _times_power(x: float, exponent: int) -> float:
 
 
 def _standardised(values: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Values of mean 0 and standard deviation 1, and both as they were."""
     centre = float(values.mean())
-    # The scores are below 1: what differs in their last digits is equal.
+    # The scores are below 1: those that differ in their last digits are equal.
     if np.ptp(values) <= 8 * np.finfo(float).eps:
         return np.zeros_like(values), centre, 0.0
     apart = values - centre
-    # Squares of the smallest numbers would be nought.
+    # Squares of the smallest numbers would underflow.
     unit = int(np.frexp(np.abs(apart).max())[1])
     spread = float(np.ldexp(np.ldexp(apart, -unit).std(ddof=1), unit))
     return apart / spread, centre, spread
@@ -357,7 +356,7 @@ def _scores(values: Any, name: str) -> np.ndarray:
 
 
 def _check(test: str, n_a: int, n_b: int, rope: Any, test_share: Any) -> float:
-    """The share of rows tested, after all settings are seen to make sense."""
+    """Validate all settings; return the share of rows tested."""
     if test not in TESTS:
         raise InputError(f"test must be one of {TESTS}, found {test!r}.")
     if test != "two_groups" and n_a != n_b:

@@ -1,8 +1,8 @@
-"""How much a tree changes when it is fitted again on other samples.
+"""Stability of trees under refits on other samples.
 
-Two trees are compared question by question (eq. 12 of Afrabandpey et al. 2020, after
-Briand et al. 2009), and by what does not depend on how they are drawn: what they
-predict, which rows they put together, and which features they ask.
+Two trees are compared split by split (eq. 12 of Afrabandpey et al. 2020, after Briand
+et al. 2009), and by quantities that do not depend on how they are drawn: their
+predictions, their partitions of the rows, and their features.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ WEIGHTS = ("corrected", "paper")
 
 @dataclass(frozen=True)
 class TreeStability:
-    """How unlike trees of bootstrap samples are; see :func:`tree_stability`.
+    """Dissimilarity of trees of bootstrap samples; see :func:`tree_stability`.
 
     Each measure has one value per pair of trees.
 
     Attributes
     ----------
     n_leaves : tuple of int
-        Of each tree.
+        Number of leaves of each tree.
     dissimilarity : tuple of float
-        :func:`tree_dissimilarity`: 0 for equal trees, 1 where no question is alike.
+        :func:`tree_dissimilarity`: 0 for equal trees, 1 where no split is similar.
     paper_dissimilarity : tuple of float
-        The same as the paper prints it, which is above 0 for equal trees.
+        The same as printed in the paper, which is above 0 for equal trees.
     prediction_rms : tuple of float
-        Root of the mean squared difference of what two trees predict (of the class
+        Root mean squared difference of the predictions of two trees (of the class
         probabilities), over all rows.
     adjusted_rand : tuple of float
-        How alike two trees part the rows among their leaves: 1 for equal parts, 0 as
-        by chance.
+        Adjusted Rand index of the partitions of the rows by the leaves of two trees: 1
+        for equal partitions, 0 for agreement by chance.
     shared_features : tuple of float
-        Features that both ask, over features that one of them asks; 1 if none is.
+        Features used by both, over features used by either; 1 if there are none.
     """
 
     n_leaves: tuple[int, ...]
@@ -74,7 +74,7 @@ class TreeStability:
         return "\n".join(wrapped(line) for line in lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Plain data for JSON."""
         return asdict(self)
 
 
@@ -86,20 +86,20 @@ def tree_stability(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> TreeStability:
-    """Fit trees to bootstrap samples and compare each two of them.
+    """Fit trees to bootstrap samples and compare each pair.
 
     Parameters
     ----------
     fit : callable
-        Gets the positions of the rows drawn, as many as there are rows, some of them
-        several times; fits to these rows by whatever procedure, the reference model
-        included, and returns a :class:`Tree`.
+        Receives the positions of the rows drawn, as many as there are rows, with
+        repetitions; fits to these rows by any procedure, the reference model included,
+        and returns a :class:`Tree`.
     X : array-like or frame of shape (n_samples, n_features)
-        The rows that samples are drawn from, and on which trees are compared.
+        Rows from which samples are drawn, and on which trees are compared.
     n_refits : int, default=10
-        Bootstrap samples, at least two: of 10 there are 45 pairs.
+        Number of bootstrap samples, at least two: of 10 there are 45 pairs.
     n_jobs : int, optional
-        Fits at a time (threads); the result does not depend on it.
+        Number of parallel fits (threads); results do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the samples.
 
@@ -147,7 +147,7 @@ def tree_stability(
 
 
 def compare_trees(trees: list[Tree], X: Any) -> TreeStability:
-    """All measures for each two of some trees."""
+    """All measures for each pair of trees."""
     from sklearn.metrics import adjusted_rand_score
 
     ranges = _ranges(trees[0], X)
@@ -173,11 +173,11 @@ def compare_trees(trees: list[Tree], X: Any) -> TreeStability:
 
 
 def _leaf_values(tree: Tree, classes: tuple[Any, ...]) -> np.ndarray:
-    """What each leaf says: a value, or a probability for each of all classes."""
+    """Prediction of each leaf: a value, or a probability for each of all classes."""
     if not classes:
         return np.array([[leaf.prediction] for leaf in tree.leaves])
     values = np.zeros((tree.n_leaves, len(classes)))
-    # A sample may lack a class, and so does its tree.
+    # A sample may lack a class, and then its tree does too.
     columns = [classes.index(label) for label in tree.classes]
     values[:, columns] = [leaf.probabilities for leaf in tree.leaves]
     return values
@@ -186,35 +186,36 @@ def _leaf_values(tree: Tree, classes: tuple[Any, ...]) -> np.ndarray:
 def tree_dissimilarity(
     one: Tree, two: Tree, X: Any, *, weights: str = "corrected"
 ) -> float:
-    """How unlike the questions of two trees are, node by node.
+    """Dissimilarity of the splits of two trees, node by node.
 
-    Questions at the same place (the root, its left child, ...; left is ``x <= c``) are
-    alike by ``S = 1 - |c_1 - c_2| / range(x)`` if they ask the same feature, else by 0.
+    Splits at the same place (the root, its left child, ...; left is ``x <= c``) have
+    the similarity ``S = 1 - |c_1 - c_2| / range(x)`` if they use the same feature, else
+    0.
 
     Parameters
     ----------
     one, two : Tree
         Trees of the same features.
     X : array-like or frame of shape (n_samples, n_features)
-        Rows that the ranges of features are taken from.
+        Rows from which the ranges of features are taken.
     weights : {"corrected", "paper"}, default="corrected"
         ``"corrected"``: one minus the mean of S over the places where either tree
-        asks; equal trees are 0 apart. ``"paper"``: one minus the sum of S over b,
-        the number of leaves (of the larger tree, as the paper does not say which);
+        splits; equal trees are 0 apart. ``"paper"``: one minus the sum of S over b, the
+        number of leaves (of the larger tree, as the paper does not specify which);
         equal trees are 1/b apart.
 
     Returns
     -------
     float
-        From 0 to 1, the same for both orders of the trees.
+        From 0 to 1, symmetric in the trees.
 
     Notes
     -----
-    The paper knows numbers only. Here questions about categories are alike by the share
-    of the categories they name that both send to the same side; the left side is the
-    one with the first category in alphabetical order. To which side missing values and
-    unknown categories go does not count; whether a value is missing is a question
-    unlike any other about the feature.
+    The paper covers numeric features only. Here the similarity of splits on categories
+    is the share of the categories they name that both send to the same side; the left
+    side is the one with the first category in alphabetical order. The side of missing
+    values and unknown categories is ignored; a split on whether a value is missing has
+    no similarity with any other on the feature.
 
     Examples
     --------
@@ -258,13 +259,13 @@ def _ranges(tree: Tree, X: Any) -> np.ndarray:
 
 
 class PlacedQuestion(NamedTuple):
-    """A question with the sides in a fixed order.
+    """Split with the sides in a fixed order.
 
     Attributes
     ----------
     feature : int
     pivot : float
-        Numbers up to it go left; infinite where missing values are parted from all
+        Numbers up to it go left; infinite where missing values are separated from all
         others, and for categories.
     left, right : frozenset
         Categories; empty for numbers.
@@ -277,7 +278,7 @@ class PlacedQuestion(NamedTuple):
 
 
 def place_questions(tree: Tree) -> dict[int, PlacedQuestion]:
-    """The questions of a tree by place: the root is 1, below p are 2 p and 2 p + 1."""
+    """Splits of a tree by place: the root is 1, below p are 2 p and 2 p + 1."""
     found = {}
     todo = [(1, tree.root)]
     while todo:

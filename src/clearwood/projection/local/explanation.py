@@ -1,11 +1,10 @@
-"""Why a reference says what it says of one row: a small proxy of its neighbourhood.
+"""Local explanation of a prediction of a reference by a small proxy.
 
-Equation (1) with a neighbourhood around one row: the reference is asked about rows
-like it, and a small tree, or a linear model of few terms, is projected onto what it
-says there. LIME does the like for a prediction without uncertainty (section 3.4); here
-the whole is a function of the reference, the row and the settings, so that the same
-question always has the same answer, and what draws and sampling leave open stands
-beside it.
+Equation (1) with a neighbourhood around one row: the reference predicts rows similar to
+it, and a small tree, or a linear model of few terms, is projected onto these
+predictions. LIME does the like for a prediction without uncertainty (section 3.4); here
+the result is a function of the reference, the row and the settings, so that it is
+reproducible, and is reported with the uncertainty from draws and sampling.
 """
 
 from __future__ import annotations
@@ -33,53 +32,51 @@ from clearwood.rules import RuleList, Training, print_tree
 from clearwood.search.trees.nodes import inner_nodes
 
 N_PARTS = 8
-"""Independent sets of neighbours, whose spread tells the Monte-Carlo error."""
+"""Independent sets of neighbours, whose variation measures the Monte-Carlo error."""
 
 MOST_DRAWS = 100
-"""Most draws whose own proxies are found."""
+"""Maximum number of draws that are projected individually."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalExplanation:
-    """A small proxy of a reference around one row.
+    """Small proxy of a reference around one row.
 
-    What is explained is a number: the predicted value, the rate, or the probability
-    of one class.
+    The explained quantity is a number: the predicted value, the rate, or the
+    probability of one class.
 
     Attributes
     ----------
     what : str
-        What the number is.
+        Name of the explained quantity.
     said : float
-        What the reference says of the row.
+        Prediction of the reference for the row.
     spread : float
         Standard deviation of its draws there.
     proxy : float
-        What the proxy says of the row.
+        Prediction of the proxy for the row.
     monte_carlo_error : float
-        Standard error of ``proxy``, had other neighbours been drawn and the same
-        questions been asked.
+        Standard error of ``proxy`` over samples of neighbours, with the same splits.
     fidelity : float
-        Share of the variance of what the reference says of neighbours that the proxy
-        did not see which it follows; at most 1, and negative where a constant is
-        better.
+        R2 of the proxy for the reference's predictions of held-out neighbours; at most
+        1, and negative where a constant is better.
     rules : RuleList or None
-        The tree's leaves, where the proxy is a tree.
+        Leaves of the tree, where the proxy is a tree.
     effects : tuple of (str, float, float)
         Terms, where the proxy is linear: the change of the number per standard
         deviation of the term among the neighbours, and its Monte-Carlo error.
     selected : dict of str to float
-        Share of the posterior draws whose own proxy asks each feature; those above 0,
-        the most frequent first.
+        Share of the posterior draws whose own proxy uses each feature; those above 0,
+        in descending order.
     row, neighbours : ndarray
         The row, and the neighbours that the proxy was fitted to, encoded.
     answers, proxy_answers : ndarray
-        What the reference, and the proxy, say of the neighbours, for pictures.
+        Predictions of the reference, and of the proxy, for the neighbours, for plots.
     features : FeatureSpace
     n_draws : int
-        How many draws the reference has; one does not say how sure it is.
+        Number of draws of the reference; a single one has no uncertainty.
     is_posterior : bool
-        Whether they are of a posterior.
+        Whether they are from a posterior distribution.
     """
 
     what: str
@@ -101,11 +98,11 @@ class LocalExplanation:
 
     @property
     def n_neighbours(self) -> int:
-        """Neighbours that the proxy was fitted to."""
+        """Number of neighbours that the proxy was fitted to."""
         return len(self.neighbours)
 
     def __str__(self) -> str:
-        # A single draw does not say how sure it is.
+        # A single draw has no uncertainty.
         sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
         lines = [
             f"{self.what}: the reference says {short_text(self.said, 4)}{sure}, the "
@@ -124,7 +121,7 @@ class LocalExplanation:
 
 
 def _without_rows(rules: RuleList) -> list[str]:
-    """The rules alone: how many neighbours were made says nothing of the data."""
+    """Rules without numbers of rows: those of neighbours do not describe the data."""
     texts = [
         f"{i}. if {rule.text(rules.features)} then {short_text(rule.prediction, 4)}"
         for i, rule in enumerate(rules.rules, start=1)
@@ -147,29 +144,29 @@ def explain_local(
     n_neighbours: int = 4096,
     random_state: int = 0,
 ) -> LocalExplanation:
-    """Explain what a reference says of one row by a small proxy around it.
+    """Explain the prediction of a reference for one row by a small proxy around it.
 
     Parameters
     ----------
     reference : Reference
     x : array-like of shape (n_features,), row of a frame, or frame of one row
-        What is to be explained.
+        The row to be explained.
     rows : array-like or frame of shape (n_rows, n_features), optional
-        Rows that say how features vary, with the columns of ``x``; by default those
-        that the reference was made with.
+        Rows with the distribution of the features, with the columns of ``x``; by
+        default those that the reference was made with.
     proxy : {"tree", "linear"}, default="tree"
     max_size : int, default=4
-        Leaves of the tree, or terms of the linear model, at most.
+        Maximum number of leaves of the tree, or of terms of the linear model.
     width : float, default=0.5
-        How far neighbours are: standard deviation of each feature in units of that in
-        ``rows``, and the share of neighbours whose category is drawn anew. Whole
-        numbers stay whole, and values in the range of the rows.
+        Width of the neighbourhood: standard deviation of each feature in units of that
+        in ``rows``, and the share of neighbours whose category is resampled. Integers
+        stay integers, and values in the range of the rows.
     label : optional
-        The class whose probability is explained; by default the one that the reference
-        finds most probable.
+        Class whose probability is explained; by default the one that is most probable
+        under the reference.
     n_neighbours : int, default=4096
-        Rows that are asked about: a power of two, at least 64. As many others judge
-        the proxy.
+        Number of rows to predict: a power of two, at least 64. As many others are held
+        out to evaluate the proxy.
     random_state : int, default=0
         Seed of the neighbours.
 
@@ -203,7 +200,7 @@ def explain_local(
     part = n_neighbours // N_PARTS
     seeds = np.random.default_rng(random_state).integers(2**31, size=2 * N_PARTS)
     encoded = np.concatenate([row, *(around.sample(part, int(s)) for s in seeds)])
-    # The reference is asked once, so that it may be slow.
+    # The reference is evaluated once, so that it may be slow.
     answers = ask(reference, decoded(encoded, features, rows))
     answers, what = _numbers(answers, reference, label)
     fitted, judged = np.split(np.arange(1, len(encoded)), 2)
@@ -255,7 +252,6 @@ def _check_settings(
 
 
 def _as_table(x: Any, rows: Any) -> Any:
-    """One row as a table like others."""
     if is_frame(x) or (not hasattr(x, "keys") and np.ndim(x) == 2):
         if x.shape[0] != 1:
             raise InputError(f"x must be one row, found {x.shape[0]}.")
@@ -282,7 +278,7 @@ def _as_table(x: Any, rows: Any) -> Any:
 
 
 def _numbers(answers: Answers, reference: Reference, label: Any) -> tuple[Answers, str]:
-    """The one number that is explained, and what it is; the row stands first."""
+    """The explained number, and its name; the row comes first."""
     if answers.draws.ndim == 2:
         noise = np.zeros_like(answers.draws) if answers.noise is None else answers.noise
         return Answers(answers.draws, noise), "predicted value"
@@ -297,7 +293,7 @@ def _numbers(answers: Answers, reference: Reference, label: Any) -> tuple[Answer
 
 @dataclass(frozen=True, eq=False)
 class _TreeAround:
-    """A small tree of a neighbourhood."""
+    """Small tree fitted to a neighbourhood."""
 
     rules: RuleList
     leaf: np.ndarray
@@ -311,7 +307,7 @@ class _TreeAround:
         return self.said[self.rules.apply_encoded(encoded)]
 
     def refitted(self, part: np.ndarray) -> _TreeAround:
-        """The same leaves, saying the means of some of the rows."""
+        """Same leaves, with the means of some of the rows."""
         n = self.rules.n_rules
         weight = np.bincount(self.leaf[part], minlength=n)
         total = np.bincount(self.leaf[part], self.values[part], minlength=n)
@@ -347,7 +343,7 @@ def _tree_around(
 
 @dataclass(frozen=True, eq=False)
 class _LineAround:
-    """A linear model of few terms of a neighbourhood."""
+    """Linear model of few terms fitted to a neighbourhood."""
 
     terms: Terms
     columns: np.ndarray
@@ -361,7 +357,7 @@ class _LineAround:
         return self.intercept + product(self.terms.of_rows(encoded), self.coef)
 
     def refitted(self, part: np.ndarray) -> _LineAround:
-        """The same terms, fitted to some of the rows."""
+        """Same terms, fitted to some of the rows."""
         chosen = np.flatnonzero(self.coef)
         intercept, coef = _fit_terms(self.columns[part], self.values[part], chosen)
         return _LineAround(
@@ -387,7 +383,7 @@ def _line_around(
     terms = Terms.of(features, encoded, np.ones(len(encoded)))
     columns, values = terms.of_rows(encoded), answers.mean
     draws = answers.draws[_spread_numbers(answers.n_draws)]
-    # Lengths and products are all that counts, and stay in fewer rows.
+    # Only norms and inner products matter, and these are kept in fewer rows.
     turn, few_rows = np.linalg.qr(columns - columns.mean(axis=0))
 
     def chosen_for(said: np.ndarray) -> np.ndarray:
@@ -405,7 +401,7 @@ def _line_around(
 def _forward(
     columns: np.ndarray, values: np.ndarray, squares: float, most: int
 ) -> np.ndarray:
-    """Terms that, one after the other, explain most of what is left of the squares."""
+    """Forward selection of the terms that explain most of the residual squares."""
     left, basis = values, columns
     longest = np.sqrt((columns**2).sum(axis=0).max(initial=0.0))
     chosen: list[int] = []
@@ -419,7 +415,7 @@ def _forward(
         if gain[best] <= 1e-9 * squares:
             break
         chosen.append(best)
-        # What is left, and what the other terms say beside this one.
+        # Residuals, and the other terms given this one.
         direction = basis[:, best] / size[best]
         left = left - direction * product(direction, left)
         basis = basis - np.outer(direction, product(direction, basis))
@@ -436,12 +432,12 @@ def _fit_terms(
 
 
 def _spread_numbers(n_draws: int) -> np.ndarray:
-    """Numbers of the draws whose own proxies are found: all, or evenly spread."""
+    """Indices of the draws that are projected individually: all, or evenly spaced."""
     return np.unique(np.linspace(0, n_draws - 1, min(n_draws, MOST_DRAWS)).astype(int))
 
 
 def _shares(asked: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
-    """How often each feature is asked, the most frequent first."""
+    """Frequency of use of each feature, in descending order."""
     share = {
         name: sum(d in a for a in asked) / len(asked) for d, name in enumerate(names)
     }
@@ -450,5 +446,4 @@ def _shares(asked: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
 
 
 def _error_of_mean(values: np.ndarray) -> float:
-    """Standard error of the mean of independent values."""
     return float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,4 +1,4 @@
-"""Rows like one row: the neighbourhood pi_x of equation (1)."""
+"""Sampling of rows similar to one row: the neighbourhood pi_x of equation (1)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from clearwood.exceptions import InputError
 
 
 class Neighbourhood(NamedTuple):
-    """How far each feature of one row is varied, as far as the data allow it.
+    """Distribution of the neighbours of one row, within the range of the data.
 
     Attributes
     ----------
     row : ndarray of shape (n_features,)
         The row, encoded.
     spread : ndarray of shape (n_features,)
-        Standard deviation of a numeric feature; of a category, how probable another
-        one is than the row's own.
+        Standard deviation of a numeric feature; for a category, the probability of
+        another one than the row's own.
     low, high : ndarray of shape (n_features,)
         Range of the data's values.
     is_whole : ndarray of bool of shape (n_features,)
-        Numeric features that hold whole numbers only.
+        Numeric features with integer values only.
     shares : tuple of (None or ndarray)
-        Per categorical feature how often each category occurs.
+        Frequencies of the categories, per categorical feature.
     """
 
     row: np.ndarray
@@ -41,17 +41,17 @@ class Neighbourhood(NamedTuple):
     def of(
         cls, row: np.ndarray, encoded: np.ndarray, features: FeatureSpace, width: float
     ) -> Neighbourhood:
-        """The neighbourhood of a row among those of a table.
+        """Neighbourhood of a row among those of a table.
 
         Parameters
         ----------
         row : ndarray of shape (n_features,)
         encoded : ndarray of shape (n_rows, n_features)
-            Rows that say how features vary.
+            Rows with the distribution of the features.
         features : FeatureSpace
         width : float
             Standard deviation of the neighbours in units of that of the data; for
-            categories, the share of neighbours in which they are drawn anew.
+            categories, the share of neighbours in which they are resampled.
         """
         is_category = np.array([c is not None for c in features.categories])
         known = np.where(is_category[None] & (encoded < 0), np.nan, encoded)
@@ -62,7 +62,7 @@ class Neighbourhood(NamedTuple):
                 f"Feature {features.names[d]!r} of the row that is to be explained "
                 "holds a category that no other row has; hand in rows that have it."
             )
-        # What is missing stays missing, and what no row knows does not vary.
+        # Missing values stay missing, and unknown features do not vary.
         known = np.where(np.isnan(known).all(axis=0), row, known)
         known = np.where(np.isnan(known).all(axis=0), 0.0, known)
         shares = tuple(
@@ -95,7 +95,7 @@ class Neighbourhood(NamedTuple):
         n = len(self.row)
         sobol = qmc.Sobol(2 * n, rng=np.random.default_rng(seed))
         points = sobol.random_base2(int(np.log2(n_rows)))
-        # Not 0 or 1, where normal numbers are infinite.
+        # Not 0 or 1, where normal quantiles are infinite.
         points = np.clip(points, 2.0**-40, 1 - 2.0**-40)
         moved = self.row + self.spread * ndtri(points[:, :n])
         moved = np.where(self.is_whole, np.round(moved), moved)
@@ -111,7 +111,7 @@ class Neighbourhood(NamedTuple):
 
 
 def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
-    """Encoded rows as the kind of table that they came from.
+    """Decode rows to the type of table that they came from.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
 
 
 def _labels(labels: tuple[Any, ...], codes: np.ndarray) -> list[Any]:
-    # What is missing comes after the last label.
+    # Missing values come after the last label.
     places = np.where(np.isnan(codes), len(labels), codes).astype(int)
     cells = (*labels, None)
     return [cells[place] for place in places.tolist()]

@@ -1,1 +1,1 @@
-"""What people read of projections: scores beside the reference's, sections of pages."""
+"""Scores of projections relative to the reference, and sections of pages."""

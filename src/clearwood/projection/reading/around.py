@@ -1,4 +1,4 @@
-"""What a page says of the explanation of one row, as plain data."""
+"""Report section of a local explanation, as plain data."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MOST_FEATURES = 12
 
 
 def section(result: LocalExplanation, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The reference and the proxy at the row, the proxy in words, and its features.
+    """Reference and proxy at the row, the printed proxy, and its features.
 
     Parameters
     ----------
     result : LocalExplanation
     X, y : None
-        An explanation is judged on neighbours of its own.
+        Ignored; an explanation is evaluated on its own neighbours.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def _trust(fidelity: float) -> str:
 
 
 def _lines(result: LocalExplanation) -> list[dict[str, Any]]:
-    """The leaves of a tree, and which of them holds the row."""
+    """Leaves of a tree, with the one of the row marked."""
     rules = result.rules
     if rules is None:
         return []

@@ -1,4 +1,4 @@
-"""What a report says of a projected linear model, as plain data."""
+"""Report section of a projected linear model, as plain data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_TERMS = 40
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The reference, the nearness of the model, and its coefficients.
+    """Reference, fidelity of the model, and its coefficients.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         Fitted.
     X : array-like or frame of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
-        Rows on which to judge it.
+        Rows on which to evaluate it.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 def _training(result: Any) -> str:
-    """How near it is on the rows of the fit, said to be so."""
+    """Fidelity on the training rows, labelled as such."""
     r2 = getattr(result, "fidelity_", None)
     divergence = getattr(result, "divergence_", None)
     if divergence is not None:
@@ -80,7 +80,7 @@ def _training(result: Any) -> str:
 
 
 def _label(classes: Any, output: int, n_outputs: int) -> str:
-    """What goes up with a coefficient."""
+    """Quantity that increases with a coefficient."""
     if classes is None:
         return "the target"
     label = prediction_text(classes[1 if n_outputs == 1 else output])
@@ -90,7 +90,7 @@ def _label(classes: Any, output: int, n_outputs: int) -> str:
 def _lines(
     terms: Terms, coef: np.ndarray, draws: np.ndarray, is_logistic: bool
 ) -> dict[str, Any]:
-    """A line per term, the largest change first."""
+    """One table row per term, the largest change first."""
     low, high = np.quantile(draws, ENDS, axis=0)
     names = terms.names
     order = [t for t in np.argsort(-np.abs(coef), kind="stable") if coef[t] != 0]
@@ -120,7 +120,7 @@ def _lines(
 
 
 def _unit(terms: Terms, t: int) -> str:
-    """What a change per unit is a change by."""
+    """Unit of change of a term."""
     category, name = terms.category[t], terms.features.names[terms.feature[t]]
     if category == VALUE:
         return "for one more"
@@ -141,5 +141,4 @@ def _signed(value: float) -> str:
 
 
 def _odds(change: float) -> str:
-    """By what odds are multiplied."""
     return f"× {short_text(math.exp(change))}" if abs(change) < 20 else ""

@@ -1,4 +1,4 @@
-"""A proxy beside its reference, on rows that are handed in."""
+"""Scores of a proxy and of its reference on given rows."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from clearwood.references import Reference
 from clearwood.rules.scores import LEAST, class_scores
 
 COVERAGE = 0.9
-"""Of the intervals that are judged."""
+"""Coverage of the evaluated intervals."""
 IN_WORDS = {"log_loss": "log loss", "rmse": "root mean squared error"}
-"""Of scores that a constant has, too."""
+"""Names of the scores that a constant has, too."""
 
 
 def compare_with_reference(
     estimator: Any, X: Any, y: Any = None
 ) -> dict[str, dict[str, Any]]:
-    """Scores of a proxy and of its reference, and how near one is to the other.
+    """Compare scores of a proxy and of its reference, and the fidelity of the proxy.
 
     Parameters
     ----------
     estimator : fitted ProjectedTree..., ProjectedLinear... or ProjectedLogistic...
     X : array-like or frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
-        What was observed; without it there are no scores, but the fidelity.
+        Observed targets; without them there are no scores, but the fidelity.
 
     Returns
     -------
     dict of str to dict of str to float
-        ``"reference"`` and ``"proxy"``, each with ``error``, ``log_loss`` and
-        the number of rows found ``impossible`` for classes; else with ``rmse`` and,
-        where it says how observations spread, ``log_loss``, and ``coverage`` and mean
-        ``width`` of 90 % intervals.
-        ``"fidelity"`` of the proxy to the reference: ``same_class`` and the mean
-        Kullback-Leibler ``divergence`` in nats; else ``r2`` (None of a single row) and
-        ``rms_difference``. ``"constant"``: what is said of each row knowing the others'
-        labels alone, ``log_loss`` or ``rmse``.
+        ``"reference"`` and ``"proxy"``, each with ``error``, ``log_loss`` and the
+        number of rows with an ``impossible`` class for classes; else with ``rmse`` and,
+        where a distribution of observations is available, ``log_loss``, and
+        ``coverage`` and mean ``width`` of 90 % intervals. ``"fidelity"`` of the proxy
+        to the reference: ``same_class`` and the mean Kullback-Leibler ``divergence`` in
+        nats; else ``r2`` (None for a single row) and ``rms_difference``.
+        ``"constant"``: the prediction of each row by the labels of the others,
+        ``log_loss`` or ``rmse``.
 
     Raises
     ------
     InputError
-        The reference cannot be asked about these rows.
+        The reference cannot predict these rows.
 
     Examples
     --------
@@ -83,23 +83,23 @@ def as_table(X: Any) -> Any:
 def reference_scores(
     reference: Reference, said: Answers, X: Any, y: Any
 ) -> dict[str, float]:
-    """How near a reference comes to what was observed in rows."""
+    """Scores of a reference on observed rows."""
     if reference.classes is not None:
         return class_scores(said.mean, reference.classes, y)
-    # One that knows no noise does not say how observations spread.
+    # Without noise it defines no distribution of observations.
     spreads = reference.task == "counts" or reference.noise_variance(X).any()
     return _value_scores(said.mean, said if spreads else None, y)
 
 
 def proxy_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
-    """How near a proxy comes to what was observed in rows."""
+    """Scores of a proxy on observed rows."""
     if estimator.reference_.classes is not None:
         return class_scores(estimator.predict_proba(X), estimator.classes_, y)
     return _value_scores(estimator.predict(X), estimator._says(X), y)
 
 
 def constant_scores(reference: Reference, y: Any) -> dict[str, float]:
-    """How near one comes to each of some rows by what the others are, on average."""
+    """Leave-one-out scores of a constant prediction."""
     n = len(y)
     if n < 2:
         return {}
@@ -108,18 +108,18 @@ def constant_scores(reference: Reference, y: Any) -> dict[str, float]:
         return {"rmse": float(y.std() * n / (n - 1))}
     y = check_target(y, n, numeric=False)
     _, label, counts = np.unique(y, return_inverse=True, return_counts=True)
-    # One row of all classes alike, so that a class of one row is not impossible.
+    # One pseudo-row, even over all classes, so that a class of one row is possible.
     even = 1 / max(len(reference.classes), len(counts))
     return {"log_loss": float(-np.log((counts[label] - 1 + even) / n).mean())}
 
 
 def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
-    """What one has to know of scores before they are believed, in sentences.
+    """Caveats of the scores, in sentences.
 
     Parameters
     ----------
     scores : dict
-        What :func:`compare_with_reference` found.
+        Result of :func:`compare_with_reference`.
     """
     found = []
     for key, best in scores["constant"].items():
@@ -151,7 +151,7 @@ def _value_scores(
     low, high = (said.quantile(0.5 + end * COVERAGE / 2) for end in (-1, 1))
     density = said.log_density(y)
     if said.noise is None:
-        # Of a count it is a probability; of a value its unit alone may make it small.
+        # For a count it is a probability; for a value its unit alone may make it small.
         density = np.maximum(density, math.log(LEAST))
     return scores | {
         "log_loss": float(-density.mean()),
@@ -164,7 +164,7 @@ def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float | None]:
     if estimator.reference_.classes is None:
         predicted = estimator.predict(X)
         gap = ((predicted - said.mean) ** 2).mean()
-        # A single row has no variance to follow.
+        # A single row has no variance to explain.
         r2 = Mean().fidelity(said.mean, predicted)
         return {
             "r2": r2 if len(predicted) > 1 else None,

@@ -1,4 +1,4 @@
-"""What a report says of a projected tree, or list of rules, as plain data."""
+"""Report section of a projected tree or rule list, as plain data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from clearwood.references import Reference
 from clearwood.rules import RuleSet
 
 ENDS = (0.05, 0.95)
-"""Of the intervals that are shown."""
+"""Ends of the displayed intervals."""
 MOST_CLASSES, HARDLY = 3, 0.005
-"""Of a leaf, whose probabilities are shown, and what is too small to show."""
+"""Maximum number of class probabilities shown per leaf, and the least one shown."""
 OBSERVED, SAID = "what was observed", "what the reference says"
 
 NAMES = {
@@ -46,12 +46,12 @@ NAMES = {
 
 
 def teacher_of(result: Any, X: Any = None) -> Reference | None:
-    """The reference, if it can be asked about these rows."""
+    """The reference, if it can predict these rows."""
     return None if why_not_asked(result, X) else result.reference_
 
 
 def why_not_asked(result: Any, X: Any) -> str:
-    """Why the reference cannot be asked about rows; empty where it can."""
+    """Reason why the reference cannot predict rows; empty where it can."""
     if X is None:
         return ""
     try:
@@ -62,14 +62,15 @@ def why_not_asked(result: Any, X: Any) -> str:
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The reference, how near the proxy is to it, its size, and what its lines say.
+    """Reference, fidelity of the proxy, its size, and its leaves.
 
     Parameters
     ----------
     result : fitted ProjectedTree... or ProjectedRuleList...
     X : array-like or frame of shape (n_samples, n_features), optional
     y : array-like of shape (n_samples,), optional
-        Rows on which to judge it; with them, no number of the page is of training rows.
+        Rows on which to evaluate it; with them, no number of the page is from training
+        rows.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 
 def reference_facts(reference: Reference) -> list[tuple[str, str]]:
-    """What is read, in words."""
+    """Description of the reference."""
     n_draws, is_posterior = reference.n_draws, reference.is_posterior
     facts = {"n_draws": n_draws, "is_posterior": is_posterior}
     (words,) = sentences("projection/reading/reference.txt", **facts)
@@ -109,7 +110,7 @@ def reference_facts(reference: Reference) -> list[tuple[str, str]]:
 
 
 def how_judged(result: Any) -> str:
-    """How the size of a tree, or list, came about."""
+    """Explanation of the choice of the size."""
     path, words, chosen = result.size_path_, result._words, result.rules_.n_rules
     facts: dict[str, Any] = {
         "so_many": words.so_many(chosen),
@@ -130,14 +131,14 @@ def how_judged(result: Any) -> str:
         gain = -float(path.held_out[0])
         is_near = path.tolerance is not None and lost - error <= path.tolerance
         facts |= {"lost": lost, "error": error, "is_near": is_near}
-        # One line alone may be better than the reference.
+        # A single rule may be better than the reference.
         is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
         facts |= {"gain": gain, "is_worse": is_worse}
     return sentences("projection/reading/size.txt", **facts)[0]
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
-    """The proxy beside its reference, on rows that are handed in."""
+    """Scores of the proxy and its reference on given rows."""
     scores = compare_with_reference(result, X, y)
     of_both, of_one = (scores["reference"], scores["proxy"]), scores["fidelity"]
     lines = [(key, [one.get(key) for one in of_both]) for key in NAMES]
@@ -157,11 +158,11 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
 
 
 def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
-    """What the columns mean, one after the other."""
+    """Meaning of the columns, in order."""
     leaves, words = result.leaves_, result._words
     seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
     if X is None:
-        # Rules do not tell whether they were fitted with labels.
+        # Rules do not record whether they were fitted with labels.
         seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
     told = sentences(
         "projection/reading/leaves.txt",
@@ -180,7 +181,7 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
 
 
 def mean_in(seen: str, rows: str) -> str:
-    """What the interval of the mean is of, that stands with a rule."""
+    """Description of the interval of the mean that is printed with a rule."""
     return (
         f"the 95 % interval of the mean of {seen} in {rows}; it knows nothing of the "
         "reference’s draws."
@@ -188,7 +189,7 @@ def mean_in(seen: str, rows: str) -> str:
 
 
 def have_one_variance(leaves: Leaves) -> bool:
-    """Whether 90 % are of all lines together, and of one may be more or fewer."""
+    """Whether the 90 % hold for all rules together, and not for each."""
     if leaves.variances is None or len(leaves.share) == 1:
         return False
     return bool((leaves.variances == leaves.variances[:, :1]).all())
@@ -197,10 +198,10 @@ def have_one_variance(leaves: Leaves) -> bool:
 def summarize_leaves(
     leaves: Leaves, rules: RuleSet, X: Any = None, y: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """What each leaf says, how sure, and what was observed in it.
+    """Prediction of each leaf, its uncertainty, and the observations in it.
 
-    Rows, and what was observed, are those handed in; without any, the share is that of
-    the weight of the training rows.
+    Rows and observations are the given ones; without any, the share is that of the
+    weight of the training rows.
     """
     said = leaves.answers(np.arange(len(leaves.share)))
     leaf = None if X is None else rules.apply(X)
@@ -243,7 +244,7 @@ def _rows_text(leaves: Leaves, leaf: np.ndarray | None, i: int) -> str:
 
 
 def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
-    """Of a value one line; of classes one each, the most probable first."""
+    """One line for a value; for classes one each, the most probable first."""
     draws = said.draws[:, i]
     if rules.classes:
         mean = draws.mean(axis=0)
@@ -274,7 +275,7 @@ def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
 
 
 def _spread(draws: np.ndarray, shown: Any) -> dict[str, Any]:
-    """The mean over draws, where nine in ten of them are, and their deviation."""
+    """Mean over draws, their central 90 % interval, and standard deviation."""
     low, high = np.quantile(draws, ENDS)
     deviation = float(draws.std())
     digits = percent_text if shown is percent_text else lambda v: short_text(v, 2)

@@ -1,4 +1,4 @@
-"""How good trees of all sizes are, as a chart and a table."""
+"""Scores of trees of all sizes, as a chart and a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clearwood.outcomes import OUTCOMES
 from clearwood.projection.sizes import SizePath, Words
 
 LOSS = 0.1
-"""In nats, of which is told what it means where none is tolerated."""
+"""Loss in nats whose meaning is explained where none is tolerated."""
 
 
 class Measure(NamedTuple):
@@ -24,12 +24,12 @@ class Measure(NamedTuple):
     Attributes
     ----------
     name, style : str
-        What is measured, and how the line is drawn.
+        Name of the measure, and style of its line.
     values : ndarray of shape (n_sizes,)
     error : ndarray of shape (n_sizes,) or None
         Half of the band's height.
     levels : tuple of (float, str)
-        Lines across, and their names.
+        Horizontal lines, and their names.
     percent : bool
         Whether values are shares.
     """
@@ -42,7 +42,7 @@ class Measure(NamedTuple):
     percent: bool = False
 
     def marks(self, sizes: np.ndarray) -> list[Mark]:
-        """A line with its band, and the levels."""
+        """Line with its band, and the levels."""
         look = "--" if self.style == "second" else "-"
         found: list[Mark] = [
             Points(sizes, self.values, self.style, self.name, look, dots=5.0),
@@ -55,7 +55,7 @@ class Measure(NamedTuple):
 
 
 def held_out_measure(path: SizePath) -> Measure | None:
-    """What was lost on rows held out in the fit; None where nothing was."""
+    """Held-out loss in the fit; None where nothing was held out."""
     if path.held_out is None:
         return None
     levels: tuple[tuple[float, str], ...] = ((0.0, "as good as the reference"),)
@@ -68,7 +68,7 @@ def held_out_measure(path: SizePath) -> Measure | None:
 def panel_of(
     measures: Sequence[Measure], path: SizePath, chosen: int, words: Words, name: str
 ) -> Panel:
-    """Measures on one axis, and the size that is printed."""
+    """Measures on one axis, with the printed size marked."""
     marks = [mark for measure in measures for mark in measure.marks(path.size)]
     return Panel(
         [*marks, Level(chosen, "x", f"chosen: {words.so_many(chosen)}")],
@@ -84,20 +84,20 @@ def size_chart(
     on_rows: Measure | None,
     n_rows: int | None,
 ) -> dict[str, Any] | None:
-    """What was lost at each size in the fit, and how good each is on rows handed in.
+    """Chart of the loss by size in the fit, and of the scores on given rows.
 
     Parameters
     ----------
     path : SizePath
     chosen : int
-        Leaves of the tree, or lines of the list, that is printed.
+        Number of leaves of the printed tree, or of rules of the list.
     words : Words
-        What these are called.
+        Names of these.
     on_rows : Panel or None
-        What :func:`measure_of_rows` measured.
+        Result of :func:`measure_of_rows`.
     n_rows : int or None
-        Rows handed in; with them, nothing is shown that was measured on those of the
-        fit alone.
+        Number of the given rows; with them, nothing is shown that was measured on the
+        rows of the fit alone.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def size_chart(
 def measure_of_rows(
     result: Any, X: Any, y: np.ndarray | None, taught: np.ndarray | None
 ) -> Measure | None:
-    """How far proxies of all sizes are from what was observed, or from the reference.
+    """Distance of proxies of all sizes from the observations, or from the reference.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def measure_of_rows(
     X : array-like or frame
     y : ndarray of shape (n_rows,) or None
     taught : ndarray of shape (n_rows,) or None
-        What the reference predicts.
+        Predictions of the reference.
     """
     truth = taught if y is None else y
     if truth is None:
@@ -165,7 +165,7 @@ def measure_of_rows(
 
 
 def _in_words(measure: Measure, sizes: np.ndarray, chosen: int, words: Words) -> str:
-    """A measure for those who do not see it."""
+    """Text alternative of a measure, for screen readers."""
     shown = percent_text if measure.percent else short_text
     ends = {int(sizes[0]): measure.values[0], int(sizes[-1]): measure.values[-1]}
     named = ends | {chosen: measure.values[sizes.tolist().index(chosen)]}

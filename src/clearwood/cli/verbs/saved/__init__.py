@@ -1,1 +1,1 @@
-"""Verbs of what is saved: rules from a file, and mostly rows that are new to them."""
+"""Commands for saved rules, mostly with new rows."""

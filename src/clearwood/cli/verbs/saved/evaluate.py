@@ -1,4 +1,4 @@
-"""``clearwood evaluate``: how good rules from a file are on rows of a table."""
+"""``clearwood evaluate``: scores of saved rules on the rows of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clearwood explain``: why rules from a file say what they say of a row."""
+"""``clearwood explain``: explanation of single predictions of saved rules."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ def explain(asked: Any) -> Findings:
 
 
 def _head_text(head: dict[str, Any]) -> str:
-    """Which row it is."""
     cells = {name: "missing" if x is None else str(x) for name, x in head.items()}
     return ", ".join(
         f"{printable(name)} {printable(cell)}" for name, cell in cells.items()

@@ -1,4 +1,4 @@
-"""``clearwood export``: rules from a file as SQL, LaTeX or Python."""
+"""``clearwood export``: saved rules as SQL, LaTeX or Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.command import command, out_or_print
 from clearwood.cli.inputs import read_saved
 
-# Written out, because the module that knows them loads numpy.
+# A literal, because the module that defines them loads numpy.
 DIALECTS = (
     *("standard", "duckdb", "mssql", "mysql", "postgresql", "sqlite"),
     *("bigquery", "clickhouse", "oracle", "redshift", "snowflake", "spark"),

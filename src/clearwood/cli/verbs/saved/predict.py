@@ -1,4 +1,4 @@
-"""``clearwood predict``: what rules from a file say of the rows of a table."""
+"""``clearwood predict``: predictions of saved rules for the rows of a table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from clearwood.cli.command import command, json_text, out_or_print
 from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
-"""What a line of the result has already."""
+"""Keys that a line of the result has already."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""How a text begins that a spreadsheet takes for a formula; the last in full width."""
+"""Prefixes of text that a spreadsheet takes for a formula; the last in full width."""
 
 
 @command(
@@ -63,7 +63,7 @@ def predict(asked: Any) -> None:
 
 
 def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
-    """The number of the rule that decides each row, or those of all that take part."""
+    """Number of the rule that predicts each row, or those of all that contribute."""
     encoded = rules.encode(frame)
     decides = rules.decides(encoded)
     if decides is not None:
@@ -88,7 +88,7 @@ def _as_it_is(cell: Any) -> Any:
 
 
 def _inert(cell: Any) -> Any:
-    """A cell that a spreadsheet shows as a text, if it is one."""
+    """Cell that a spreadsheet displays as text, if it is text."""
     is_formula = isinstance(cell, str) and cell.startswith(FORMULA)
     return f"'{cell}" if is_formula else cell
 

@@ -1,4 +1,4 @@
-"""``clearwood report``: a page about rules from a file."""
+"""``clearwood report``: HTML page about saved rules."""
 
 from __future__ import annotations
 
