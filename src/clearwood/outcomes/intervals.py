@@ -30,7 +30,7 @@ def share_interval(share: float, n: float) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
     """
-    if n < 1e-100:  # Next to no row says nothing, and its inverse has no square.
+    if n < 1e-100:  # No information, and the square of 1 / n overflows.
         return 0.0, 1.0
     z = NORMAL
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
