@@ -205,13 +205,13 @@ class Panel:
             )  # fmt: skip
         if self.below:
             # Only now it is known how large a pixel of the page is.
-            ax.figure.draw_without_rendering()
+            ax.get_figure(root=True).draw_without_rendering()
             ax.text(
                 0, 0, plain(*wrapped([self.below], LINE, len)), color=QUIET, va="top",
                 fontsize=min(SMALL - 1, SMALL * points_per_unit(ax)),
                 transform=ax.transAxes,
             )  # fmt: skip
-        ax.figure.draw_without_rendering()
+        ax.get_figure(root=True).draw_without_rendering()
 
     def _draw_axes(self, ax: Any, scales: tuple[Scale, Scale]) -> None:
         self.x.draw(ax.xaxis, scales[0])
@@ -227,8 +227,8 @@ class Panel:
         if self.legend == "below" and labels:
             # As many columns as fit.
             width = max(map(text_width(SMALL), labels)) + 4.5 * SMALL
-            place, (wide, high) = ax.get_position(), 72 * ax.figure.get_size_inches()
-            room, down = wide * place.width, BELOW / (high * place.height)
+            box, scale = ax.bbox, 72 / ax.figure.dpi
+            room, down = box.width * scale, BELOW / (box.height * scale)
             ax.legend(
                 ncols=max(1, int(room / width)), fontsize=SMALL, frameon=False,
                 loc="upper center", bbox_to_anchor=(0.5, -down),

@@ -103,7 +103,7 @@ def _new_axes(height: float) -> Any:
 def _fitted(ax: Any, lay_out: Callable[[float, float], Any]) -> Any:
     """The table with the largest letters with which it fits into axes."""
     # A layout engine gives them their size only now.
-    ax.figure.draw_without_rendering()
+    ax.get_figure(root=True).draw_without_rendering()
     box, scale = ax.get_window_extent(), POINTS / ax.figure.dpi
     width, height, size = box.width * scale, box.height * scale, FONT
     table = lay_out(width, size)

@@ -1,4 +1,4 @@
-"""Sum-product networks: densities that answer every question exactly (Krakovna, 4)."""
+"""Sum-product networks: densities with exact inference (Krakovna, chapter 4)."""
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import ClassEvidence, SPNClassifier

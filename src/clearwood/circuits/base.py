@@ -1,4 +1,4 @@
-"""What estimators of densities share: reading tables, and asking the circuit."""
+"""Base class of density estimators: table encoding and queries of the circuit."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 HEAP, FEWEST = 0.01, 5
-"""Share and number of a column's cells from which on one value is a heap."""
+"""Minimum share and number of a column's cells for one value to be a heap."""
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
-"""Of a column's standard deviation, what is too little for eight rows of ten: a normal
+"""Minimum range of eight rows of ten, in standard deviations of the column: a normal
 distribution spreads them over half as much if it is as narrow as leaves may be."""
 
 
 class LearnsCircuit(DensityMixin, BaseEstimator):
-    """A density of the rows of tables; learners say how its circuit is found.
+    """Base class of densities of the rows of tables; subclasses learn the circuit.
 
-    A learner writes ``_learn``, and has the parameters ``discrete``,
+    A subclass implements ``_learn``, and has the parameters ``discrete``,
     ``validation_fraction``, ``n_networks``, ``n_jobs``, ``verbose`` and
     ``random_state``.
     """
@@ -73,7 +73,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        """The circuit of a table, continuous columns with mean 0 and variance 1."""
+        """Learn a circuit; continuous columns have mean 0 and variance 1."""
 
     @fit_context
     @warned_once()
@@ -83,15 +83,15 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty. Or a table
-            that is read in blocks: the path of Parquet files, a function
-            that gives pandas frames, a collection of Dask. Of more than 200,000 rows
-            as many are drawn at random to choose the structure and what is read off
-            columns; then EM goes on with all rows, if it is part of the learner.
+            Strings, numbers and Booleans; cells may be missing. Or a table read in
+            blocks: the path of Parquet files, a function that returns pandas frames, or
+            a Dask collection. Of more than 200,000 rows a random sample of that size
+            determines the structure and the column types; then EM continues on all
+            rows, if it is part of the learner.
         y : None
-            Not used.
+            Ignored.
         X_val : array-like or frame, optional
-            Rows to choose by, in place of ``validation_fraction`` of ``X``.
+            Validation rows, in place of ``validation_fraction`` of ``X``.
 
         Returns
         -------
@@ -123,14 +123,14 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         learn: Callable[[LearningTable, np.random.Generator], Node] | None = None,
         all_rows: AllRows | None = None,
     ) -> Circuit:
-        """The circuit that is learned from encoded rows.
+        """Learn a circuit from encoded rows.
 
         Parameters
         ----------
         features : FeatureSpace
         values : ndarray of shape (n_rows, n_features)
         valid : ndarray of shape (n_rows, n_features), optional
-            Rows to choose by, in place of ``validation_fraction`` of ``values``.
+            Validation rows, in place of ``validation_fraction`` of ``values``.
         learn : callable, optional
             In place of ``_learn``.
         all_rows : AllRows, optional
@@ -164,16 +164,16 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @property
     def degrees_of_freedom_(self) -> int:
-        """Number of parameters that the circuit has, of all networks together."""
+        """Number of parameters of the circuit, summed over all networks."""
         check_is_fitted(self)
         return self.circuit_.degrees_of_freedom
 
     @warned_once()
     @says_of_tables()
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log density of rows, missing cells summed out.
+        """Log density of rows, with missing cells marginalized.
 
-        Cells of levels that were not there in the fit count as missing.
+        Cells of levels that were not seen in ``fit`` count as missing.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask input a lazy collection.
         """
         return self.circuit_.compiled.log_likelihood(self._encoded(X))
 
@@ -195,7 +195,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X : array-like or frame of shape (n_samples, n_features)
             Or a table that is read in blocks, as in ``fit``.
         y : None
-            Not used.
+            Ignored.
         """
         return float(np.asarray(self.score_samples(X)).mean())
 
@@ -203,21 +203,22 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     def conditional(
         self, X: Any, given: Collection[str | int] | str | int | None = None
     ) -> dict[str, LevelShares | ValueShares]:
-        """Distributions of missing cells, given the others of their row.
+        """Conditional distributions of missing cells, given the others of their row.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         given : collection of str and int, str or int, optional
-            Names or positions of the only columns that count as known. By default all
-            cells that are there do.
+            Names or positions of the only columns that are conditioned on. By default
+            all cells that are present.
 
         Returns
         -------
         dict of str to LevelShares or ValueShares
-            By name, for columns with missing cells. Both have ``rows``; one has
-            ``probabilities`` of the levels, ``circuit_.features.categories``, the
-            other ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and ``log_density``.
+            By name, for columns with missing cells. Both have ``rows``; ``LevelShares``
+            has ``probabilities`` of the levels, ``circuit_.features.categories``, and
+            ``ValueShares`` ``mean``, ``sd``, ``quantile(share)``, ``cdf`` and
+            ``log_density``.
         """
         cells, features = self._encoded(X), self.circuit_.features
         values = cells
@@ -230,7 +231,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @warned_once()
     def most_probable(self, X: Any) -> MostProbable:
-        """Rows with all their missing cells together as they are most probable.
+        """Most probable joint completion of each row's missing cells.
 
         Parameters
         ----------
@@ -239,9 +240,9 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         Returns
         -------
         MostProbable
-            ``values`` is a table: where columns have names a frame of the library that
-            ``X`` is of, else an array.
-            ``proved`` says of which rows no completion is more probable.
+            ``values`` is a table: if columns have names a frame of the library of
+            ``X``, else an array. ``proved`` marks the rows of which no completion is
+            more probable.
         """
         found = most_probable(self.circuit_, self._encoded(X))
         table = table_of(found.values, self.circuit_.features, library_of(X))
@@ -254,21 +255,21 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         given: Mapping[str | int, Any] | None = None,
         random_state: Any = None,
     ) -> Any:
-        """Draw rows.
+        """Draw random rows.
 
         Parameters
         ----------
         n_samples : int, default=1
         given : dict, optional
-            What some cells are, by name or position of their columns; the others are
-            drawn given these.
+            Known cells, by name or position of their columns; the others are drawn
+            conditionally on these.
         random_state : int, Generator, RandomState or None, default=None
 
         Returns
         -------
         frame or ndarray of shape (n_samples, n_features)
-            Where columns have names a frame of the library whose frame ``fit`` got;
-            of pandas after ``load``.
+            If columns have names, a frame of the library of the frame passed to
+            ``fit``; of pandas after ``load``.
         """
         check_is_fitted(self)
         if not isinstance(n_samples, Integral) or n_samples < 0:
@@ -279,7 +280,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         return table_of(drawn, features, self._library)
 
     def _encoded(self, X: Any) -> np.ndarray:
-        """Rows as the circuit reads them."""
+        """Encode rows for the circuit."""
         check_is_fitted(self)
         return encoded(self, X, self.circuit_.features)
 
@@ -291,7 +292,7 @@ def _encoded_block(
 
 
 def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
-    """A table as circuits read it; infinite numbers are refused."""
+    """Encode a table for circuits; infinite numbers raise an error."""
     values = features.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
@@ -303,7 +304,7 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
 
 
 def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
-    """Say where cells are so far out that all others are one value beside them."""
+    """Warn of outliers so extreme that all other cells are one value beside them."""
     for j, (name, labels) in enumerate(zip(features.names, features.categories)):
         if labels is None:
             column = values[:, j]
@@ -321,7 +322,7 @@ def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
 
 
 def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
-    """Values of continuous columns that many cells have.
+    """Values of continuous columns that many cells share.
 
     Examples
     --------
@@ -343,7 +344,7 @@ def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
 def held_out(
     values: np.ndarray, fraction: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to learn from and rows to choose by, drawn; both in the order they had."""
+    """Random split into training and validation rows, each in the original order."""
     n = len(values)
     chosen = np.zeros(n, dtype=bool)
     chosen[rng.permutation(n)[: int(fraction * n)]] = True

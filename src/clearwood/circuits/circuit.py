@@ -1,7 +1,7 @@
-"""A circuit: mixtures of kinds of rows and products of groups of columns.
+"""Circuits (sum-product networks): mixtures over rows, products over columns.
 
-This is the form that is learned, read, checked and saved. Evaluation works on arrays
-compiled from it.
+This form is learned, displayed, checked and saved. Evaluation uses arrays compiled from
+it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Circuit:
-    """A distribution of the rows of a table.
+    """Sum-product network: a distribution of the rows of a table.
 
     Attributes
     ----------
     root : node
     features : FeatureSpace
-        Names of the columns, and the levels of those that are discrete, numbers too
-        (0 and 1, say). Tables are encoded by it: the position of the level for discrete
-        columns, the value for continuous ones, NaN for what is missing.
+        Names of the columns, and the levels of discrete ones, also of numbers (0 and 1,
+        say). It encodes tables: the position of the level for discrete columns, the
+        value for continuous ones, NaN for missing cells.
     heaps : tuple of Heap, optional
-        Where rows of the table heap up that it was learned from. It says nothing of
-        the distribution, but of how it is to be told: a 0 in nearly all rows of a kind
-        is no mean.
+        Values that many rows of the training table share. They do not affect the
+        distribution, only its description: a 0 in nearly all rows of a component is no
+        mean.
     """
 
     root: Node
@@ -39,21 +39,21 @@ class Circuit:
     heaps: tuple[Heap, ...] = ()
 
     def text(self, *, depth: int | None = None, most: int = 8) -> str:
-        """Say in words which kinds of rows there are, and which columns go together.
+        """Describe the mixture components and the dependence between columns.
 
-        First the pairs of columns that depend on each other most, from 0 to 1: the
-        size of the correlation of numbers, Cramér's V of levels, the correlation ratio
-        between the two. Then the kinds of rows, each with its share, with what marks
-        it, and in brackets the same among all the rows that it is told from. Within a
-        kind, groups of columns are independent of each other.
+        First the pairs of columns with the strongest dependence, from 0 to 1: the
+        absolute correlation of numbers, Cramér's V of levels, the correlation ratio
+        between the two. Then the components (kinds of rows), each with its share, the
+        columns that distinguish it, and in brackets the same among all rows of the
+        parent. Within a component, groups of columns are independent of each other.
 
         Parameters
         ----------
         depth : int, optional
-            How often rows are told apart, one kind within another. By default as often
-            as fits on a page.
+            Depth to which nested components are shown. By default as many levels as fit
+            on a page.
         most : int, default=8
-            Groups of columns that are listed of a kind of rows.
+            Maximum number of column groups listed per component.
 
         Returns
         -------
@@ -82,8 +82,8 @@ class Circuit:
         return self.text()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Node after node: pickle follows no tree that is hundreds of nodes deep. What
-        # is compiled can be laid out anew.
+        # Node by node: pickle recurses, and a tree may be hundreds of nodes deep. The
+        # compiled arrays can be rebuilt.
         empty = [
             (with_children(node, ()), len(node.children))
             if isinstance(node, Sum | Product)
@@ -93,25 +93,25 @@ class Circuit:
         return _filled, (empty, self.features, self.heaps)
 
     def __repr__(self) -> str:
-        # Not all of it: there may be thousands of nodes, one within another.
+        # Not the whole tree: there may be thousands of nested nodes.
         n_columns = self.features.n_features
         return f"<Circuit of {n_columns} columns and {self.n_nodes} nodes; print it>"
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The arrays that are evaluated; laid out once."""
+        """Compiled arrays for evaluation; computed once."""
         from clearwood.circuits.compiled import compile_circuit
 
         return compile_circuit(self)
 
     @property
     def n_nodes(self) -> int:
-        """Number of sums, products and leaves."""
+        """Number of sum, product and leaf nodes."""
         return sum(1 for _ in walk(self.root))
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Free parameters: of a sum one less than it has children, and the leaves'."""
+        """Number of free parameters: per sum its children less 1, and the leaves'."""
         return sum(
             len(node.children) - 1
             if isinstance(node, Sum)
@@ -125,7 +125,7 @@ class Circuit:
 def _filled(
     empty: list[tuple[Node, int]], features: FeatureSpace, heaps: tuple[Heap, ...] = ()
 ) -> Circuit:
-    """The circuit of nodes that lack their children, so many of those before them."""
+    """Build a circuit from nodes without children and their numbers of children."""
     done: list[Node] = []
     for node, n in empty:
         if isinstance(node, Sum | Product):

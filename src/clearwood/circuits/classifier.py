@@ -1,4 +1,4 @@
-"""Classes by a circuit of which they are one more column."""
+"""Classification by a circuit with the class as an additional column."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ from clearwood.exceptions import InputError
 from clearwood.rules.conditions import name_text
 
 SHOWN = 5
-"""Cells that the text about a row names."""
+"""Number of cells named in the text about a row."""
 
 
 @dataclass(frozen=True)
 class ClassEvidence:
-    """Which cells of a row speak for its predicted class.
+    """Contributions of a row's cells to its predicted class.
 
     Attributes
     ----------
     prediction : label
     probability : float
     cells : dict of str to (str, float)
-        By column what the cell holds, and what it adds to the log odds of the
+        By column, the value of the cell and its contribution to the log odds of the
         prediction (class against not the class) given all other cells: 0.7 doubles the
-        odds. Cells that say the same share what they say, so these do not add up.
-        Without columns that are missing.
+        odds. Redundant cells share their contribution, so these do not add up. Without
+        columns that are missing.
     """
 
     prediction: Any
@@ -78,41 +78,41 @@ class ClassEvidence:
 
 
 class SPNClassifier(ClassifierMixin, BaseEstimator):
-    """Classes as one more column of a sum-product network.
+    """Classifier by a sum-product network with the class as an additional column.
 
-    The network is a density of the features and the class together; a class is as
-    probable as the network says, given the cells that are there. Those that are missing
-    are summed out, exactly: nothing is imputed, and a row of which little is known gets
-    probabilities that say so.
+    The network is a joint density of the features and the class; predicted
+    probabilities are conditional on the cells that are present. Missing cells are
+    marginalized exactly, without imputation, and a row with few known cells gets
+    correspondingly uncertain probabilities.
 
     Parameters
     ----------
     network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
-        How the density is learned; it is cloned. By default a `MiniSPN`; one with
-        ``n_networks=5`` tells classes better nearly everywhere.
+        Learner of the density; it is cloned. By default a `MiniSPN`; one with
+        ``n_networks=5`` predicts classes better nearly everywhere.
     per_class : bool, default=False
-        Whether each class gets a network of its own, below one sum over classes.
+        Whether to learn a separate network per class, below one sum over classes.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the default network; one that is given has its own.
+        Seed of the default network; a given ``network`` has its own.
 
     Attributes
     ----------
     circuit_ : Circuit
-        The density. The class is its last column.
+        The joint density. The class is its last column.
     classes_ : ndarray
         Class labels.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where ``fit`` got a frame.
+        Set if ``fit`` received a frame.
 
     Notes
     -----
     Of eight UCI data sets one network over features and class had the smaller log loss
-    on seven. Networks per class learn from fewer rows and are too sure of themselves;
-    but where classes are many, or follow rules, they are right more often (`letter`
-    66 % against 39, `chess` 93 against 87, `waveform21` 85 against 83). A classifier
-    that is made for one question is mostly more accurate; this one needs no complete
-    rows, and answers other questions, too. Rows have no weights, see `MiniSPN`.
+    on seven. Networks per class learn from fewer rows and are overconfident; but where
+    classes are many, or follow rules, they are more accurate (`letter` 66 % against 39,
+    `chess` 93 against 87, `waveform21` 85 against 83). A discriminative classifier is
+    mostly more accurate; this one needs no complete rows, and supports other queries,
+    too. Rows have no weights, see `MiniSPN`.
 
     Examples
     --------
@@ -152,15 +152,15 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     @fit_context
     @warned_once()
     def fit(self, X: Any, y: Any) -> SPNClassifier:
-        """Learn the distribution of features and classes.
+        """Learn the joint distribution of features and classes.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty. Or a table
-            that is read in blocks, see `MiniSPN.fit`.
+            Strings, numbers and Booleans; cells may be missing. Or a table read in
+            blocks, see `MiniSPN.fit`.
         y : array-like of shape (n_samples,) or str
-            Class labels; of a table that is read in blocks, a column.
+            Class labels; for a table read in blocks, the name of a column.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
     @says_of_tables(shares=True)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log probabilities of the classes, given the cells that are there.
+        """Class log probabilities, given the cells that are present.
 
         Parameters
         ----------
@@ -208,13 +208,13 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask input a lazy collection.
         """
         return log_softmax(self._log_joint(self._encoded(X)), axis=1)
 
     @says_of_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, given the cells that are there.
+        """Class probabilities, given the cells that are present.
 
         Parameters
         ----------
@@ -224,13 +224,13 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of Dask a collection, which is not computed yet.
+            For Dask input a lazy collection.
         """
         return np.exp(self.predict_log_proba(X))
 
     @says_of_tables()
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
+        """Most probable class of each row.
 
         Parameters
         ----------
@@ -240,13 +240,13 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of Dask a collection, which is not computed yet.
+            For Dask input a lazy collection.
         """
         most = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[most]
 
     def explain(self, X: Any) -> list[ClassEvidence]:
-        """What speaks for the predicted class of each row, and what against it.
+        """Contributions of cells to the predicted class of each row.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ClassEvidence
-            One per row; printed, it says the most important cells.
+            One per row; printed, it shows the most important cells.
         """
         values = self._encoded(X)
         joint = self._log_joint(values)
@@ -288,7 +288,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         ]
 
     def _log_joint(self, values: np.ndarray) -> np.ndarray:
-        """Log density of rows together with each class."""
+        """Joint log density of rows and each class."""
         compiled = self.circuit_.compiled
         n_classes = len(self.classes_)
         each = [compiled.log_likelihood(of_class(values, k)) for k in range(n_classes)]
@@ -300,7 +300,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
 
     @warned_once()
     def _encoded(self, X: Any) -> np.ndarray:
-        """Rows as the circuit reads them, without a class."""
+        """Encode rows for the circuit, without a class."""
         check_is_fitted(self)
         return encoded(self, X, without_last(self.circuit_.features))
 
@@ -310,7 +310,7 @@ def by_class(
     table: LearningTable,
     rng: np.random.Generator,
 ) -> Node:
-    """A network for the rows of each class, which is the last column."""
+    """Learn a network per class, given by the last column."""
     features = without_last(table.features)
     classes = table.features.categories[-1] or ()
     n_classes = len(classes)
@@ -339,14 +339,14 @@ def _of_class(values: np.ndarray, k: int) -> np.ndarray:
 def _with_label(
     features: FeatureSpace, estimator: SPNClassifier, rows: RowsOfTable
 ) -> np.ndarray:
-    """A block of a table, its class in the last column."""
+    """Encode a block of a table, with the class in the last column."""
     y = check_target(rows.y, rows.n_rows, numeric=False)
     label = np.searchsorted(estimator.classes_, y)
     return np.column_stack([encoded(estimator, rows.X, features), label])
 
 
 def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Of one class against all others; classes along the last axis."""
+    """Log odds of one class against all others; classes along the last axis."""
     of_label = np.arange(log_joint.shape[-1]) == label[..., None]
     own, others = (
         logsumexp(np.where(kept, log_joint, -np.inf), axis=-1)
@@ -357,7 +357,7 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def _text(value: float, labels: tuple[Any, ...] | None) -> str:
-    """A cell as it is read."""
+    """Text of a cell."""
     return number_text(value) if labels is None else str(labels[int(value)])
 
 
@@ -369,7 +369,7 @@ def of_class(values: np.ndarray, label: float) -> np.ndarray:
 def with_last(
     features: FeatureSpace, name: str, labels: tuple[Any, ...]
 ) -> FeatureSpace:
-    """One more column of labels; its name gets underscores where it is taken."""
+    """Append a column of labels; its name gets underscores where it is taken."""
     while name in features.names:
         name += "_"
     return replace(

@@ -1,9 +1,9 @@
-"""A circuit as arrays: whole batches of rows, upward and downward.
+"""Circuits compiled into arrays: upward and downward passes over batches of rows.
 
 Values are logs, in float64. Missing entries, and levels that the circuit does not know,
-are summed out. What is impossible is -inf, never NaN.
+are marginalized. What is impossible is -inf, never NaN.
 
-Only sums, products, and leaves right below a sum have a place in the arrays. A leaf
+Only sums, products, and leaves directly below a sum have a place in the arrays. A leaf
 below a product adds its log density to the product's, and has the product's flow.
 """
 
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 ROWS = 1024
-"""Rows at a time, in logs: each takes 8 bytes for every place, downward twice that."""
+"""Rows per batch in log space: each takes 8 bytes per place, downward twice that."""
 
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What is evaluated of a circuit.
+    """Arrays for the evaluation of a circuit.
 
     Attributes
     ----------
     circuit : Circuit
-        What it was compiled from, and has the structure of.
+        The source, which also holds the structure.
     sums : ndarray of shape (n_places,)
         Places are in the order of :func:`walk`; the root is the last.
     first : ndarray of shape (n_places + 1,)
-        Where the edges of a place begin; after its own end those of the next.
+        Index of the first edge of each place; the end is that of the next place's.
     child : ndarray of shape (n_edges,)
-        The place that an edge leads to.
+        Place of the child of each edge.
     log_weight : ndarray of shape (n_edges,)
         Of edges of sums; 0 for those of products.
     leaf_place : ndarray of shape (n_leaves,)
-        The place to which a leaf belongs, leaves in the order of :func:`walk`.
+        Place of each leaf, leaves in the order of :func:`walk`.
     leaves : LeafArrays
     """
 
@@ -59,7 +59,7 @@ class Compiled:
     leaves: LeafArrays
 
     def log_likelihood(self, values: np.ndarray) -> np.ndarray:
-        """Log density of what is present in encoded rows.
+        """Log density of the present cells of encoded rows.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Compiled:
         return blocks.map(_at_root, self).gather()[0]
 
     def upward(self, values: np.ndarray) -> np.ndarray:
-        """Log values of all places, for rows that are few enough for memory.
+        """Log values of all places, for batches of rows that fit into memory.
 
         Returns
         -------
@@ -87,20 +87,20 @@ class Compiled:
     def downward(
         self, log: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """How much of the weight of every row comes to each place, given the row.
+        """Distribute the weight of every row over the places, given the row.
 
         Parameters
         ----------
         log : ndarray of shape (n_places, n_rows)
             From :meth:`upward`.
         weight : ndarray of shape (n_rows,)
-            Rows that are impossible lose theirs.
+            Impossible rows lose theirs.
 
         Returns
         -------
         flow : ndarray of shape (n_places, n_rows)
         expected : ndarray of shape (n_edges,)
-            Sums of what flows along edges of sums; 0 for those of products.
+            Sums of the flow along edges of sums; 0 for those of products.
         """
         flow = np.empty_like(log)
         flow[-1] = np.where(log[-1] > -np.inf, weight, 0.0)
@@ -109,7 +109,7 @@ class Compiled:
     def expected(
         self, values: np.ndarray, weight: np.ndarray
     ) -> tuple[float, np.ndarray, list[np.ndarray]]:
-        """The E-step: log-likelihood, counts of edges, and statistics of leaves."""
+        """E-step: log-likelihood, edge counts and sufficient statistics of leaves."""
         blocks = Blocks.from_arrays(values, weight)
         likelihood, edges, *leaves = blocks.map_sum(_expected, self)
         return float(likelihood), edges, leaves
@@ -121,7 +121,7 @@ class Compiled:
         alpha: float,
         spread: np.ndarray,
     ) -> Compiled:
-        """The M-step: the same structure with the most likely parameters.
+        """M-step: the same structure with maximum-likelihood parameters.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Compiled:
         leaves : list of ndarray
             From :meth:`expected`.
         alpha : float
-            Added to the count of every edge and level, and rows to normal leaves.
+            Pseudo-count of every edge and level, and pseudo-rows of normal leaves.
         spread : ndarray of shape (n_columns,)
             Variances of these rows.
         """
@@ -140,10 +140,10 @@ class Compiled:
         )
 
     def beyond(self, earlier: Compiled, length: float, spread: np.ndarray) -> Compiled:
-        """Parameters ``length`` times as far from earlier ones as these.
+        """Extrapolate from earlier parameters through these by a factor ``length``.
 
-        Of weights, levels and variances by their logs. Leaves of several columns and
-        histograms are as here.
+        Weights, levels and variances in logs. Leaves of several columns and histograms
+        keep their current parameters.
         """
         before, after = np.exp(earlier.log_weight), np.exp(self.log_weight)
         return replace(
@@ -153,7 +153,7 @@ class Compiled:
         )
 
     def _log_shares(self, counts: np.ndarray) -> np.ndarray:
-        """Log weights of sums by counts of edges; as they are where there are none."""
+        """Log weights of sums from edge counts; unchanged where there are none."""
         log_weight = self.log_weight.copy()
         for node in np.flatnonzero(self.sums):
             own = slice(self.first[node], self.first[node + 1])
@@ -161,7 +161,7 @@ class Compiled:
         return log_weight
 
     def as_circuit(self) -> Circuit:
-        """The tree again, with the parameters as they are now."""
+        """Node tree with the current parameters."""
         leaves = iter(self.leaves.as_leaves())
         sums = iter(np.flatnonzero(self.sums))
 
@@ -179,7 +179,7 @@ class Compiled:
 
 
 def compile_circuit(circuit: Circuit) -> Compiled:
-    """Lay a circuit out in arrays.
+    """Compile a circuit into arrays.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
 
 
 def _with_parents(root: Node) -> tuple[list[Node], np.ndarray]:
-    """All nodes in the order of :func:`walk`, and where the parent of each is."""
+    """All nodes in the order of :func:`walk`, and the index of each one's parent."""
     nodes: list[Node] = []
     above: list[int] = []
     left = [(root, -1)]
@@ -236,7 +236,7 @@ def _with_parents(root: Node) -> tuple[list[Node], np.ndarray]:
 
 
 def _unclear(log: np.ndarray) -> list[np.ndarray]:
-    """Rows whose log densities have to be found in logs, some at a time."""
+    """Batches of rows whose log densities have to be computed in log space."""
     rows = np.flatnonzero(np.isnan(log))
     return np.split(rows, range(ROWS, len(rows), ROWS))
 

@@ -1,4 +1,4 @@
-"""Densities that are learned from tables as they come (Krakovna, 4.2)."""
+"""Density estimators for mixed tables: MiniSPN and LearnSPN (Krakovna, 4.2)."""
 
 from __future__ import annotations
 
@@ -25,66 +25,66 @@ from clearwood.circuits.nodes import Node
 
 
 def choices_of(exactly_as: str | None, n_networks: int) -> Choices:
-    """What a learner leaves to validation rows."""
+    """Options that a learner leaves to the validation rows."""
     if exactly_as == "thesis":
         return THESIS
     return Choices() if n_networks == 1 else MEMBER
 
 
 class MiniSPN(LearnsCircuit):
-    """A sum-product network, learned from a table as it comes (4.2.2).
+    """Sum-product network for mixed tables with missing cells (4.2.2).
 
-    A density of rows that answers every question exactly: how likely is this row, what
-    is in its missing cells, what if. Rows are split into two kinds for as long as
-    rows held out are likelier so; then columns into groups that do not depend on each
-    other, in which rows are split again. In the end a part gives way to a tree of its
-    columns where the rows held out prefer it. Texts, numbers and truth values go side
-    by side, and missing cells are left out wherever something is counted, never filled.
+    A density of rows with exact inference: densities of rows, distributions of missing
+    cells, conditional queries. Rows are split into two clusters as long as the
+    likelihood of held-out rows rises; then columns into independent groups, in which
+    rows are split again. Finally, a part is replaced by a tree of its columns where
+    that raises the held-out likelihood. Strings, numbers and Booleans may be mixed, and
+    missing cells are left out of all counts, never imputed.
 
     Parameters
     ----------
     critical_p : float, default=0.0005
-        Two columns depend on each other where a chi-square test finds their table less
-        probable than this.
+        Significance level of the chi-square test of two columns' independence; below it
+        they are dependent.
     discrete : collection of str and int, default=()
-        Names or positions of columns of numbers that are codes. Texts, truth values,
-        categories and numbers of at most five values are discrete anyway.
+        Names or positions of numeric columns that are codes. Strings, Booleans,
+        categories and numbers of at most five values are always discrete.
     exactly_as : {"thesis"} or None, default=None
         Whether to learn as the thesis does: one start, no smoothing but .1, columns
         that cannot be split become independent though they are not, and parameters are
-        those of the rows that came to them. By default there are ten starts for the
-        first split, dependent discrete columns may become a tree, a part gives way to
-        such a tree of its columns where the rows held out prefer it, leaves and
-        smoothing are chosen on these rows, and EM improves all parameters together.
+        estimated from the rows that reached them. By default there are ten starts for
+        the first split, dependent discrete columns may become a tree, a part is
+        replaced by such a tree where held-out rows prefer it, leaves and smoothing are
+        chosen on these rows, and EM improves all parameters jointly.
     n_networks : int, default=1
-        Networks, from different seeds, whose mixture is the density. Five are likelier
-        than one, which a person can read.
+        Number of networks, from different seeds, whose mixture is the density. Five
+        have a higher likelihood than one, which is interpretable.
     validation_fraction : float, default=0.1
-        Rows held out to choose by, unless ``fit`` gets such rows.
+        Share of validation rows, unless ``fit`` receives such rows.
     n_jobs : int, default=None
-        Networks at a time. The result does not depend on it.
+        Number of parallel jobs, one network each. The result does not depend on it.
     verbose : bool, default=False
-        Show on stderr how many networks are done.
+        Show progress on stderr.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the rows held out and of the starts.
+        Seed of the validation split and of the starts.
 
     Attributes
     ----------
     circuit_ : Circuit
-        The density, as it is read.
+        The density, for inspection.
     degrees_of_freedom_ : int
         Number of its parameters.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where ``fit`` got a frame.
+        Set if ``fit`` received a frame.
 
     See Also
     --------
-    LearnSPN : Splits columns first, and rows into many kinds.
+    LearnSPN : Splits columns first, and rows into many clusters.
 
     Notes
     -----
-    Continuous columns enter as densities, so the log density has the unit of the data:
+    Continuous columns have densities, so the log density has the unit of the data:
     a column in grams in place of kilograms adds a constant. Rows have no weights: tests
     of independence need to know how many there are.
 
@@ -143,36 +143,36 @@ class MiniSPN(LearnsCircuit):
 
 
 class LearnSPN(LearnsCircuit):
-    """A sum-product network by the algorithm that MiniSPN makes simpler (4.2.1).
+    """Sum-product network by the original algorithm, which MiniSPN simplifies (4.2.1).
 
-    Columns are split first, by a G-test; then rows into as many kinds as pay what a
-    kind costs. It reads what `MiniSPN` reads, missing cells too, where the original
-    took tables of discrete columns without any.
+    Columns are split first, by a G-test; then rows into as many clusters as pay the
+    penalty per cluster. The input is as for `MiniSPN`, with missing cells, where the
+    original took complete tables of discrete columns.
 
     Parameters
     ----------
     penalty : float or None, default=None
-        What a kind of rows costs in log-likelihood, per column. None: chosen on the
-        rows held out, among .2, .4, .6 and .8, the grid of the original.
+        Penalty of a cluster on the log-likelihood, per column. None: chosen on the
+        held-out rows, among .2, .4, .6 and .8, the grid of the original.
     critical_p : float or None, default=None
-        Two columns depend on each other where a G-test finds their table less probable
-        than this. None: chosen from .0001 and .0015.
+        Significance level of the G-test of two columns' independence; below it they are
+        dependent. None: chosen from .0001 and .0015.
     discrete, exactly_as, n_networks, validation_fraction, n_jobs, verbose, random_state
         As in `MiniSPN`.
 
     Attributes
     ----------
     circuit_ : Circuit
-        The density, as it is read.
+        The density, for inspection.
     degrees_of_freedom_ : int
         Number of its parameters.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where ``fit`` got a frame.
+        Set if ``fit`` received a frame.
 
     See Also
     --------
-    MiniSPN : Faster; as good where rows are many beside the columns.
+    MiniSPN : Faster; as good where there are many rows per column.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""All parameters of a circuit at once, by EM; the structure stays."""
+"""EM for all parameters of a circuit with fixed structure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 Expected = tuple[float, np.ndarray, list[np.ndarray]]
-"""Log-likelihood, counts of edges, and statistics of leaves."""
+"""Log-likelihood, edge counts, and sufficient statistics of leaves."""
 
 MUCH = 10.0
-"""Times the least gain that counts: EM that gains less is close to its end."""
+"""Multiple of the tolerance; EM that gains less per sweep is close to convergence."""
 
 LONGER, LONGEST = 1.5, 8.0
-"""By how much a sweep goes further than the last one; in steps of EM, at most."""
+"""Growth factor of the step per sweep, and its maximum, in steps of EM."""
 
 
 def refine(
@@ -35,33 +35,33 @@ def refine(
     sweeps: int = 50,
     tolerance: float = 1e-6,
 ) -> Circuit:
-    """Fit all parameters to rows, from those that the circuit has.
+    """Fit all parameters to rows by EM, from their current values.
 
     Parameters
     ----------
     circuit : Circuit
     values : ndarray of shape (n_rows, n_columns)
-        Encoded rows; missing entries stay so.
+        Encoded rows; missing entries are marginalized.
     weight : ndarray of shape (n_rows,), optional
     valid : ndarray of shape (n_valid, n_columns), optional
-        Encoded rows that say when to stop: as soon as they become less likely.
-        Without any, rows of the fit say it.
+        Encoded validation rows for early stopping: as soon as their likelihood falls.
+        By default the training rows are used.
     alpha : float, default=0.0
-        Added to the expected count of every edge of a sum and of every level. Leaves of
-        normal distributions get so many rows that vary as their column does: else one
-        of few rows would be as narrow as these happen to be.
+        Pseudo-count of every edge of a sum and of every level. Normal leaves get as
+        many pseudo-rows with the variance of their column: otherwise a leaf of few rows
+        would be as narrow as these happen to be.
     spread : ndarray of shape (n_columns,), optional
-        Variances of the columns, by default in these rows. No leaf falls below a
-        millionth.
+        Variances of the columns, by default in these rows. Those of leaves are at least
+        a millionth of these.
     sweeps : int, default=50
-        At most.
+        Maximum number of sweeps.
     tolerance : float, default=1e-6
         Stop when the mean log-likelihood rises by no more than this.
 
     Returns
     -------
     Circuit
-        The best so far also where Ctrl-C stops the fit, with a warning.
+        The best so far, also after Ctrl-C, with a warning.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def climb(
     tolerance: float = 1e-6,
     keeps_last: bool = False,
 ) -> Circuit:
-    """Take steps for as long as their score rises.
+    """Take steps as long as their score rises.
 
     Parameters
     ----------
@@ -107,12 +107,12 @@ def climb(
     sweeps, tolerance
         As in :func:`refine`.
     keeps_last : bool
-        Whether the sweep that brings too little to go on is kept for what it brings.
+        Whether the last sweep, which gains less than the tolerance, is kept.
     """
     best, best_score = start, -np.inf
     try:
         for compiled, found in islice(steps, sweeps + 1):
-            # Where a row is impossible, its log-likelihood says nothing of the others.
+            # With an impossible row, the log-likelihood is no measure of the others.
             if best_score > -np.inf and not found > best_score + tolerance:
                 best = compiled if keeps_last and found > best_score else best
                 break
@@ -155,11 +155,11 @@ def long_sweeps(
     spread: np.ndarray,
     tolerance: float,
 ) -> Iterator[tuple[Compiled, float]]:
-    """Parameters and the mean log-likelihood of rows to choose by, sweep by sweep.
+    """Parameters and the mean validation log-likelihood, sweep by sweep.
 
-    Close to its end EM goes on in one direction, by little. There each sweep goes
-    further than the last one, counted in steps of EM, for as long as these rows become
-    likelier so by more than ``tolerance``; else it is the step of EM.
+    Close to convergence EM moves slowly in one direction. There each sweep is longer
+    than the last one, counted in steps of EM, as long as the validation log-likelihood
+    rises by more than ``tolerance``; otherwise it is the step of EM.
 
     References
     ----------
@@ -185,6 +185,6 @@ def long_sweeps(
 
 
 def variances(values: np.ndarray) -> np.ndarray:
-    """Per column; 1 where there is one value."""
+    """Variance per column; 1 where there is one value."""
     variance = np.ma.masked_invalid(values).var(axis=0).filled(0.0)
     return np.where(variance > 0.0, variance, 1.0)

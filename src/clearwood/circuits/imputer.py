@@ -1,4 +1,4 @@
-"""Missing cells filled with what a circuit says of them."""
+"""Imputation of missing cells by a circuit."""
 
 from __future__ import annotations
 
@@ -28,25 +28,26 @@ from clearwood.exceptions import InputError
 
 
 class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Missing cells filled with what a sum-product network says of them.
+    """Imputer of missing cells by a sum-product network.
 
-    The network is a density of whole rows, learned from the table with its holes. A
-    missing number becomes its mean given all that is there in its row, a missing label
-    the most probable one; or all missing cells of a row become the completion that is
-    most probable as a whole; or draws from their joint distribution, as multiple
-    imputation needs them. Tables come out as they came in: names, texts and types stay.
+    The network is a density of whole rows, learned from the incomplete table. A missing
+    number becomes its conditional mean given the present cells of its row, a missing
+    label the most probable one; or all missing cells of a row become their jointly most
+    probable completion; or draws from their joint distribution, for multiple
+    imputation. Names, strings and types of the table are kept.
 
     Parameters
     ----------
     network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
-        How the density is learned; it is cloned. By default a `MiniSPN`.
+        Learner of the density; it is cloned. By default a `MiniSPN`.
     joint : bool, default=False
-        Whether the cells of a row are filled together, with their most probable values,
-        see `circuits.queries.most_probable`. By default each has its own best guess:
+        Whether the cells of a row are imputed by their jointly most probable values,
+        see `circuits.queries.most_probable`. By default each is imputed by its own:
         closer cell by cell, but together they may be a row that hardly occurs.
     n_draws : int, default=0
-        0: guesses. Else ``transform`` gives one draw, and `draws` so many: fit a model
-        to each, and what they differ in is what the missing cells leave open.
+        0: point estimates. Otherwise ``transform`` returns one draw, and `draws` this
+        many: fit a model to each, and their variation is the uncertainty due to missing
+        cells.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the default network and of the draws.
 
@@ -56,12 +57,12 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The density.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where ``fit`` got a frame.
+        Set if ``fit`` received a frame.
 
     Notes
     -----
-    A column that had no value in the fit stays as it is. A column of a type of whole
-    numbers gets whole numbers.
+    A column without any value in ``fit`` is not imputed. An integer column is imputed
+    by integers.
 
     Examples
     --------
@@ -108,10 +109,10 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            As it comes: texts, numbers and truth values, cells may be empty. Or a table
-            that is read in blocks, see `MiniSPN.fit`.
+            Strings, numbers and Booleans; cells may be missing. Or a table read in
+            blocks, see `MiniSPN.fit`.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -128,7 +129,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @warned_once()
     def transform(self, X: Any) -> Any:
-        """Fill the missing cells of a table.
+        """Impute the missing cells of a table.
 
         Parameters
         ----------
@@ -138,10 +139,10 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or frame of shape (n_samples, n_features)
-            What it was called with, a frame of pandas or polars or an array, unless
-            ``set_output`` says otherwise. Of a file or a function a frame in memory,
-            of Dask a collection, which is not computed yet. Cells of levels that were
-            not there in the fit stay as they are.
+            Of the type of the input, a frame of pandas or polars or an array, unless
+            ``set_output`` determines it. For a file or a function a frame in memory,
+            for Dask a lazy collection. Cells of levels that were not seen in ``fit``
+            are not imputed.
         """
         if is_read_in_blocks(X):
             if self.n_draws:
@@ -163,7 +164,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @warned_once()
     def draws(self, X: Any) -> list[Any]:
-        """The table with its missing cells drawn, ``n_draws`` times.
+        """Draw the missing cells of a table ``n_draws`` times, for multiple imputation.
 
         Parameters
         ----------
@@ -172,7 +173,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         list of ndarray or frame
-            As ``transform`` gives the first of them.
+            The first is that of ``transform``.
         """
         X, values = self._read(X)
         return self._drawn(X, values, self.n_draws)
@@ -188,7 +189,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.circuit_.features
 
     def _read(self, X: Any) -> tuple[Any, np.ndarray]:
-        """A table, and its rows as the circuit reads them."""
+        """A table, and its encoded rows."""
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         return X, encoded(self, X, self._features)
@@ -201,7 +202,7 @@ def _as_it_is(nothing: Any) -> Any:
 def filled(
     X: Any, features: FeatureSpace, values: np.ndarray, complete: np.ndarray
 ) -> Any:
-    """A table, encoded as ``values``, with those that are complete where it has none.
+    """Replace cells that are missing in ``values`` by those of ``complete``.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def filled(
         if column.dtype == nw.Boolean:
             cells = list(map(bool, cells))
         if column.dtype.is_integer():
-            # A draw may be one that the type cannot hold: below 0, say.
+            # A draw may be invalid for the type: below 0, for example.
             type_ = np.iinfo(str(column.dtype).lower())
             cells = np.round(cells).clip(type_.min, type_.max).astype(np.int64)
         if column.dtype.is_numeric():
@@ -244,7 +245,7 @@ def filled(
 
 
 def _cells(values: np.ndarray, labels: Sequence[Hashable] | None) -> Any:
-    """What encoded values stand for."""
+    """Decode values."""
     if labels is None:
         return values
     return [labels[int(code)] for code in values]

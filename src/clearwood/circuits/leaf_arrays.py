@@ -1,4 +1,4 @@
-"""The leaves of a compiled circuit: of every kind all at once."""
+"""Leaves of a compiled circuit, vectorized by type."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from clearwood.distributions.normal import estimated
 from clearwood.distributions.of_columns import LEAST_SHARE
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Of a compiled circuit: ``sums``, ``first``, ``child`` and ``log_weight``."""
+"""``sums``, ``first``, ``child`` and ``log_weight`` of a compiled circuit."""
 
 OneByOne = Histogram | MultivariateGaussian | ChowLiuTree
-"""Leaves that are evaluated one at a time."""
+"""Leaves that are evaluated one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +44,13 @@ class LevelLeaves:
     Attributes
     ----------
     at : ndarray of shape (n_leaves,)
-        Which of all the circuit's leaves they are.
+        Indices among all leaves of the circuit.
     leaves : tuple of Leaf
-        As they were before any re-estimation.
+        The leaves before any re-estimation.
     place, variable : ndarray of shape (n_leaves,)
-        Where each belongs, and what it is a distribution of.
+        The place and the column of each.
     first : ndarray of shape (n_leaves + 1,)
-        Where the levels of a leaf begin in ``probabilities``.
+        Index of the first level of each leaf in ``probabilities``.
     probabilities : ndarray
     """
 
@@ -63,7 +63,7 @@ class LevelLeaves:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """What kernels take."""
+        """Arguments of the kernels."""
         return self.place, self.variable, self.first, self.probabilities
 
     def estimated(
@@ -84,7 +84,7 @@ class LevelLeaves:
         return self.estimated(raised, 0.0, spread)
 
     def as_leaves(self) -> Iterable[Leaf]:
-        """The leaves with their probabilities as they are now."""
+        """Leaves with the current probabilities."""
         for leaf, p in zip(self.leaves, np.split(self.probabilities, self.first[1:-1])):
             if isinstance(leaf, Bernoulli):
                 yield Bernoulli(leaf.variable, float(p[1]))
@@ -104,7 +104,7 @@ class NormalLeaves:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """What kernels take."""
+        """Arguments of the kernels."""
         return self.place, self.variable, self.mean, self.variance
 
     def estimated(
@@ -127,7 +127,7 @@ class NormalLeaves:
         )
 
     def as_leaves(self) -> Iterable[Leaf]:
-        """The leaves with their means and variances as they are now."""
+        """Leaves with the current means and variances."""
         for j, mean, variance in zip(
             self.variable.tolist(), self.mean.tolist(), self.variance.tolist()
         ):
@@ -136,7 +136,7 @@ class NormalLeaves:
 
 @dataclass(frozen=True, eq=False)
 class LeafArrays:
-    """All leaves of a circuit: those of many a time as arrays, the others as they are.
+    """All leaves of a circuit: common types as arrays, the others as objects.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class LeafArrays:
     normals : NormalLeaves
     others : tuple of Leaf
     at, place : ndarray
-        Of the others: which of all leaves they are, and where they belong.
+        Indices of the others among all leaves, and their places.
     """
 
     levels: LevelLeaves
@@ -154,7 +154,7 @@ class LeafArrays:
     place: np.ndarray
 
     def add_log_density(self, log: np.ndarray, values: np.ndarray) -> None:
-        """Add what the leaves say of encoded rows to ``log`` (places, rows)."""
+        """Add the leaves' log densities of encoded rows to ``log`` (places, rows)."""
         columns = np.ascontiguousarray(values.T)
         add_levels(log, columns, self.levels.arrays)
         add_normals(log, columns, self.normals.arrays)
@@ -164,13 +164,13 @@ class LeafArrays:
     def _with_rows(
         self, values: np.ndarray
     ) -> Iterator[tuple[OneByOne, np.int64, np.ndarray]]:
-        """The other leaves, their places, and rows as they read them: trees, codes."""
+        """The other leaves, their places, and rows in their form: codes for trees."""
         codes = levels_of(values) if self.others else values
         for leaf, place in zip(self.others, self.place):
             yield leaf, place, codes if isinstance(leaf, ChowLiuTree) else values
 
     def statistics(self, flow: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
-        """What rows add to, of all leaves, given what comes to their places."""
+        """Sufficient statistics of all leaves, given the flow to their places."""
         columns = np.ascontiguousarray(values.T)
         return [
             level_flows(flow, columns, self.levels.arrays),
@@ -182,15 +182,16 @@ class LeafArrays:
         ]
 
     def scaled_upward(self, edges: Edges, values: np.ndarray) -> np.ndarray:
-        """Log densities of encoded rows; NaN where they have to be found in logs."""
+        """Log densities of encoded rows; NaN where log space is needed."""
         return scaled_upward(edges, self._in(values), values)
 
     def scaled_passes(
         self, edges: Edges, values: np.ndarray, weight: np.ndarray
     ) -> list[np.ndarray]:
-        """The same, and what the rows that have an answer add to.
+        """Scaled log densities, and statistics of the rows where they are not NaN.
 
-        That is the second of :meth:`Compiled.downward`, and :meth:`statistics`.
+        The statistics are the second result of :meth:`Compiled.downward`, and
+        :meth:`statistics`.
         """
         found = scaled_passes(edges, self._in(values), values, weight)
         log, flows, levels, moments, others = found
@@ -201,7 +202,7 @@ class LeafArrays:
         return [log, flows, levels, moments.ravel(), *statistics]
 
     def _in(self, values: np.ndarray) -> tuple[tuple[np.ndarray, ...], ...]:
-        """The leaves as kernels take them, the others with their log densities."""
+        """Kernel arguments of the leaves, the others with their log densities."""
         log = np.empty((len(self.others), len(values)))
         for own, (leaf, _, rows) in zip(log, self._with_rows(values)):
             own[:] = leaf.log_density(rows)
@@ -214,7 +215,7 @@ class LeafArrays:
     def estimated(
         self, statistics: Sequence[np.ndarray], alpha: float, spread: np.ndarray
     ) -> LeafArrays:
-        """The leaves of greatest likelihood; see ``distributions.of_columns``."""
+        """Maximum-likelihood leaves; see ``distributions.of_columns``."""
         return replace(
             self,
             levels=self.levels.estimated(statistics[0], alpha, spread),
@@ -228,7 +229,7 @@ class LeafArrays:
     def beyond(
         self, earlier: LeafArrays, length: float, spread: np.ndarray
     ) -> LeafArrays:
-        """See :meth:`Compiled.beyond`; those of other kinds stay."""
+        """See :meth:`Compiled.beyond`; leaves of other types are unchanged."""
         return replace(
             self,
             levels=self.levels.beyond(earlier.levels, length, spread),
@@ -236,7 +237,7 @@ class LeafArrays:
         )
 
     def as_leaves(self) -> list[Leaf]:
-        """All leaves as they are now, in the circuit's order."""
+        """All leaves with current parameters, in the circuit's order."""
         parts = (self.levels, self.normals)
         at = np.concatenate([*(part.at for part in parts), self.at])
         leaves = [leaf for part in parts for leaf in part.as_leaves()] + [*self.others]
@@ -244,7 +245,7 @@ class LeafArrays:
 
 
 def compile_leaves(leaves: Sequence[Leaf], place: np.ndarray) -> LeafArrays:
-    """Lay leaves out in arrays; ``place`` says where each belongs."""
+    """Compile leaves into arrays; ``place`` holds the place of each."""
     levels, normals, others = [], [], []
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, OfLevels):

@@ -1,4 +1,4 @@
-"""The nodes of a circuit: mixtures of kinds of rows, products of groups of columns."""
+"""Nodes of a circuit: mixtures over rows, products over groups of columns."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clearwood.distributions import Leaf
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A mixture: every row is of one of several kinds.
+    """Sum node: a mixture, of which every row belongs to one component.
 
     Attributes
     ----------
     weights : ndarray of shape (n_children,)
-        Shares of the kinds; they add up to 1.
+        Mixture weights; they add up to 1.
     children : tuple of nodes
         All over the same variables.
     variables : tuple of int
-        What the node is a distribution of, in increasing order; follows from the rest.
+        The scope, in increasing order; derived from the children.
     """
 
     weights: np.ndarray
@@ -30,21 +30,21 @@ class Sum:
     variables: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Once, from the children: circuits may be deeper than Python recurses.
+        # Computed once from the children: circuits may be deeper than recursion allows.
         own = self.children[0].variables if self.children else ()
         object.__setattr__(self, "variables", in_order(own))
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Groups of columns that are independent of each other, here.
+    """Product node: groups of columns that are independent here.
 
     Attributes
     ----------
     children : tuple of nodes
-        No two over the same variable.
+        With disjoint scopes.
     variables : tuple of int
-        What the node is a distribution of, in increasing order; follows from the rest.
+        The scope, in increasing order; derived from the children.
     """
 
     children: tuple[Node, ...]
@@ -59,14 +59,14 @@ Node = Sum | Product | Leaf
 
 
 class Heap(NamedTuple):
-    """A value that many cells of a continuous column of a table have.
+    """A value that many cells of a continuous column share.
 
     Attributes
     ----------
     column : int
     value : float
     reach : float
-        Half the way to the nearest other value in the table.
+        Half the distance to the nearest other value in the table.
     """
 
     column: int
@@ -75,13 +75,13 @@ class Heap(NamedTuple):
 
 
 def in_order(variables: tuple[int, ...]) -> tuple[int, ...]:
-    """Variables in increasing order; the same tuple where they are."""
+    """Variables in increasing order; the same tuple if they are already."""
     ordered = tuple(sorted(variables))
     return variables if variables == ordered else ordered
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """All nodes, children before their parents and in their order; the root last.
+    """All nodes in postorder, children in their order; the root last.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def fold(
     product: Callable[[Product, Sequence[Any]], Any],
     sum_: Callable[[Sum, Sequence[Any]], Any],
 ) -> Any:
-    """What the nodes give, one after the other, from the leaves up.
+    """Evaluate nodes bottom-up.
 
     Examples
     --------
@@ -126,5 +126,5 @@ def fold(
 
 
 def with_children(node: Sum | Product, children: Sequence[Node]) -> Sum | Product:
-    """The same sum or product of other nodes."""
+    """Copy of a sum or product with other children."""
     return replace(node, children=tuple(children))

@@ -1,4 +1,4 @@
-"""Densities of all sizes: a search trades size for likelihood (Krakovna, 4.2.3)."""
+"""Pareto fronts of densities, in size and likelihood (Krakovna, 4.2.3)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ NO_FRONT = (
 
 
 class SizedCircuit(NamedTuple):
-    """A circuit that no smaller one is as likely as.
+    """Circuit of the Pareto front: no smaller one is as likely.
 
     Attributes
     ----------
     degrees_of_freedom : int
     log_likelihood : float
-        Mean log density of the rows held out.
+        Mean log density of the held-out rows.
     circuit : Circuit
     """
 
@@ -50,14 +50,14 @@ class SizedCircuit(NamedTuple):
 
 
 class ParetoSPN(LearnsCircuit):
-    """Sum-product networks of all sizes, by a search that grows them at random (4.2.3).
+    """Pareto front of sum-product networks in size and likelihood, by search (4.2.3).
 
-    A population of networks begins with independent columns. Again and again one of
-    them grows: somewhere, rows become two kinds, or a group of columns stands apart and
-    has two kinds of rows of its own, or columns that depend on each other are joined in
-    one leaf. A network stays until there is another one that is no larger and no less
-    likely. What comes out is a choice: the likeliest network, and all smaller ones that
-    nothing of their size beats.
+    A population of networks starts with independent columns. In every iteration one of
+    them grows: somewhere, rows are split into two clusters, or a group of columns is
+    separated with two clusters of rows of its own, or dependent columns are joined in
+    one leaf. A network stays until another one is no larger and no less likely. The
+    result is a front: the likeliest network, and all smaller ones that are not
+    dominated.
 
     It needs no critical values and no order of splits, and its networks are smaller
     than those of `MiniSPN`, for somewhat less likelihood.
@@ -65,41 +65,40 @@ class ParetoSPN(LearnsCircuit):
     Parameters
     ----------
     n_iterations : int, default=500
-        Networks that are tried. More make larger and likelier ones.
+        Number of networks tried. More give larger and likelier ones.
     discrete : collection of str and int, default=()
-        Names or positions of columns of numbers that are codes; see `MiniSPN`.
+        Names or positions of numeric columns that are codes; see `MiniSPN`.
     exactly_as : {"thesis"} or None, default=None
-        Whether to search as the thesis does: a network leaves only where another one is
-        both smaller and likelier, discrete columns are never joined in a leaf, and EM
-        does not improve the parameters of the likeliest network in the end.
+        Whether to search as the thesis does: a network is dropped only if another one
+        is both smaller and likelier, discrete columns are never joined in a leaf, and
+        EM does not refine the parameters of the likeliest network in the end.
     validation_fraction : float, default=0.1
-        Rows held out to choose by, unless ``fit`` gets such rows. Without any, columns
-        stay independent.
+        Share of validation rows, unless ``fit`` receives such rows. Without any,
+        columns stay independent.
     verbose : bool, default=False
-        Show on stderr how far the search has come.
+        Show progress on stderr.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the rows held out and of the search.
+        Seed of the validation split and of the search.
 
     Attributes
     ----------
     circuit_ : Circuit
-        The likeliest network of the front, its parameters improved by EM.
+        The likeliest network of the front, its parameters refined by EM.
     front_ : list of SizedCircuit
-        From the smallest to the largest, each likelier than the one before; as they
-        were found, without EM.
+        In increasing order of size and likelihood, as found, without EM.
     degrees_of_freedom_ : int
         Number of parameters of ``circuit_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where ``fit`` got a frame.
+        Set if ``fit`` received a frame.
 
     See Also
     --------
-    HybridSPN : The same search from the network of MiniSPN on.
+    HybridSPN : The same search, started from the network of MiniSPN.
 
     Notes
     -----
-    Ctrl-C ends the search; what it has found until then is kept.
+    Ctrl-C ends the search; the front so far is kept.
 
     References
     ----------
@@ -174,21 +173,21 @@ class ParetoSPN(LearnsCircuit):
     def _seed(
         self, table: LearningTable, choices: Choices, rng: np.random.Generator
     ) -> Node | None:
-        """The network that all others grow from; None: independent columns."""
+        """Initial network of the search; None: independent columns."""
         return None
 
     def at_most(self, degrees_of_freedom: int) -> ParetoSPN:
-        """The same density with a smaller network of the front.
+        """Density with a smaller network of the front.
 
         Parameters
         ----------
         degrees_of_freedom : int
-            That the network may have.
+            Upper limit of the network.
 
         Returns
         -------
         ParetoSPN
-            Whose ``circuit_`` is the likeliest of these.
+            With the likeliest of these as ``circuit_``.
         """
         check_is_fitted(self, "front_", msg=NO_FRONT)
         small = [
@@ -205,11 +204,11 @@ class ParetoSPN(LearnsCircuit):
 
 
 class HybridSPN(ParetoSPN):
-    """MiniSPN first, then the search of ParetoSPN from its network on.
+    """MiniSPN, followed by the search of ParetoSPN from its network.
 
-    The thesis compares such a hybrid and names it, but does not say what it is; this is
-    what we take it for. The network of MiniSPN is the only one of the population to
-    begin with; all of ``front_`` that is larger is likelier.
+    The thesis compares such a hybrid and names it, but does not define it; this is our
+    interpretation. The network of MiniSPN is the only initial member of the population;
+    all of ``front_`` that is larger is likelier.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What files hold of circuits and fitted densities: flat, whatever their depth."""
+"""File format of circuits and fitted densities: flat, whatever their depth."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ CIRCUIT = (
     codec.Pieces("whole", "i", size="nodes"),
     codec.Pieces("numbers", "f", size="nodes"),
 )
-"""Per node, children before their parents, its kind, how many children it has of those
-before it, and its whole and other numbers."""
+"""Per node in postorder, its kind, the number of its children among those before it,
+and its integers and floats."""
 
 ESTIMATOR = (
     *codec.COLUMNS,
@@ -82,7 +82,7 @@ def _plain(node: Node) -> tuple[int, Any, Any]:
 def _put(
     features: FeatureSpace, labels: tuple[Any, ...], others: tuple[Any, ...]
 ) -> FeatureSpace:
-    """Other levels where a column had no value: None is no label in files."""
+    """Levels with those of a column without values replaced: files cannot hold None."""
     categories = tuple(others if own == labels else own for own in features.categories)
     return replace(features, categories=categories)
 
@@ -141,4 +141,4 @@ SAVED = codec.by_name(
         for kind in (MiniSPN, LearnSPN, ParetoSPN, HybridSPN, SPNClassifier, SPNImputer)
     ),
 )
-"""Circuits, and densities: of these not how they were found."""
+"""Circuits, and densities without their search."""

@@ -1,4 +1,4 @@
-"""Whether a circuit from outside is a distribution of its columns."""
+"""Validation of circuits that were not learned here."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from clearwood.distributions.categorical import shares_fault
 from clearwood.exceptions import InputError
 
 MOST_SHOWN = 200
-"""Letters of what a message quotes."""
+"""Maximum number of characters quoted in a message."""
 
 
 def check_circuit(circuit: Circuit) -> None:
-    """Refuse a circuit that is no distribution of its columns.
+    """Raise an error if a circuit is no distribution of its columns.
 
-    Children of a sum are over the same columns (completeness), those of a product over
-    different ones (decomposability), shares add up to 1, leaves are what their columns
-    ask for, and no column is left out.
+    Children of a sum have the same scope (completeness), those of a product disjoint
+    ones (decomposability), weights add up to 1, leaves match the types of their
+    columns, and no column is left out.
 
     Raises
     ------
     InputError
-        Naming the node by its columns, and what is wrong with it.
+        Names the node by its columns, and the defect.
 
     Examples
     --------

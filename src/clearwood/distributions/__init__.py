@@ -1,25 +1,25 @@
-"""Distributions: what rows say of them, what they say of rows, and draws.
+"""Probability distributions: conjugate models, leaves of circuits, and emissions.
 
-Each stands in a file of its own, with what it does to arrays of numbers in C++ beside
-it (``normal.hpp`` beside ``normal.py``); there are three ways to use one.
+Each has a file of its own, with its C++ kernels on arrays of numbers beside it
+(``normal.hpp`` beside ``normal.py``); there are three ways to use one.
 
-*A conjugate model* is a prior, such as ``NormalNormalGamma(kappa=0.2)``: what a set of
-rows says of a target, in closed form. It answers
+*A conjugate model* is a prior, such as ``NormalNormalGamma(kappa=0.2)``, with the
+posterior of a target given a set of rows in closed form. Its methods are
 
-- ``statistics``, ``add_rows``, ``merge``, ``remove``: what it has to know of rows,
+- ``statistics``, ``add_rows``, ``merge``, ``remove``: sufficient statistics of rows,
   with weights,
 - ``log_marginal``: evidence of the rows, their parameters integrated out,
 - ``log_density``, ``mean``, ``variance``, ``cdf``, ``quantile`` (of classes
   ``probabilities`` too): the posterior predictive of one more row,
-- ``check_target``: whether it gives the target any probability at all.
+- ``check_target``: whether the target has positive probability.
 
 *A leaf* of a circuit has parameters, such as ``Gaussian(0, 1.5, 2.0)`` of column 0; see
 ``leaves``. *An emission* of a hidden Markov model is a prior of the parameters of all
 states, such as ``CategoricalEmission((1.0, 1.0))``; see ``emission``.
 
-``partial_normal`` has normals of several columns, of rows with missing entries:
-density, moments for EM, draws; ``NormalInverseWishart`` is the prior of their means and
-covariances, in terms of its own.
+``partial_normal`` has multivariate normals for rows with missing entries: density,
+moments for EM, draws; ``NormalInverseWishart`` is the prior of their means and
+covariances, in its own parameters.
 """
 
 from clearwood.distributions.categorical import (
@@ -42,7 +42,7 @@ CONJUGATE = (
     BernoulliBeta, CategoricalDirichlet, PoissonGamma, ExponentialGamma,
     NormalNormalGamma, LinearRegressionNormalGamma,
 )  # fmt: skip
-"""All models that a target may have; a new one needs a branch in ``_kernels.hpp``."""
+"""All models of targets; a new one needs a branch in ``_kernels.hpp``."""
 
 Leaf = (
     Bernoulli | Categorical | Gaussian | Histogram | MultivariateGaussian | ChowLiuTree
@@ -51,7 +51,7 @@ Leaf = (
 LEAVES = (
     Bernoulli, Categorical, Gaussian, Histogram, MultivariateGaussian, ChowLiuTree,
 )  # fmt: skip
-"""All kinds of leaves; in files by their position, after sums and products."""
+"""All types of leaves; in files by their position, after sums and products."""
 
 __all__ = [
     "Bernoulli",

@@ -1,4 +1,4 @@
-"""Levels of one column: probabilities, alone and with a Dirichlet prior."""
+"""Categorical distributions of one column: fixed, and with a Dirichlet prior."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from clearwood.distributions.emission import unit
 from clearwood.distributions.of_columns import OfOneColumn, Plain, Point
 
 ROUNDING = 1e-6
-"""By how much probabilities may miss 1 together."""
+"""Tolerance for the sum of probabilities to differ from 1."""
 
 UNSEEN = -1
-"""A level that training had not."""
+"""A level that was not seen in training."""
 
 
 def shares(counts: np.ndarray, otherwise: np.ndarray | float = np.nan) -> np.ndarray:
-    """Counts as shares of their last axis; others where there are none.
+    """Normalize counts along the last axis; ``otherwise`` where there are none.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def shares(counts: np.ndarray, otherwise: np.ndarray | float = np.nan) -> np.nda
 def shares_of_runs(
     counts: np.ndarray, lengths: np.ndarray, otherwise: np.ndarray | float = np.nan
 ) -> np.ndarray:
-    """The same of runs of counts, one after the other.
+    """Normalize consecutive runs of counts.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def shares_of_runs(
 
 
 def shares_fault(probabilities: np.ndarray) -> str | None:
-    """What is wrong with probabilities, which add up to 1 along the last axis."""
+    """Defect of probabilities, which must add up to 1 along the last axis."""
     total = probabilities.sum(axis=-1)
     if not ((probabilities >= 0.0).all() and (np.abs(total - 1.0) <= ROUNDING).all()):
         return f"has probabilities {probabilities.tolist()}"
@@ -56,7 +56,7 @@ def shares_fault(probabilities: np.ndarray) -> str | None:
 
 
 def choose(rng: np.random.Generator, weights: np.ndarray) -> np.ndarray:
-    """A position for each row, with the probabilities of the row up to a factor.
+    """Draw a position for each row, with probabilities proportional to the row.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def choose(rng: np.random.Generator, weights: np.ndarray) -> np.ndarray:
 
 
 class OfLevels(OfOneColumn):
-    """What the leaves over levels share."""
+    """Base class of categorical leaves."""
 
     probabilities: np.ndarray
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Free parameters."""
+        """Number of free parameters."""
         return len(self.probabilities) - 1
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """Of levels that it knows; see ``of_columns``."""
+        """Log probability of known levels; see ``of_columns``."""
         x = values[:, self.variable]
         known = (0.0 <= x) & (x < len(self.probabilities))
         found = np.zeros(len(x))
@@ -122,7 +122,7 @@ class OfLevels(OfOneColumn):
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(OfLevels):
-    """One column of two levels.
+    """Bernoulli leaf: one column of two levels.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Bernoulli(OfLevels):
 
     @property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
-        """Of both levels."""
+        """Probabilities of both levels."""
         return np.array([1.0 - self.probability, self.probability])
 
     def to_plain(self) -> Plain:
@@ -150,7 +150,7 @@ class Bernoulli(OfLevels):
 
 @dataclass(frozen=True, eq=False)
 class Categorical(OfLevels):
-    """One column of some levels.
+    """Categorical leaf: one column of several levels.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Categorical(OfLevels):
 
 
 def leaf_of_levels(variable: int, probabilities: np.ndarray) -> Bernoulli | Categorical:
-    """The leaf of one discrete column."""
+    """Leaf of one discrete column."""
     if len(probabilities) == 2:
         return Bernoulli(variable, float(probabilities[1]))
     return Categorical(variable, probabilities)
@@ -181,15 +181,15 @@ def leaf_of_levels(variable: int, probabilities: np.ndarray) -> Bernoulli | Cate
 
 
 def draw_rows(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Rows of probabilities, each from the Dirichlet distribution of its row."""
+    """Draw rows of probabilities, each from the Dirichlet distribution of its row."""
     return np.array([rng.dirichlet(row) for row in counts])
 
 
 def mode_of_rows(alpha: np.ndarray | float, counts: np.ndarray) -> np.ndarray:
-    """The most probable rows of probabilities, given counts.
+    """Posterior mode of rows of probabilities, given counts.
 
-    Pseudo-counts below 1 take away from the counts, at most all of them. A row of which
-    nothing is left is the prior's mean.
+    Pseudo-counts below 1 are subtracted from the counts, at most all of them. A row of
+    which nothing is left is the prior's mean.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def mode_of_rows(alpha: np.ndarray | float, counts: np.ndarray) -> np.ndarray:
 def log_dirichlet(alpha: np.ndarray | float, rows: np.ndarray) -> float:
     """Log density of rows of probabilities under the same Dirichlet prior.
 
-    Probabilities of exactly 0 are taken as 1e-300: the density of no EM step is
+    Probabilities of exactly 0 are replaced by 1e-300: the density of no EM step is
     infinite.
     """
     alpha = np.broadcast_to(alpha, rows.shape[-1:]).astype(np.float64)
@@ -214,14 +214,14 @@ def log_dirichlet(alpha: np.ndarray | float, rows: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class CategoricalEmission:
-    """One column of classes; probabilities have a Dirichlet prior.
+    """Emission of one categorical column with a Dirichlet prior.
 
     Parameters
     ----------
     alpha : tuple of float
         Pseudo-counts, one per class.
     unseen : float, default=0.0
-        Probability of a class that is none of these, the same in all states.
+        Probability of an unknown class, the same in all states.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Chow-Liu trees: discrete columns, each of which depends on at most one other."""
+"""Chow-Liu trees: discrete columns, each with at most one parent."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from clearwood.distributions.categorical import (
 from clearwood.distributions.of_columns import Plain, Point
 
 Reduce = Callable[..., np.ndarray]
-"""Over an axis of logs: ``np.logaddexp.reduce`` for sums, ``np.maximum.reduce``."""
+"""Reduction over an axis of logs: ``np.logaddexp.reduce`` or ``np.maximum.reduce``."""
 
 
 class TreeArrays(NamedTuple):
-    """One or several Chow-Liu trees.
+    """Arrays of one or several Chow-Liu trees.
 
     Attributes
     ----------
     variables : ndarray of int
     parents : ndarray of int
-        Position in ``variables`` of what each depends on; -1 for roots.
+        Position in ``variables`` of the parent of each; -1 for roots.
     sizes : ndarray of int
-        Levels of each.
+        Number of levels of each.
     starts : ndarray of int
-        Where the table of each begins, of shape (levels of the parent, levels).
+        Index of the table of each, of shape (levels of the parent, levels).
     table : ndarray
-        All tables, flat.
+        All tables, flattened.
     """
 
     variables: np.ndarray
@@ -49,14 +49,14 @@ class TreeArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChowLiuTree:
-    """Discrete columns, each of which depends on at most one other.
+    """Chow-Liu tree leaf: discrete columns, each with at most one parent.
 
     Attributes
     ----------
     variables : tuple of int
     parents : tuple of int
-        Per variable the position in ``variables`` of what it depends on; -1 for the
-        root. Parents come first.
+        Per variable the position of its parent in ``variables``; -1 for the root.
+        Parents come first.
     tables : tuple of ndarray of shape (n_levels_of_parent, n_levels)
         Conditional probabilities; the root's has one row.
     """
@@ -67,12 +67,12 @@ class ChowLiuTree:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Free parameters."""
+        """Number of free parameters."""
         return sum(len(table) * (table.shape[1] - 1) for table in self.tables)
 
     @cached_property
     def arrays(self) -> TreeArrays:
-        """What is evaluated."""
+        """Arrays for evaluation."""
         starts = np.cumsum([0, *(table.size for table in self.tables[:-1])])
         sizes = np.array([table.shape[1] for table in self.tables])
         flat = np.concatenate([np.ravel(table) for table in self.tables])
@@ -98,10 +98,10 @@ class ChowLiuTree:
         )
         return replace(self, tables=tables)
 
-    # Messages along the tree: sums or maxima over what is open, for a batch
+    # Messages along the tree: sums or maxima over open levels, for a batch
 
     def allowed(self, own: np.ndarray) -> list[np.ndarray]:
-        """Per variable the logs of what each row allows: (n_rows, n_levels) of 0, -inf.
+        """Log masks of allowed levels per variable: (n_rows, n_levels) of 0, -inf.
 
         Parameters
         ----------
@@ -118,12 +118,12 @@ class ChowLiuTree:
     def upward(
         self, log_allowed: list[np.ndarray], reduce: Reduce = np.logaddexp.reduce
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """From the tree's leaves to its root.
+        """Upward pass from the tree's leaves to its root.
 
         Parameters
         ----------
         log_allowed : list of ndarray of shape (n_rows, n_levels)
-            Logs by which the levels of each variable are weighted.
+            Log weights of the levels of each variable.
         reduce : callable
 
         Returns
@@ -131,8 +131,8 @@ class ChowLiuTree:
         log_value : ndarray of shape (n_rows,)
             Log of the sum (or the maximum) over all levels.
         log_tables : list of ndarray of shape (n_rows, n_levels_of_parent, n_levels)
-            The tree given what is allowed: what each row of a table adds up to (or has
-            as its maximum) is 1. Rows of levels that cannot be are all -inf.
+            Conditional tables given the allowed levels: each row of a table has the sum
+            (or the maximum) 1. Rows of impossible levels are all -inf.
         """
         below = list(log_allowed)
         log_tables: list[np.ndarray] = [np.empty(0)] * len(below)
@@ -151,13 +151,13 @@ class ChowLiuTree:
     def downward(
         self, log_tables: list[np.ndarray], reduce: Reduce = np.logaddexp.reduce
     ) -> list[np.ndarray]:
-        """From the root to the leaves: what each level of each variable is worth.
+        """Downward pass from the root to the leaves.
 
         Returns
         -------
         list of ndarray of shape (n_rows, n_levels)
-            Log probabilities given what is allowed; of maxima, the best with that
-            level, less the best.
+            Log probabilities given the allowed levels; for maxima, the log density of
+            the best combination with that level, less the best.
         """
         worth: list[np.ndarray] = []
         for parent, table in zip(self.parents, log_tables):
@@ -166,16 +166,16 @@ class ChowLiuTree:
         return worth
 
     def said(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-        """By column probabilities of its levels, (n_rows, n_levels), given others."""
+        """Probabilities of levels by column, (n_rows, n_levels), given the others."""
         _, logs = self.upward(self.allowed(own))
         return [(np.exp(worth),) for worth in self.downward(logs)]
 
-    # What all leaves answer
+    # Methods of all leaves
 
     def given(
         self, row: np.ndarray
     ) -> tuple[float, tuple[Categorical | ChowLiuTree, ...]]:
-        """What is known cuts the tree; see ``of_columns``."""
+        """Condition on known entries, which split the tree; see ``of_columns``."""
         log_density, logs = self.upward(self.allowed(row[None, self.variables]))
         trees: dict[int, list[int]] = {}  # of what is missing, by the place of the root
         root_of: dict[int, int] = {}
@@ -199,7 +199,7 @@ class ChowLiuTree:
     def _part(
         self, places: Sequence[int], tables: dict[int, np.ndarray]
     ) -> Categorical | ChowLiuTree:
-        """The tree of the variables at some places; of a single one, its levels."""
+        """Tree of the variables at some places; a categorical leaf for a single one."""
         variables = tuple(self.variables[i] for i in places)
         if len(places) == 1:
             return Categorical(variables[0], tables[places[0]][0])
@@ -240,7 +240,7 @@ class ChowLiuTree:
         return np.hstack(means), covariance
 
     def modes(self) -> list[Point]:
-        """The best of all combinations of levels; see ``of_columns``."""
+        """Most probable of all combinations of levels; see ``of_columns``."""
         nothing = np.full((1, len(self.variables)), np.nan)
         height, tables = self.upward(self.allowed(nothing), np.maximum.reduce)
         levels: list[int] = []
@@ -302,5 +302,5 @@ class ChowLiuTree:
 
 
 def levels_of(values: np.ndarray) -> np.ndarray:
-    """Encoded rows as the codes that trees read; what already is codes stays."""
+    """Codes of encoded rows for trees; codes are returned unchanged."""
     return values if values.dtype == np.int16 else as_codes(values)

@@ -1,4 +1,4 @@
-"""Classes: counts with a beta or Dirichlet prior."""
+"""Categorical targets: counts with a beta or Dirichlet prior."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Counts(LeafModel):
         return stats.sum(axis=-1)
 
     def probabilities(self, stats: np.ndarray) -> np.ndarray:
-        """Probability of every class for one more row, along the last axis."""
+        """Predictive probability of every class, along the last axis."""
         return shares(self.prior + stats)
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
@@ -101,14 +101,14 @@ class Counts(LeafModel):
 
 @dataclass(frozen=True)
 class BernoulliBeta(Counts):
-    """Targets 0 and 1; the probability of 1 has a beta prior.
+    """Binary targets with a beta prior of the probability of 1.
 
     Parameters
     ----------
     a, b : float, default=0.5
         Pseudo-counts of 1 and of 0.
     borrowed : float, default=0.0
-        Rows that a leaf of a meta-tree borrows from the node above it.
+        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
 
     Examples
     --------
@@ -135,17 +135,17 @@ class BernoulliBeta(Counts):
 
 @dataclass(frozen=True)
 class CategoricalDirichlet(Counts):
-    """Targets 0 to n_classes - 1; their probabilities have a Dirichlet prior.
+    """Targets 0 to n_classes - 1 with a Dirichlet prior of their probabilities.
 
-    Mean, variance, distribution function and quantiles are those of the class
-    number, which says something where classes are ordered.
+    Mean, variance, distribution function and quantiles are those of the class number,
+    which is meaningful for ordered classes.
 
     Parameters
     ----------
     alpha : tuple of float
         One pseudo-count per class.
     borrowed : float, default=0.0
-        Rows that a leaf of a meta-tree borrows from the node above it.
+        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class CategoricalDirichlet(Counts):
     def symmetric(
         cls, n_classes: int, alpha: float = 0.5, borrowed: float = 0.0
     ) -> CategoricalDirichlet:
-        """The same pseudo-count for every class."""
+        """Symmetric prior: the same pseudo-count for every class."""
         return cls((alpha,) * n_classes, borrowed)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a state emits: the contract of all emissions, and columns of several kinds.
+"""Interface of emissions of hidden Markov models, and joint emissions.
 
 An emission is a prior. The parameters of all states are one array of shape (n_states,
 n_parameters), a row per state, and so are their statistics; rows of values are float64,
@@ -17,22 +17,22 @@ import numpy as np
 
 
 class Emission(Protocol):
-    """What every emission answers."""
+    """Interface of emissions."""
 
     @property
     def n_columns(self) -> int:
-        """Columns of values."""
+        """Number of columns of values."""
 
     @property
     def n_parameters(self) -> int:
-        """Length of a state's parameters."""
+        """Number of parameters per state."""
 
     @property
     def n_statistics(self) -> int:
-        """Length of a state's statistics."""
+        """Number of statistics per state."""
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Log probability of every row of values in every state; 0 of a missing one."""
+        """Log probability of every row of values in every state; 0 if missing."""
 
     def statistics(
         self,
@@ -41,23 +41,23 @@ class Emission(Protocol):
         weight: np.ndarray,
         rng: np.random.Generator | None = None,
     ) -> np.ndarray:
-        """What the states have to know of rows that they have shares in.
+        """Sufficient statistics of the states, from rows with weights per state.
 
         Parameters
         ----------
         parameters : ndarray of shape (n_states, n_parameters)
-            Say what to expect of entries that are missing from a row.
+            Determine the expectation of missing entries of a row.
         values : ndarray of shape (n_rows, n_columns)
         weight : ndarray of shape (n_rows, n_states)
         rng : Generator, optional
-            Draws such entries, in place of what is expected.
+            Draws missing entries, in place of their expectation.
         """
 
     def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
-        """Parameters from their posterior."""
+        """Draw parameters from their posterior."""
 
     def mode(self, statistics: np.ndarray) -> np.ndarray:
-        """The most probable parameters; of a state without rows, the prior's mean."""
+        """Posterior mode of parameters; for a state without rows, the prior's mean."""
 
     def log_prior(self, parameters: np.ndarray) -> float:
         """Log density of the prior of all states, up to a constant."""
@@ -65,18 +65,18 @@ class Emission(Protocol):
     def sample(
         self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
     ) -> np.ndarray:
-        """Values that the states emit."""
+        """Draw values emitted by the states."""
 
     def expected(self, parameters: np.ndarray) -> np.ndarray:
-        """Per state, the probabilities of classes and the means of other columns."""
+        """Per state, probabilities of classes and means of other columns."""
 
     def points(self, values: np.ndarray) -> np.ndarray:
-        """Rows as points with a mean of 0: columns weigh alike, all classes too."""
+        """Rows as points of mean 0, with equal weights of columns and of classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointEmission:
-    """Groups of columns that are independent given the state.
+    """Joint emission of groups of columns that are independent given the state.
 
     Parameters
     ----------
@@ -96,22 +96,22 @@ class JointEmission:
 
     @property
     def n_columns(self) -> int:
-        """Of all groups."""
+        """Number of columns of all groups."""
         return sum(part.n_columns for _, part in self.parts)
 
     @property
     def n_parameters(self) -> int:
-        """Of all groups."""
+        """Number of parameters of all groups."""
         return sum(part.n_parameters for _, part in self.parts)
 
     @property
     def n_statistics(self) -> int:
-        """Of all groups."""
+        """Number of statistics of all groups."""
         return sum(part.n_statistics for _, part in self.parts)
 
     @cached_property
     def places(self) -> list[slice]:
-        """Where the parameters of each group stand."""
+        """Positions of the parameters of each group."""
         ends = np.cumsum([0] + [part.n_parameters for _, part in self.parts]).tolist()
         return [slice(*ends[i : i + 2]) for i in range(len(self.parts))]
 
@@ -136,7 +136,7 @@ class JointEmission:
         ])  # fmt: skip
 
     def _split(self, statistics: np.ndarray) -> list[tuple[Emission, np.ndarray]]:
-        """Every group with its own statistics."""
+        """Split statistics by group."""
         sizes = [part.n_statistics for _, part in self.parts]
         own = np.split(statistics, np.cumsum(sizes)[:-1], axis=1)
         return [(part, values) for (_, part), values in zip(self.parts, own)]
@@ -178,9 +178,9 @@ class JointEmission:
 
 
 def unit(columns: np.ndarray) -> np.ndarray:
-    """Columns about their means, with variances that add up to 1; missing is the mean.
+    """Centre columns, with variances that add up to 1; missing values are the mean.
 
-    Of columns without a value, as one that begins later has in some steps, 0.
+    Columns without a value in the data, such as those that start later, are 0.
     """
     n = np.maximum((~np.isnan(columns)).sum(axis=0), 1)
     gap = np.nan_to_num(columns - np.nansum(columns, axis=0) / n)

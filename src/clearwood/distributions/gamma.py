@@ -1,8 +1,8 @@
-"""Rates with a gamma prior: counts from 0 on (Poisson), and durations (exponential).
+"""Rates with a gamma prior: counts (Poisson), and durations (exponential).
 
 With the prior (alpha, beta) the posterior of the rate is again a gamma distribution:
-alpha grows by the number of events, beta by the time in which they came. For counts
-the rows are the time and the targets the events; for durations the reverse.
+alpha increases by the number of events, beta by the exposure time. For counts the rows
+are the exposure and the targets the events; for durations the reverse.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clearwood.distributions.leaf_model import LeafModel, check_positive, refuse
 
 @dataclass(frozen=True)
 class _GammaRate(LeafModel):
-    """A rate with a gamma prior."""
+    """Base class of rates with a gamma prior."""
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -43,7 +43,7 @@ class _GammaRate(LeafModel):
 
 @dataclass(frozen=True)
 class PoissonGamma(_GammaRate):
-    """Counts 0, 1, 2, ...; their rate has a gamma prior.
+    """Counts 0, 1, 2, ... with a gamma prior of the Poisson rate.
 
     Statistics are the sums of weights, of targets and of log factorials.
 
@@ -124,7 +124,7 @@ class PoissonGamma(_GammaRate):
 
 @dataclass(frozen=True)
 class ExponentialGamma(_GammaRate):
-    """Durations from 0 on; their rate has a gamma prior.
+    """Nonnegative durations with a gamma prior of the exponential rate.
 
     Statistics are the sums of weights and of targets.
 
@@ -148,7 +148,7 @@ class ExponentialGamma(_GammaRate):
 
     @property
     def unit(self) -> float:  # type: ignore[override]
-        """The time that the prior counts as observed."""
+        """Exposure time of the prior."""
         return self.beta
 
     @property

@@ -1,4 +1,4 @@
-"""Histograms: a constant density between edges."""
+"""Histograms: piecewise constant densities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clearwood.distributions.of_columns import NOT_CONTINUOUS, OfNumbers, Plain,
 
 @dataclass(frozen=True, eq=False)
 class Histogram(OfNumbers):
-    """One continuous column, of constant density between edges.
+    """Histogram leaf: one continuous column of piecewise constant density.
 
     Attributes
     ----------
@@ -35,34 +35,34 @@ class Histogram(OfNumbers):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Free parameters; edges are given."""
+        """Number of free parameters; edges are fixed."""
         return len(self.probabilities) - 1
 
     @property
     def middles(self) -> np.ndarray:
-        """Of the bins."""
+        """Midpoints of the bins."""
         return self.edges[:-1] + 0.5 * np.diff(self.edges)
 
     @property
     def mean(self) -> float:  # type: ignore[override]
-        """Of a value."""
+        """Mean of the distribution."""
         return float(self.probabilities @ self.middles)
 
     @property
     def variance(self) -> float:  # type: ignore[override]
-        """Of a value."""
+        """Variance of the distribution."""
         within, gap = np.diff(self.edges) ** 2 / 12, self.middles - self.mean
         return float(self.probabilities @ (within + gap**2))
 
     def bins(self, x: np.ndarray) -> np.ndarray:
-        """The bins of values; -1 outside of the edges and where missing."""
+        """Bin of each value; -1 outside the edges and for missing values."""
         found = np.searchsorted(self.edges, x, side="right") - 1
         found[x == self.edges[-1]] -= 1
         found[~(x <= self.edges[-1])] = -1
         return found
 
     def density(self, x: np.ndarray) -> np.ndarray:
-        """At values; 0 outside of the edges and where missing."""
+        """Density at values; 0 outside the edges and for missing values."""
         return np.append(self.probabilities / np.diff(self.edges), 0.0)[self.bins(x)]
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ class Histogram(OfNumbers):
         return np.where(np.isnan(x), 0.0, log_of(self.density(x)))
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Counts of the bins; see ``of_columns``."""
+        """Counts per bin; see ``of_columns``."""
         bins = self.bins(values[:, self.variable])
         n = len(self.probabilities)
         return np.bincount(bins[bins >= 0], weight[bins >= 0], minlength=n)
@@ -88,7 +88,7 @@ class Histogram(OfNumbers):
         return rng.uniform(self.edges[drawn], self.edges[drawn + 1])
 
     def modes(self) -> list[Point]:
-        """The middles of its bins; see ``of_columns``."""
+        """Midpoints of its bins; see ``of_columns``."""
         heights = log_of(self.density(self.middles)).tolist()
         return [(p, {self.variable: x}) for p, x in zip(heights, self.middles)]
 

@@ -1,15 +1,15 @@
-"""What a leaf says of the rows that reach it: the contract of all models.
+"""Interface of the conjugate models of leaves of meta-trees.
 
-Every model is a small frozen dataclass. Its functions work on **statistics**, arrays
-whose last axis holds what the model has to know of a set of rows: sums (of weights,
-values ...), or moments (weight, mean, sums of squares about the mean), which stay
-exact where values are large. Weights are fractional counts. Everything else
-broadcasts: ``stats`` of shape (..., n_stats) with ``y`` of shape (...).
+Every model is a small frozen dataclass. Its functions operate on **statistics**, arrays
+whose last axis holds the sufficient statistics of a set of rows: sums (of weights,
+values ...), or moments (weight, mean, sums of squares about the mean), which stay exact
+where values are large. Weights are fractional counts. Everything else broadcasts:
+``stats`` of shape (..., n_stats) with ``y`` of shape (...).
 
-The linear regression reads features ``x`` as well; the others ignore that argument.
+The linear regression also reads features ``x``; the others ignore that argument.
 
-Counts of unweighted rows are whole numbers and so exact: the same to the last bit for
-any order, batches and shards. Means and sums of squares follow Chan's rule.
+Counts of unweighted rows are integers and therefore exact: bitwise the same for any
+order, batches and shards. Means and sums of squares follow Chan's rule.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, LostDigitsWarning
 
 SLACK = 1e-9
-"""How far below zero rounding may take a weight, as a share of what it was."""
+"""Tolerance below zero for rounding of a weight, as a share of its former value."""
 
 EPS = float(np.finfo(np.float64).eps)
 MANY = 64.0
-"""Times that sums may have been rounded."""
+"""Assumed number of roundings of a sum."""
 
 LOST = 1e-6
-"""Rounding error, as a share of a sum, that a person is told of."""
+"""Relative rounding error of a sum above which a warning is issued."""
 
 
 class LeafModel:
-    """What all models answer; make one of those of this room."""
+    """Base class of conjugate models; use one of its subclasses."""
 
     discrete: ClassVar[bool]
-    """Whether targets are whole numbers."""
+    """Whether targets are integers."""
     reads_features: ClassVar[bool] = False
-    """Whether the leaf looks at features of the row."""
+    """Whether the model uses features of the row."""
     n_columns: int | None = None
     """Length of the mean where statistics are moments, None where they are sums."""
     n_stats: int
     """Length of the statistics."""
     unit: float = 1.0
-    """In which kernels measure the target, a hyperparameter's: the same evidence, to
-    the last bit, whether the target and its prior are in metres or in kilometres."""
+    """Unit of the target in kernels, a hyperparameter's: the evidence is bitwise the
+    same whether the target and its prior are in metres or in kilometres."""
     borrowed: float = 0.0
-    """Rows that a leaf of a tree borrows from the node above; none in other places."""
+    """Pseudo-rows that a leaf of a tree receives from its parent; none elsewhere."""
     _adds: ClassVar[Callable[..., None]] = staticmethod(add_sums)
     """Kernel that adds rows, times their weights, to statistics."""
     _log_marginals: ClassVar[Callable[..., np.ndarray]]
@@ -59,7 +59,7 @@ class LeafModel:
 
     @property
     def kind(self) -> int:
-        """By which kernels that take one row after the other know the model."""
+        """Name of the model in kernels that process one row after the other."""
         raise InputError(
             f"Kernels know no leaves of your own kind, {self!r}; take one of those in "
             "clearwood.distributions."
@@ -71,7 +71,7 @@ class LeafModel:
         raise NotImplementedError
 
     def check_target(self, y: Any) -> np.ndarray:
-        """The target, refused where the model gives it no probability."""
+        """Validated target; values of zero probability raise an error."""
         values = np.ascontiguousarray(y)
         if values.ndim != 1:
             raise InputError(f"y has {values.ndim} dimensions, expected 1.")
@@ -95,7 +95,7 @@ class LeafModel:
         raise NotImplementedError
 
     def columns(self, y: np.ndarray, x: Any = None) -> np.ndarray:
-        """What moments are taken of, of shape (n_rows, n_columns): y, behind x."""
+        """Columns for the moments, of shape (n_rows, n_columns): y, after x."""
         return y[:, None]
 
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ class LeafModel:
         return stats[..., 0]
 
     def no_rows(self, n: int) -> np.ndarray:
-        """Statistics of no rows at all, of shape (n, n_stats)."""
+        """Statistics of the empty set of rows, of shape (n, n_stats)."""
         return np.zeros((n, self.n_stats))
 
     def add_rows(
@@ -114,15 +114,15 @@ class LeafModel:
         weight: np.ndarray,
         x: np.ndarray | None = None,
     ) -> None:
-        """Add rows to the statistics of those they belong to, in place, in their order.
+        """Add rows to the statistics of their leaves, in place, in their order.
 
         Parameters
         ----------
         own : ndarray of shape (n, n_stats)
         ends : ndarray of int of shape (n_rows,)
-            To which of the statistics each row belongs.
+            Index into the statistics for each row.
         y : ndarray of shape (n_rows,)
-            Targets as ``check_target`` gives them.
+            Targets returned by ``check_target``.
         weight : ndarray of shape (n_rows,) or (1,)
             One weight per row, or one for all.
         x : ndarray, optional
@@ -132,7 +132,7 @@ class LeafModel:
         self._adds(own, ends.astype(np.int32, copy=False), rows, weight)
 
     def _added(self, y: np.ndarray, x: np.ndarray | None) -> np.ndarray:
-        """What the kernel adds up."""
+        """Input of the kernel that adds rows."""
         return self.statistics(y, np.ones(len(y)))
 
     def merge(self, own: np.ndarray, other: np.ndarray) -> None:
@@ -142,18 +142,18 @@ class LeafModel:
     def remove(
         self, own: np.ndarray, other: np.ndarray, most: np.ndarray | None = None
     ) -> np.ndarray:
-        """Statistics without those of some of the rows.
+        """Statistics after the removal of some of the rows.
 
         Parameters
         ----------
         own, other : ndarray of shape (n, n_stats)
         most : ndarray of shape (n, n_stats), optional
-            The largest that ``own`` ever was: rounding of these is in it.
+            The largest values ``own`` ever had, which determine its rounding error.
 
         Raises
         ------
         InputError
-            Those rows cannot have been among them.
+            If those rows cannot have been added before.
         """
         left, most = own - other, own if most is None else most
         slack = SLACK * np.maximum(1.0, own) + MANY * EPS * most
@@ -166,15 +166,15 @@ class LeafModel:
 
     @property
     def _worth(self) -> np.ndarray:
-        """What the prior has of each statistic, beside which rounding may be small.
+        """Prior's share of each statistic, relative to which rounding may be small.
 
-        Infinite where none is looked at.
+        Infinite for statistics that are not checked.
         """
         raise NotImplementedError
 
     def _warn_of_lost_digits(self, left: np.ndarray, most: np.ndarray) -> None:
-        """Say so where rounding of what was there is not small beside what is left."""
-        # Whole numbers are exact while they are small.
+        """Warn where the rounding error is not small relative to the remaining rows."""
+        # Integers are exact while they are small.
         exact = (most == np.rint(most)) & (most < 1.0 / EPS)
         rounding = np.where(exact, 0.0, EPS * most)
         lost = rounding > LOST * (np.abs(left) + self._worth)
@@ -189,51 +189,51 @@ class LeafModel:
             )
 
     def _is_nothing(self, left: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Where only rounding is left; one row of very many is a whole number."""
+        """Where only rounding is left; one row of very large weight is an integer."""
         weight = self.weight_of(left)
         tiny = (weight <= SLACK * self.weight_of(own)) & (weight != np.rint(weight))
         return tiny | (weight <= 0.0)
 
     def log_marginal(self, stats: np.ndarray) -> np.ndarray:
-        """Log probability of the rows, the leaf's parameters integrated out.
+        """Log marginal likelihood of the rows.
 
-        Exactly 0 where there are no rows.
+        Exactly 0 without rows.
         """
         return self.log_marginal_in_unit(stats) - self.log_of_unit(stats)
 
     def log_of_unit(self, stats: np.ndarray) -> np.ndarray:
-        """What evidence in the leaf's own unit has more than in that of the data."""
+        """Log evidence in the model's unit less that in the unit of the data."""
         return self.weight_of(stats) * math.log(self.unit)
 
     def log_marginal_in_unit(self, stats: np.ndarray) -> np.ndarray:
-        """The same of the target measured in ``unit``: all that prunings differ in."""
+        """Log marginal likelihood in ``unit``; all that prunings differ in."""
         flat = np.ascontiguousarray(stats, dtype=np.float64).reshape(-1, self.n_stats)
         found = self._log_marginals(flat, self.prior)
         return found.reshape(np.shape(stats)[:-1])
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """Log density of one more row, given the rows there."""
+        """Posterior predictive log density."""
         raise NotImplementedError
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """Mean of one more row."""
+        """Posterior predictive mean."""
         raise NotImplementedError
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """Variance of one more row; infinite where there is none."""
+        """Posterior predictive variance; infinite if undefined."""
         raise NotImplementedError
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """Probability that one more row is at most ``y``."""
+        """Posterior predictive distribution function."""
         raise NotImplementedError
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """The smallest value that one more row is at most with probability ``p``."""
+        """Posterior predictive quantile: smallest value of cdf at least ``p``."""
         raise NotImplementedError
 
 
 def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> None:
-    """Raise where targets are not what the model reads."""
+    """Raise an error for targets that are invalid for the model."""
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
@@ -242,7 +242,7 @@ def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> 
 
 
 def check_borrowed(model: LeafModel) -> None:
-    """Raise where a number of rows to borrow is none."""
+    """Raise an error for an invalid number of pseudo-rows of the parent."""
     if not (math.isfinite(model.borrowed) and model.borrowed >= 0):
         raise InputError(
             f"borrowed of {type(model).__name__} is {model.borrowed}, expected a "
@@ -251,7 +251,7 @@ def check_borrowed(model: LeafModel) -> None:
 
 
 def check_positive(model: LeafModel, **numbers: float) -> None:
-    """Raise where a hyperparameter is not a positive number."""
+    """Raise an error for a hyperparameter that is not a positive number."""
     for name, number in numbers.items():
         if not (math.isfinite(number) and number > 0):
             raise InputError(
@@ -261,7 +261,7 @@ def check_positive(model: LeafModel, **numbers: float) -> None:
 
 
 def check_left(left: np.ndarray, slack: np.ndarray) -> None:
-    """Raise where more was taken out of sums than was there."""
+    """Raise an error if more was removed from sums than they contained."""
     too_small = left < -slack
     if too_small.any():
         node = int(np.argwhere(too_small)[0, 0])
@@ -272,7 +272,7 @@ def check_left(left: np.ndarray, slack: np.ndarray) -> None:
 
 
 def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
-    """Raise where all rows are gone, but not what they said."""
+    """Raise an error if all rows are removed, but not their sums."""
     if (np.abs(left) > slack).any():
         raise InputError(
             "As many rows as were learned are taken out, but with other values; take "

@@ -1,4 +1,4 @@
-"""Real targets on a line: a regression of their own for the rows of every leaf."""
+"""Real targets with a linear regression in every leaf."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from clearwood.exceptions import InputError
 
 @dataclass(frozen=True)
 class LinearRegressionNormalGamma(MomentsLeaf):
-    """Real targets, linear in features ``x``, with a normal-gamma prior.
+    """Bayesian linear regression on features ``x`` with a normal-gamma prior.
 
     ``y`` is normal with mean ``x' theta`` and precision ``tau``; ``theta`` given
     ``tau`` is normal with mean ``mu`` and precision ``tau Lambda``, and ``tau`` is
-    gamma. Add a column of ones to ``x`` for an intercept. It is expected where all
-    features are 0, so centre those that never come near, such as years. Statistics are
+    gamma. Add a column of ones to ``x`` for an intercept. Its prior applies where all
+    features are 0, so centre those that are never near 0, such as years. Statistics are
     the weight, the means of ``(x, y)``, and the lower triangle of their scatter.
 
     Parameters
     ----------
     mu : tuple of float of length n_columns_of_x
     precision : float or tuple of tuple of float, default=1.0
-        ``Lambda``; a number stands for that times the unit matrix.
+        ``Lambda``; a number means this multiple of the identity matrix.
     alpha, beta : float, default=1.0
         Shape and rate of the gamma distribution.
 
@@ -89,7 +89,7 @@ class LinearRegressionNormalGamma(MomentsLeaf):
 
     @property
     def n_columns(self) -> int:  # type: ignore[override]
-        """Number of features, and one for the target."""
+        """Number of features plus one for the target."""
         return len(self.mu) + 1
 
     @property

@@ -1,8 +1,8 @@
-"""Real targets of an unknown precision: moments in, Student's t out.
+"""Real targets of unknown precision: moments as statistics, Student's t predictions.
 
 Moments are a weight, means, and the lower triangle of the scatter about them. They
-follow Chan's rule, which loses nothing where values are large; as sums about one
-centre they can be added like counts.
+follow Chan's rule, which is exact for large values; as sums about one centre they are
+additive like counts.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from clearwood.exceptions import InputError
 LOG_2PI = math.log(2.0 * math.pi)
 
 OF_MEANS = 1e-12
-"""Share of the squares of means that rounding may bring into squares about them."""
+"""Rounding error of squares about means, as a share of the squares of means."""
 
 LARGEST = 1e130
-"""Of what moments are taken of, so that sums of squares are finite."""
+"""Maximum absolute value in moments, so that sums of squares are finite."""
 
 
 class MomentsLeaf(LeafModel):
-    """Statistics are moments, predictions Student's t; subclasses say which."""
+    """Base class of models with moments as statistics and Student's t predictions."""
 
     discrete = False
     _adds = staticmethod(add_moments)
@@ -48,7 +48,7 @@ class MomentsLeaf(LeafModel):
 
     @property
     def unit(self) -> float:  # type: ignore[override]
-        """The scale that the prior expects."""
+        """Scale expected by the prior."""
         return math.sqrt(self.beta)
 
     def _check_support(self, values: np.ndarray) -> None:
@@ -89,7 +89,7 @@ class MomentsLeaf(LeafModel):
         return worth
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
-        """Of ``m + t sqrt(b / a)``: m, half the degrees of freedom a, and b."""
+        """Location m, half the degrees of freedom a, and b: ``m + t sqrt(b / a)``."""
         raise NotImplementedError
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
@@ -125,19 +125,19 @@ class MomentsLeaf(LeafModel):
 def _squares(
     d: int, own: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the sums of squares stand, and what rounding may have done to them."""
+    """Positions of the sums of squares, and bounds of their rounding error."""
     place = np.cumsum(np.arange(1, d + 1)) + d
-    # A mean is good to a share of itself, which counts with every row.
+    # A mean has a relative error, which counts with every row.
     mean = np.maximum(np.abs(own[:, 1 : 1 + d]), np.abs(other[:, 1 : 1 + d]))
     size = own[:, place] + other[:, place] + OF_MEANS * own[:, :1] * mean**2
     return place, SLACK * size
 
 
 def _check_squares(left: np.ndarray, slack: np.ndarray) -> None:
-    """Refuse sums of squares below zero by more than rounding.
+    """Raise an error for sums of squares below zero by more than rounding.
 
-    Rows with the right weights but other values leave them behind, and with them a
-    distribution without a scale.
+    They result from the removal of rows with the right weights but other values, and
+    would leave a distribution without a scale.
     """
     impossible = left < -slack
     if impossible.any():
@@ -156,7 +156,7 @@ def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:
     stats : ndarray of shape (n, 1 + d + d (d + 1) / 2)
         Weight, means, and the lower triangle of the scatter about them.
     centre : ndarray of shape (d,)
-        Should lie among the data: digits that all values share are lost otherwise.
+        Should lie within the data: digits common to all values are lost otherwise.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def sums_about(stats: np.ndarray, centre: np.ndarray) -> np.ndarray:
 
 
 def moments_of(sums: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """The inverse of :func:`sums_about`; without rows the moments are zero.
+    """Moments from sums, the inverse of :func:`sums_about`; zero without rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Normal distributions of one column: alone, and with a prior of mean and precision."""
+"""Univariate normal distributions: fixed, and with a normal-gamma prior."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clearwood.exceptions import InputError
 
 
 def log_density(gap: Any, variance: Any) -> np.ndarray:
-    """Log density at a distance from the mean, of which the square may be infinite.
+    """Log density at a distance from the mean, whose square may overflow.
 
     Examples
     --------
@@ -42,18 +42,18 @@ def estimated(
     alpha: float,
     spread: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of greatest likelihood, of many distributions at once.
+    """Maximum-likelihood means and variances of many distributions.
 
     Parameters
     ----------
     mean, variance : ndarray of shape (n,)
-        As they were; they stay where no row is.
+        Current values, which are kept without rows.
     moments : ndarray of shape (n, 3)
         Weight of the rows, and sums of distances from ``mean`` and of their squares.
     alpha : float
-        Rows that are added, as wide as ``spread``.
+        Pseudo-rows, with the variance ``spread``.
     spread : ndarray of shape (n,)
-        Variances of the columns, of which no variance falls below `LEAST_SHARE`.
+        Variances of the columns; `LEAST_SHARE` of these is the minimum variance.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def estimated(
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(OfNumbers):
-    """One continuous column.
+    """Gaussian leaf: one continuous column.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Gaussian(OfNumbers):
 
 
 class ColumnMoments(NamedTuple):
-    """What is present in a continuous column of some rows, of which a leaf is made."""
+    """Moments of the present values of a continuous column, to build a leaf."""
 
     variable: int
     n: int
@@ -131,13 +131,13 @@ class ColumnMoments(NamedTuple):
 
     @classmethod
     def of(cls, variable: int, values: np.ndarray) -> ColumnMoments:
-        """Count values, of which some may be missing."""
+        """Moments of values, some of which may be missing."""
         values = values[~np.isnan(values)]
         mean = float(values.mean()) if len(values) else 0.0
         return cls(variable, len(values), mean, float(((values - mean) ** 2).sum()))
 
     def gaussian(self, alpha: float) -> Gaussian:
-        """``alpha`` rows of mean 0 and variance 1 added, as all of the table has."""
+        """Leaf with ``alpha`` pseudo-rows of the table's mean 0 and variance 1."""
         n = self.n + alpha
         mean = self.n * self.mean / n if n else 0.0
         squares = self.scatter + self.n * (self.mean - mean) ** 2
@@ -147,28 +147,28 @@ class ColumnMoments(NamedTuple):
 
 @dataclass(frozen=True)
 class NormalNormalGamma(MomentsLeaf):
-    """Real targets; mean and precision have a normal-gamma prior.
+    """Real targets with a normal-gamma prior of mean and precision.
 
     Statistics are the weight, the mean, and the sum of squares about the mean.
 
     A value rounded to a multiple of h may have been any in an interval of this width,
-    and its density grows without bound where many are equal. ``rounding=h`` takes the
-    mean of the log density over the interval instead: by Jensen's inequality a lower
-    bound of the log probability of the rounded value (over h), and still conjugate, as
-    all it does is to add ``h**2 / 12`` to the squares of every row.
+    and its density is unbounded if many are equal. ``rounding=h`` uses the mean of the
+    log density over the interval instead: by Jensen's inequality a lower bound of the
+    log probability of the rounded value (over h), and still conjugate, as it only adds
+    ``h**2 / 12`` to the squares of every row.
 
     Parameters
     ----------
     m : float, default=0.0
-        Mean of the mean.
+        Prior mean of the mean.
     kappa : float, default=1.0
-        What that is worth in rows.
+        Number of pseudo-rows of the prior mean.
     alpha, beta : float, default=1.0
         Shape and rate of the precision's gamma distribution.
     rounding : float, default=0.0
-        Of what the values are multiples.
+        Unit to whose multiples the values are rounded.
     borrowed : float, default=0.0
-        Rows that a leaf of a meta-tree borrows from the node above it.
+        Pseudo-rows that a leaf of a meta-tree receives from its parent node.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class NormalNormalGamma(MomentsLeaf):
 
     @cached_property
     def prior(self) -> np.ndarray:
-        """Four hyperparameters, and the variance that rounding leaves open."""
+        """Four hyperparameters, and the variance due to rounding."""
         numbers = [self.m, self.kappa, self.alpha, self.beta, self._hidden]
         return np.array(numbers, dtype=np.float64)
 

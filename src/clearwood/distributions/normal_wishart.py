@@ -1,4 +1,4 @@
-"""Normal distributions of several columns: means and covariances from a prior."""
+"""Multivariate normal distributions with a normal-inverse-Wishart prior."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from clearwood.exceptions import InputError
 
 @dataclass(frozen=True, eq=False)
 class NormalInverseWishart:
-    """Mean and covariance of a normal distribution, before or after rows are seen.
+    """Normal-inverse-Wishart distribution of a mean and covariance, prior or posterior.
 
     The mean is normal about ``mu`` with the covariance over ``kappa``; the covariance
     is inverse-Wishart with ``nu`` degrees of freedom and the scale ``psi``, of mean
-    ``psi / (nu - n_columns - 1)``. Rows come as their weight, the sums of their
-    distances from ``mu``, and of the products of these.
+    ``psi / (nu - n_columns - 1)``. Rows are summarized by their weight, the sums of
+    their distances from ``mu``, and of the products of these.
 
     Parameters
     ----------
     mu : ndarray of shape (n_columns,)
-        Should lie among the data: digits that all values share are lost otherwise.
+        Should lie within the data: digits common to all values are lost otherwise.
     kappa : float
-        What the mean is worth in rows.
+        Number of pseudo-rows of the mean.
     nu : float
-        Above ``n_columns - 1``.
+        Greater than ``n_columns - 1``.
     psi : ndarray of shape (n_columns, n_columns)
 
     Examples
@@ -59,7 +59,7 @@ class NormalInverseWishart:
     psi: np.ndarray
 
     def __post_init__(self) -> None:
-        """Check the shapes."""
+        """Validate the shapes."""
         d = len(self.mu)
         if self.psi.shape != (d, d):
             raise InputError(
@@ -68,14 +68,14 @@ class NormalInverseWishart:
 
     @classmethod
     def flat(cls, mu: np.ndarray) -> NormalInverseWishart:
-        """No prior at all: modes are maximum likelihood; nothing can be drawn."""
+        """Flat prior: modes are maximum likelihood; it cannot be sampled from."""
         d = len(mu)
         return cls(mu, 0.0, -float(d + 2), np.zeros((d, d)))
 
     def posterior(
         self, weight: float, sums: np.ndarray, products: np.ndarray
     ) -> NormalInverseWishart:
-        """What is known after some rows."""
+        """Posterior after some rows."""
         if weight == 0:
             return self
         kappa = self.kappa + weight
@@ -85,11 +85,11 @@ class NormalInverseWishart:
         )
 
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable mean and covariance, together."""
+        """Joint mode of mean and covariance."""
         return self.mu, self.psi / (self.nu + len(self.mu) + 2)
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A mean and a covariance.
+        """Draw a mean and a covariance.
 
         Examples
         --------
@@ -111,12 +111,12 @@ class NormalInverseWishart:
     def log_marginal(
         self, weight: float, sums: np.ndarray, products: np.ndarray
     ) -> float:
-        """Evidence of some rows, their parameters integrated out."""
+        """Log marginal likelihood of some rows."""
         d, after = len(self.mu), self.posterior(weight, sums, products)
         return after._log_constant() - self._log_constant() - 0.5 * weight * d * LOG_2PI
 
     def log_density(self, mean: np.ndarray, covariance: np.ndarray) -> float:
-        """Log density of a mean and a covariance, but for a power of 2 pi."""
+        """Log density of a mean and a covariance, up to a power of 2 pi."""
         d, lower = len(self.mu), cholesky_of(covariance)
         gap, spread = mean - self.mu, self.psi.copy()
         solve_lower(lower, gap)
@@ -130,7 +130,7 @@ class NormalInverseWishart:
         )  # fmt: skip
 
     def _log_constant(self) -> float:
-        """Log of what the density is divided by, but for a power of 2 pi."""
+        """Log normalizing constant, up to a power of 2 pi."""
         d = len(self.mu)
         if self.kappa == 0:  # flat
             return 0.0
@@ -144,7 +144,7 @@ class NormalInverseWishart:
 
 @dataclass(frozen=True, eq=False)
 class NormalEmission:
-    """Columns that are normal together.
+    """Multivariate normal emission.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ class NormalEmission:
 
     @property
     def n_parameters(self) -> int:
-        """Means, and all entries of the covariance."""
+        """Number of means and of all entries of the covariance."""
         return self.n_columns * (1 + self.n_columns)
 
     @property
     def n_statistics(self) -> int:
-        """Weight, sums, and sums of products."""
+        """Number of weights, sums, and sums of products."""
         return 1 + self.n_parameters
 
     def moments(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,27 +1,27 @@
-"""Leaves of circuits: distributions of one column of a table or of a few together.
+"""Leaves of circuits: distributions of one or several columns of a table.
 
-Every kind has
+Every type has
 
 - ``variables`` and ``degrees_of_freedom``,
-- ``log_density(values)``: of what is present in encoded rows; 0 where nothing is,
-- ``given(row)``: the same of one row, and leaves of the columns that it lacks,
-- ``drawn(own, rng)``: rows of its columns alone, what is missing in them drawn,
+- ``log_density(values)``: of the present entries of encoded rows; 0 without any,
+- ``given(row)``: the same of one row, and leaves of the missing columns,
+- ``drawn(own, rng)``: rows of its columns alone, with missing entries drawn,
 - ``moments(own, tables)``: their means and covariances, see `OfOneColumn`,
-- ``modes()``: its best points, each a log density and a value by column,
-- ``apart()``: of each of its columns the leaf of that column alone,
+- ``modes()``: its modes, each a log density and a value by column,
+- ``apart()``: the marginal leaf of each of its columns,
 - ``scaled(zero, one)``: the same in the units of a table, in which its columns' 0 and 1
-  are so much; ``over(columns)``: the same of others,
-- ``fault(n_levels)``: what is wrong with it, if anything, where its columns have so
-  many levels; 0 where they are continuous,
-- ``to_plain()`` and ``from_plain(whole, numbers)``: its whole and other numbers.
+  have these values; ``over(columns)``: the same of others,
+- ``fault(n_levels)``: its defect, if any, where its columns have so
+  many levels; 0 for continuous ones,
+- ``to_plain()`` and ``from_plain(whole, numbers)``: its integers and floats.
 
-A compiled circuit evaluates Bernoulli, categorical and Gaussian leaves all at once; the
-other kinds, one leaf at a time, have also
+A compiled circuit evaluates Bernoulli, categorical and Gaussian leaves in batches; the
+other types, one leaf at a time, also have
 
-- ``statistics(values, weight)``: what rows add to, as one array,
-- ``estimated(statistics, alpha, spread)``: the leaf of greatest likelihood, with
-  ``alpha`` added to the count of every level, ``alpha`` rows as wide as ``spread`` of
-  their column to those of normal distributions, and no variance below `LEAST_SHARE`.
+- ``statistics(values, weight)``: sufficient statistics of rows, as one array,
+- ``estimated(statistics, alpha, spread)``: the maximum-likelihood leaf, with
+  the pseudo-count ``alpha`` of every level, ``alpha`` pseudo-rows of variance
+  ``spread`` for normal distributions, and no variance below `LEAST_SHARE`.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from typing import Any, Self
 import numpy as np
 
 Plain = tuple[Sequence[int], Sequence[float]]
-"""Whole numbers and other numbers of a leaf."""
+"""Integers and floats of a leaf."""
 
 Point = tuple[float, dict[int, float]]
-"""A log density, and where it is: a value by column."""
+"""A log density, and its point: a value by column."""
 
 LEAST_SHARE = 1e-6
-"""Least variance of a leaf, as a share of that of its column."""
+"""Minimum variance of a leaf, as a share of that of its column."""
 
 NOT_CONTINUOUS = "is over a column that has levels"
 
 
 @dataclass(frozen=True, eq=False)
 class OfOneColumn:
-    """What the leaves of one column share."""
+    """Base class of leaves of one column."""
 
     variable: int
 
     @property
     def variables(self) -> tuple[int, ...]:
-        """What the leaf is a distribution of."""
+        """Scope of the leaf."""
         return (self.variable,)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """Of what is present; see the module."""
+        """Log density of present entries; see the module."""
         raise NotImplementedError
 
     def given(self, row: np.ndarray) -> tuple[float, tuple[Self, ...]]:
@@ -82,7 +82,7 @@ class OfOneColumn:
 
 
 class OfNumbers(OfOneColumn):
-    """What those of one continuous column share."""
+    """Base class of leaves of one continuous column."""
 
     mean: float
     variance: float
@@ -90,22 +90,22 @@ class OfNumbers(OfOneColumn):
     def moments(
         self, own: np.ndarray, tables: Sequence[Any]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Means and covariances of numbers that columns count as.
+        """Means and covariances of the numeric coordinates of columns.
 
         Parameters
         ----------
         own : ndarray of shape (n_rows, n_variables)
             Encoded rows of the leaf's columns.
         tables : sequence of ndarray of shape (n_levels, n_numbers), or of None
-            By column, the numbers that its levels count as. A continuous column counts
-            as itself.
+            By column, the coordinates of its levels. A continuous column is its own
+            coordinate.
 
         Returns
         -------
         mean : ndarray of shape (n_rows, n_numbers)
-            Of all columns, given what is present.
+            Of all columns, given the present entries.
         covariance : ndarray of shape (n_rows, n_numbers, n_numbers)
-            Of a leaf of one column that where it is missing, without ``n_rows``.
+            For a leaf of one column that of missing entries, without ``n_rows``.
         """
         mean = np.where(np.isnan(own), self.mean, own)
         return mean, np.array([[self.variance]])

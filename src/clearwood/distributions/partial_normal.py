@@ -1,7 +1,7 @@
-"""Normal distributions of several columns, of rows of which entries are missing.
+"""Multivariate normal distributions of rows with missing entries.
 
-Rows that lack the same entries share one Cholesky factor, so the cost follows the
-number of patterns. Missing entries are NaN, and are integrated out.
+Rows with the same missing entries share one Cholesky factor, so the cost depends on the
+number of patterns. Missing entries are NaN, and are marginalized.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from clearwood.exceptions import InputError
 NOT_DEFINITE = "A covariance matrix is not positive definite; floor its variances."
 
 STEPS = 1_000
-"""Most passes of EM; it is slow where most entries are missing."""
+"""Maximum number of EM steps; convergence is slow where most entries are missing."""
 
 
 class Pattern(NamedTuple):
-    """Rows that lack the same entries, and what is missing given the rest."""
+    """Rows with the same missing entries, and their conditional distribution."""
 
     rows: np.ndarray
     present: np.ndarray
@@ -35,14 +35,14 @@ class Pattern(NamedTuple):
 
     @property
     def covariance(self) -> np.ndarray:
-        """Of the missing entries; the same in all rows. ``factor`` is its root."""
+        """Covariance of missing entries, equal in all rows; ``factor`` is its root."""
         return product(self.factor, self.factor.T)
 
 
 def by_pattern(
     values: np.ndarray, mean: np.ndarray, covariance: np.ndarray
 ) -> Iterator[Pattern]:
-    """Conditional distributions of what is missing, one pattern at a time.
+    """Conditional distributions of missing entries, one pattern at a time.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def by_pattern(
     Yields
     ------
     Pattern
-        ``rows``: positions; ``present``: mask of columns; ``means``
-        (rows, missing columns) and ``covariance`` of what is missing.
+        ``rows``: positions; ``present``: mask of columns; ``means`` (rows, missing
+        columns) and ``covariance`` of the missing entries.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def by_pattern(
 
 
 def in_patterns(values: np.ndarray) -> np.ndarray:
-    """An order of rows in which those that lack the same entries are neighbours."""
+    """Order of rows in which those with the same missing entries are neighbours."""
     absent = np.isnan(values)
     if not absent.any():
         return np.arange(len(values))
@@ -90,7 +90,7 @@ def in_patterns(values: np.ndarray) -> np.ndarray:
 def log_density(
     values: np.ndarray, mean: np.ndarray, covariance: np.ndarray
 ) -> np.ndarray:
-    """Log density of the entries that are present; 0 for rows without any.
+    """Log density of the present entries; 0 for rows without any.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def log_density(
 def expected_moments(
     values: np.ndarray, weight: np.ndarray, mean: np.ndarray, covariance: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The E-step: what rows would add up to, were their missing entries known.
+    """E-step: expected sums of rows over their missing entries.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def draw_missing(
     mean: np.ndarray,
     covariance: np.ndarray,
 ) -> np.ndarray:
-    """Rows with their missing entries drawn, given those that are present.
+    """Draw missing entries of rows, given the present ones.
 
     Examples
     --------
@@ -180,18 +180,18 @@ def maximise(
     kappa: float = 0.0,
     prior: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The M-step: mean and covariance of greatest likelihood, given moments.
+    """M-step: maximum-likelihood mean and covariance, given moments.
 
     Parameters
     ----------
     moments : tuple
-        What :func:`expected_moments` found about ``mean``; of some weight.
+        Result of :func:`expected_moments` about ``mean``; of positive weight.
     mean : ndarray of shape (n_columns,)
     least : ndarray of shape (n_columns,)
-        Variances that no direction falls below, measured in these units: of all
-        covariances that exceed this diagonal matrix the most likely is taken.
+        Minimum variances in every direction, in these units: of all covariances that
+        exceed this diagonal matrix the most likely is taken.
     kappa : float, default=0.0
-        Rows' worth of independent columns of variances ``prior``, towards which the
+        Pseudo-rows of independent columns of variances ``prior``, towards which the
         covariance is shrunk.
     prior : ndarray of shape (n_columns,), optional
 
@@ -216,7 +216,7 @@ def maximise(
 
 
 def _raised(covariance: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """The covariance with no eigenvalue below 1 in units of ``least``."""
+    """Covariance with eigenvalues of at least 1 in units of ``least``."""
     unit = np.sqrt(np.outer(least, least))
     values, vectors = np.linalg.eigh(covariance / unit)
     if values[0] >= 1.0:
@@ -231,20 +231,20 @@ def fit(
     kappa: float = 0.0,
     tolerance: float = 1e-6,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of rows with missing entries, by EM.
+    """Maximum-likelihood mean and covariance of rows with missing entries, by EM.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_columns)
-        At least one entry in every column, of a row of some weight.
+        At least one entry in every column, of a row of positive weight.
     weight : ndarray of shape (n_rows,)
     least : ndarray of shape (n_columns,)
-        Variances that no direction falls below.
+        Minimum variances in every direction.
     kappa : float, default=0.0
-        Rows' worth of independent columns, each with the variance of its own entries,
+        Pseudo-rows of independent columns, each with the variance of its own entries,
         towards which the covariance is shrunk; 0 is maximum likelihood.
     tolerance : float, default=1e-6
-        Stop when mean and covariance move less, in standard deviations.
+        Stop when mean and covariance change less, in standard deviations.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def fit(
 
 @dataclass(frozen=True, eq=False)
 class MultivariateGaussian:
-    """Continuous columns that depend on each other.
+    """Multivariate Gaussian leaf: dependent continuous columns.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ class MultivariateGaussian:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Free parameters."""
+        """Number of free parameters."""
         d = len(self.variables)
         return d + d * (d + 1) // 2
 
@@ -325,7 +325,7 @@ class MultivariateGaussian:
         return MultivariateGaussian(self.variables, *found)
 
     def by_pattern(self, own: np.ndarray) -> Iterator[Pattern]:
-        """Rows of its columns that lack the same, and what that may be."""
+        """Conditional distributions by pattern of missing entries of its columns."""
         return by_pattern(own, self.mean, self.covariance)
 
     def given(
@@ -343,7 +343,7 @@ class MultivariateGaussian:
         return log_p, tuple(Gaussian(*own) for own in zip(variables, *numbers))
 
     def said(self, own: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-        """By column mean and standard deviation given the others; NaN if present."""
+        """Mean and standard deviation by column, given the others; NaN if present."""
         mean, sd = np.full((2, *own.shape), np.nan)
         for pattern in self.by_pattern(own):
             at = np.ix_(pattern.rows, ~pattern.present)
@@ -403,7 +403,7 @@ class MultivariateGaussian:
         return None
 
     def _is_symmetric(self) -> bool:
-        # In units of the columns: a covariance of 0 may be rounded either way.
+        # In units of the columns: a covariance of 0 may be rounded to either sign.
         sd = np.sqrt(np.diag(self.covariance))
         gap = np.abs(self.covariance - self.covariance.T)
         return bool((gap <= 1e-9 * np.outer(sd, sd)).all())
@@ -420,7 +420,7 @@ class MultivariateGaussian:
 
 
 def is_definite(covariance: np.ndarray) -> bool:
-    """Whether it has a Cholesky factor."""
+    """Whether a matrix has a Cholesky factor."""
     try:
         np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:

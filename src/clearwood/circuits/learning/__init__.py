@@ -1,1 +1,1 @@
-"""Learning circuits from tables: one recursion, two ways to split what is left."""
+"""Structure learning: recursive splits of rows and columns."""

@@ -1,4 +1,4 @@
-"""All rows of a table larger than memory, for what a circuit can learn of them."""
+"""EM statistics over all rows of a table larger than memory."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ Step = Callable[..., Any]
 
 
 class AllRows:
-    """Rows that are read anew whenever something is asked of them.
+    """Rows of a table in blocks, read anew in every pass.
 
     Parameters
     ----------
     table : RowBlocks
     steps : sequence of callable
-        From a block of the table, one after the other, to rows as circuits read them.
+        Transformations of a block of the table, applied in order, to encoded rows.
     """
 
     def __init__(self, table: RowBlocks, steps: Sequence[Step]) -> None:
         self._table, self._steps = table, tuple(steps)
 
     def then(self, step: Step, *parameters: Any) -> AllRows:
-        """The same rows after one more step."""
+        """The same rows after one more transformation."""
         step = partial(_with_parameters, step, parameters) if parameters else step
         return AllRows(self._table, (*self._steps, step))
 
     def count(self) -> int:
-        """Their number; some steps leave rows out."""
+        """Number of rows; some steps drop rows."""
         return int(self._table.map_sum(_counted, self._steps)[0])
 
     def expected(self, compiled: Compiled) -> tuple[float, np.ndarray, list[Any]]:
         """The E-step, see :meth:`Compiled.expected`: sums over blocks, in their order.
 
-        Its log-likelihood is the mean of the rows.
+        The log-likelihood is the mean over rows.
         """
         n_rows, likelihood, edges, *leaves = self._table.map_sum(
             _expected, self._steps, compiled
@@ -74,7 +74,7 @@ def _expected(
 
 
 def check_far(values: np.ndarray, features: FeatureSpace) -> np.ndarray:
-    """Refuse numbers that are too large to learn of, as of a table in memory."""
+    """Raise an error for numbers that are too large, as for a table in memory."""
     for j, (name, labels) in enumerate(zip(features.names, features.categories)):
         far = np.abs(values[:, j]) > LARGEST_VALUE
         if labels is None and far.any():

@@ -1,4 +1,4 @@
-"""Kinds of rows, found by hard EM: within each, columns are independent."""
+"""Clusters of rows with independent columns, by hard EM."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from clearwood.circuits.learning.slices import (
 from clearwood.distributions.of_columns import LEAST_SHARE
 
 ALPHA = 0.1
-"""Rows that each level has in each cluster before any is seen."""
+"""Pseudo-count of each level in each cluster."""
 
 KAPPA = 2.0
-"""Rows that vary as all of the slice do, added to those of a cluster."""
+"""Pseudo-rows of a cluster, with the variance of the slice."""
 
 
 class Starts(NamedTuple):
-    """Where hard EM begins: with two rows, and all others at the nearer one.
+    """Initialization of hard EM: two rows, and all others assigned to the nearer one.
 
     Attributes
     ----------
     number : int
     drawn : bool
-        Whether all pairs are drawn; else the first are rows far apart.
+        Whether all pairs are random; otherwise the first are rows far apart.
     """
 
     number: int
@@ -45,18 +45,18 @@ class Starts(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """Clusters of the rows of a slice, and the distribution of columns in each.
+    """Clusters of the rows of a slice, and the column distributions of each.
 
     Attributes
     ----------
     cluster : ndarray of int of shape (n_rows,)
     log_weights : ndarray of shape (k,)
     tables : ndarray of shape (k, n_levels of all columns + 1)
-        Log probabilities; 0 for what is missing, at the end.
+        Log probabilities; 0 for missing values, at the end.
     normals : ndarray of shape (2, k, n_continuous)
         Means and variances.
     offsets : ndarray of int
-        Where the levels of each column begin.
+        Index of the first level of each column.
     """
 
     cluster: np.ndarray
@@ -67,11 +67,11 @@ class Clusters(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Rows of each cluster."""
+        """Number of rows per cluster."""
         return np.bincount(self.cluster, minlength=len(self.log_weights))
 
     def scores(self, cells: SliceRows) -> np.ndarray:
-        """Log of weight times density of rows in each cluster, of shape (n, k)."""
+        """Log of weight times density per row and cluster, of shape (n, k)."""
         return row_scores(
             level_places(cells.codes, self.offsets),
             cells.reals,
@@ -81,7 +81,7 @@ class Clusters(NamedTuple):
         )
 
     def parts(self, slice_: Slice) -> Parts:
-        """The slice that they were found in, row by row in the likeliest cluster."""
+        """Split the slice they were found in, by the likeliest cluster of each row."""
         routed = self.scores(slice_.valid).argmax(axis=1)
         kinds = range(len(self.log_weights))
         return Parts(
@@ -89,12 +89,12 @@ class Clusters(NamedTuple):
         )
 
     def log_likelihood(self, cells: SliceRows) -> float:
-        """Of rows under the mixture of all clusters."""
+        """Log-likelihood of rows under the mixture of all clusters."""
         return float(np.logaddexp.reduce(self.scores(cells), axis=1).sum())
 
 
 def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
-    """Hard EM from an assignment of rows; a cluster may lose all its rows."""
+    """Hard EM from an assignment of rows; a cluster may become empty."""
     train, offsets = slice_.train, slice_.offsets
     prior = *slice_.mean_and_variance, KAPPA, LEAST_SHARE, ALPHA
     cluster, log_weights, tables, normals = hard_em(
@@ -104,20 +104,20 @@ def cluster_rows(slice_: Slice, start: np.ndarray, k: int) -> Clusters:
 
 
 def one_cluster(slice_: Slice) -> Clusters:
-    """All rows of one kind."""
+    """All rows in one cluster."""
     return cluster_rows(slice_, np.zeros(len(slice_.train)), 1)
 
 
 def split_in_two(
     slice_: Slice, how: Starts, rng: np.random.Generator, balanced: bool = True
 ) -> Parts | None:
-    """Two kinds of rows, if rows that were not learned from speak for them (4.2.2).
+    """Split rows into two clusters if the validation rows support it (4.2.2).
 
     Parameters
     ----------
     slice_ : Slice
     how : Starts
-        Of hard EM; what is best on the validation rows is taken.
+        Starts of hard EM; the best on the validation rows is taken.
     rng : Generator
     balanced : bool, default=True
         See `cut_codes`.
@@ -125,7 +125,7 @@ def split_in_two(
     Returns
     -------
     Parts or None
-        None where independent columns of rows of one kind are as good.
+        None if a single cluster with independent columns is as good.
     """
     if len(slice_.train) < LEAST_ROWS or not len(slice_.valid):
         return None
@@ -141,18 +141,18 @@ def split_in_two(
 def split_in_kinds(
     slice_: Slice, penalty: float, how: Starts, rng: np.random.Generator
 ) -> Parts | None:
-    """As many kinds of rows as pay their price under an exponential prior (4.2.1).
+    """Split rows into clusters, with an exponential prior on their number (4.2.1).
 
-    Kinds are split in two for as long as both halves together, each row in its own,
-    are likelier by more than what one more kind costs. Then all rows choose again.
+    Clusters are split in two as long as both halves together, with hard assignments,
+    gain more likelihood than the penalty of one cluster. Then all rows are reassigned.
 
     Parameters
     ----------
     slice_ : Slice
     penalty : float
-        What a kind costs in log-likelihood, per column.
+        Penalty of a cluster on the log-likelihood, per column.
     how : Starts
-        Of every split in two.
+        Starts of hard EM, for every split in two.
     rng : Generator
     """
     cluster = np.zeros(len(slice_.train), dtype=np.int64)
@@ -178,7 +178,7 @@ def split_in_kinds(
 def _halves(
     slice_: Slice, penalty: float, how: Starts, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Which half each row is of; None where two halves do not pay."""
+    """Half of each row; None if two halves do not pay the penalty."""
     if len(slice_.train) < LEAST_ROWS:
         return None
     price = penalty * slice_.n_columns
@@ -195,7 +195,7 @@ def _halves(
 def starts(
     slice_: Slice, how: Starts, rng: np.random.Generator, balanced: bool = True
 ) -> Iterator[np.ndarray]:
-    """Assignments of rows to the nearer of two of them, by the cells that differ."""
+    """Assign rows to the nearer of two of them, by the number of cells that differ."""
     codes, offsets = cut_codes(slice_, balanced)
     pairs = [] if how.drawn else [_far_apart(codes, offsets)]
     pairs += [_drawn(codes, rng) for _ in range(how.number - len(pairs))]
@@ -208,7 +208,7 @@ def starts(
 
 
 def _drawn(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Two rows; where most cells are missing, not such that have none in common."""
+    """Two random rows; with many missing cells, a pair with present cells in common."""
     pair = rng.integers(len(codes), size=2)
     if (codes[pair] >= 0).all(axis=0).any() or not (codes >= 0).any():
         return pair
@@ -219,6 +219,6 @@ def _drawn(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _far_apart(codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The row that differs most from the majority, and what differs most from it."""
+    """The row most different from the mode, and the one most different from it."""
     one = differing_cells(codes, majority(codes, offsets)).argmax()
     return np.array([one, differing_cells(codes, codes[one]).argmax()])

@@ -1,4 +1,4 @@
-"""Which columns of a slice depend on each other."""
+"""Pairwise dependence of the columns of a slice."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from clearwood._kernels.circuits_learning import components, pair_tests
 from clearwood.circuits.learning.slices import LEAST_ROWS, Parts, Slice, cut_codes
 
 CRITICAL_P = 0.0005
-"""Of MiniSPN, between the two of the LearnSPN grid (4.2.2)."""
+"""Significance level of MiniSPN, between the two of the LearnSPN grid (4.2.2)."""
 
 
 class Dependence(NamedTuple):
-    """All pairs of columns of a slice, the discrete ones first.
+    """Independence tests of all pairs of columns of a slice, discrete ones first.
 
     Attributes
     ----------
     edges : ndarray of bool of shape (n_columns, n_columns)
-        Whether two columns depend on each other.
+        Whether two columns are dependent.
     statistic : ndarray of shape (n_columns, n_columns)
-        Of the test, on the rows where both are present.
+        Test statistic, on the rows where both are present.
     n_both : ndarray of int of shape (n_columns, n_columns)
-        Those rows.
+        Number of these rows.
     """
 
     edges: np.ndarray
@@ -33,7 +33,7 @@ class Dependence(NamedTuple):
 
     @property
     def groups(self) -> np.ndarray:
-        """Per column the number of its connected component."""
+        """Label of the connected component of each column."""
         return components(self.edges)
 
 
@@ -46,15 +46,15 @@ def find_dependence(
 ) -> Dependence:
     """Test all pairs of columns for independence.
 
-    Levels that are in no row of a pair's table do not count for it.
+    Levels that do not occur in a pair's table are not counted.
 
     Parameters
     ----------
     slice_ : Slice
     ratio : bool, default=False
-        The G-test of LearnSPN in place of Pearson's chi-square test.
+        Use the G-test of LearnSPN in place of Pearson's chi-square test.
     critical_p : float, default=0.0005
-        Columns depend on each other where such a table is less probable than this.
+        Significance level below which columns are dependent.
     balanced : bool, default=True
         See `cut_codes`.
     """
@@ -66,7 +66,7 @@ def find_dependence(
 
 
 def split_columns(slice_: Slice, **test: Any) -> Parts | None:
-    """Groups of columns that depend on each other; None where all do.
+    """Groups of dependent columns; None if they form one group.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def split_columns(slice_: Slice, **test: Any) -> Parts | None:
 
 @cache
 def critical_values(most: int, critical_p: float) -> np.ndarray:
-    """What the statistic must exceed, for 0 to ``most`` degrees of freedom."""
+    """Critical values of the statistic, for 0 to ``most`` degrees of freedom."""
     from scipy.stats import chi2
 
     exact = chi2.isf(critical_p, np.arange(1, most + 1))

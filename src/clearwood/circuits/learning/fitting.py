@@ -1,4 +1,4 @@
-"""MiniSPN and LearnSPN: the recursion, and the choice of what the thesis fixes."""
+"""MiniSPN and LearnSPN: recursion, and selection of what the thesis fixes."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from clearwood.columns.feature_space import FeatureSpace
 
 
 class LearningTable(NamedTuple):
-    """Rows to learn from and rows to choose by, as ``features`` encodes them.
+    """Training and validation rows, as ``features`` encodes them.
 
-    Continuous columns are in `Units` of their own.
+    Continuous columns are in standardized `Units`.
 
     Attributes
     ----------
     train, valid : ndarray of shape (n_rows, n_columns)
     features : FeatureSpace
     all_rows : AllRows or None
-        Of a table larger than memory, of which the others are a sample.
+        All rows of a table larger than memory, of which ``train`` and ``valid`` are a
+        sample.
     """
 
     train: np.ndarray
@@ -57,35 +58,35 @@ class LearningTable(NamedTuple):
     all_rows: AllRows | None = None
 
     def score(self, root: Node) -> float:
-        """Mean log density of the rows to choose by."""
+        """Mean log density of the validation rows."""
         compiled = compile_circuit(Circuit(root, self.features))
         return float(compiled.log_likelihood(self.valid).mean())
 
 
 class Choices(NamedTuple):
-    """What the thesis leaves open or fixes, and validation rows may choose better.
+    """Options that the thesis leaves open or fixes, and validation rows may select.
 
     Attributes
     ----------
     first : Starts
-        Of hard EM on all rows. From one start, 23 of 80 tables that were made of two
-        kinds of rows came out as one.
+        Starts of hard EM on all rows. From one start, 23 of 80 tables generated from
+        two components came out as one.
     later : tuple of Starts
-        Of hard EM on slices. MiniSPN learns with each, and validation rows choose among
-        whole networks: what each slice chooses for itself is luck where columns are
-        many and rows few.
+        Starts of hard EM on slices. MiniSPN learns with each, and validation rows
+        select whole networks: a selection per slice is noise where there are many
+        columns and few rows.
     balanced : bool
-        Whether continuous columns are cut at the side of the median that makes the
+        Whether the side of the median at which continuous columns are cut makes the
         halves more equal; ``x > median`` may be a constant.
     trees : tuple of bool
         Whether dependent discrete columns that no split separates become a Chow-Liu
-        tree; else they are independent leaves, dependence or not.
+        tree; otherwise they are independent leaves despite the dependence.
     alphas : tuple of float
         Smoothing, see `assemble`; ascending.
     prune : bool
-        Whether a tree of a slice takes the place of what grew there, see `judge`.
+        Whether a tree of a slice may replace the subcircuit grown there, see `judge`.
     polish : bool
-        Whether EM goes on with all parameters.
+        Whether EM refines all parameters.
     """
 
     first: Starts = Starts(10)
@@ -98,25 +99,25 @@ class Choices(NamedTuple):
 
 
 N_RESTARTS = 4
-"""Of every split into kinds by LearnSPN."""
+"""Starts of every cluster split by LearnSPN."""
 
 MEMBER = Choices(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
-"""Of one network of several, which shall differ: all their starts are drawn."""
+"""Options of each network of an ensemble, for diversity: all starts are random."""
 
 THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
-"""The grid of LearnSPN: what a kind of rows costs per column, and the G-test."""
+"""The grid of LearnSPN: penalty of a cluster per column, and level of the G-test."""
 
 
 SCORE = attrgetter("score")
 
 LEAST_GAIN = 1e-3
-"""Of a sweep of EM, in log density per row; more sweeps cost more than they bring."""
+"""Minimum gain of an EM sweep in log density per row; smaller ones are not worth it."""
 
 
 class Chosen(NamedTuple):
-    """What validation rows choose of what has grown, see `assemble`; and its score."""
+    """Options and score of a circuit selected on validation rows; see `assemble`."""
 
     score: float
     pieces: list[Piece]
@@ -133,7 +134,7 @@ class Chosen(NamedTuple):
 def mini_spn(
     table: LearningTable, critical_p: float, choices: Choices, rng: np.random.Generator
 ) -> Node:
-    """Rows first, into two kinds, for as long as validation rows agree (4.2.2)."""
+    """Split rows first, into two clusters, if validation rows support it (4.2.2)."""
     whole = Slice.of(*table[:3])
 
     columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
@@ -159,10 +160,10 @@ def learn_spn(
     choices: Choices,
     rng: np.random.Generator,
 ) -> Node:
-    """Columns first, by the G-test; then rows, into as many kinds as pay (4.2.1).
+    """Split columns first, by the G-test; then rows, into penalized clusters (4.2.1).
 
-    Of a grid of what a kind costs and of what counts as dependent, validation rows
-    choose; without any, the first of both is taken.
+    Penalty and significance level are selected from a grid on validation rows; without
+    any, the first of both is taken.
     """
     whole = Slice.of(*table[:3])
 
@@ -185,16 +186,16 @@ def learn_spn(
 def _grown(
     whole: Slice, splits: Sequence[SplitsSlice], choices: Choices
 ) -> list[Piece]:
-    """All that grows, counted where it may become leaves again."""
+    """Grow the circuit, with counts where it may become leaves again."""
     prune = choices.prune and len(whole.valid) > 0
     return grow(whole, splits, trees=any(choices.trees), prune=prune)
 
 
 def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chosen:
-    """Have validation rows choose leaves and smoothing.
+    """Select leaves and smoothing on validation rows.
 
-    First whether trees are better than independent leaves, then smoothing upward and
-    downward from the thesis' for as long as it helps.
+    First trees or independent leaves, then smoothing upward and downward from the
+    thesis' value as long as it helps.
     """
     if not len(table.valid):
         return Chosen(-np.inf, pieces, ALPHA, choices.trees[-1])
@@ -216,10 +217,10 @@ def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chose
 
 
 def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -> Node:
-    """All parameters by EM, for as long as validation rows become likelier.
+    """Refine all parameters by EM, as long as the validation likelihood rises.
 
-    Where there are more rows than fit into memory, EM goes on with all of these for as
-    long as they become likelier: structure and smoothing know only the sample.
+    If there are more rows than fit into memory, EM continues with all of these as long
+    as their likelihood rises: structure and smoothing are from the sample.
     """
     if not choices.polish:
         return root

@@ -1,4 +1,4 @@
-"""What stays where no split is left: leaves over the columns of a slice."""
+"""Blocks of leaves over the columns of a slice that is not split any further."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.distributions.partial_normal import fit
 
 KAPPA = 2.0
-"""Independent rows that are added to those of a multivariate normal."""
+"""Pseudo-rows with independent columns that a multivariate normal gets."""
 
 
 class CountedForest(NamedTuple):
-    """Discrete columns, and how often their levels meet those of what they depend on.
+    """Counts of levels of discrete columns, given the levels of their parents.
 
     Attributes
     ----------
     variables : ndarray of int
         Tree by tree, each from its root on.
     parents : ndarray of int
-        Position in ``variables`` of what each depends on; -1 for roots.
+        Position in ``variables`` of the parent of each; -1 for roots.
     sizes, sizes_above : ndarray of int
-        Levels of each, and of its parent; one of roots.
+        Numbers of levels of each, and of its parent; one for roots.
     counts : ndarray
-        Rows, in a table of (levels of the parent, levels) for each, one after another.
+        Contingency tables of (levels of the parent, levels), concatenated.
     """
 
     variables: np.ndarray
@@ -57,16 +57,16 @@ class CountedForest(NamedTuple):
 
     @property
     def starts(self) -> np.ndarray:
-        """Where the table of each begins."""
+        """Index of the first entry of each table."""
         return np.append(0, np.cumsum(self.sizes * self.sizes_above))
 
     def probabilities(self, alpha: float) -> np.ndarray:
-        """Of levels, given those of the parents, ``alpha`` rows added to each."""
+        """Conditional probabilities of levels, with pseudo-count ``alpha``."""
         lengths = np.repeat(self.sizes, self.sizes_above)
         return shares_of_runs(self.counts + alpha, lengths)
 
     def leaves(self, alpha: float) -> Iterator[Leaf]:
-        """One for every tree."""
+        """One leaf per tree."""
         tables = [
             flat.reshape(n, m)
             for flat, n, m in zip(
@@ -86,7 +86,7 @@ class CountedForest(NamedTuple):
                 yield ChowLiuTree(*own)
 
     def log_density(self, codes: np.ndarray, alpha: float) -> np.ndarray:
-        """What all its leaves say of rows, see `levels_of`."""
+        """Joint log density of all its leaves for rows, see `levels_of`."""
         if not len(self.variables):
             return np.zeros(len(codes))
         shape = self.variables, self.parents, self.sizes, self.starts[:-1]
@@ -95,18 +95,18 @@ class CountedForest(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What has been counted in a slice, of which leaves are made.
+    """Sufficient statistics of a slice, from which leaves are made.
 
     Attributes
     ----------
     apart : CountedForest
         Discrete columns, independent of each other.
     trees : CountedForest or None
-        The same, each with that on which it depends most, where somebody looked.
+        The same, each with the parent on which it depends most, if computed.
     moments : list of ColumnMoments
-        Of continuous columns that depend on no other one.
+        Of continuous columns independent of all others.
     normals : list of MultivariateGaussian
-        One for each group of continuous columns that depend on each other.
+        One per group of dependent continuous columns.
     """
 
     apart: CountedForest
@@ -116,7 +116,7 @@ class Block:
 
     @classmethod
     def of(cls, slice_: Slice, trees: bool = True, independent: bool = False) -> Block:
-        """Count a slice, which is not needed any more then.
+        """Count a slice.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Block:
         trees : bool, default=True
             Whether leaves may be trees.
         independent : bool, default=False
-            Whether no column depends on another one, as is known.
+            Whether the columns are known to be independent.
         """
         d, n_continuous = len(slice_.discrete), len(slice_.continuous)
         groups = [np.array([j]) for j in range(n_continuous)]
@@ -150,16 +150,16 @@ class Block:
         return self.trees if trees and self.trees is not None else self.apart
 
     def leaves(self, alpha: float, trees: bool) -> list[Leaf]:
-        """One leaf for each group of columns that stays together.
+        """One leaf per group of dependent columns.
 
         Parameters
         ----------
         alpha : float
-            Rows that are added: to each level, and to continuous columns as they vary
-            in the whole table, where their variance is 1.
+            Pseudo-count of each level, and pseudo-rows of continuous columns with the
+            variance of the whole table, which is 1.
         trees : bool
-            Whether discrete columns that depend on each other become a Chow-Liu tree;
-            else each is a leaf of its own, as in the thesis.
+            Whether dependent discrete columns become a Chow-Liu tree; otherwise each is
+            a separate leaf, as in the thesis.
         """
         normals = [column.gaussian(alpha) for column in self.moments]
         return [*self._forest(trees).leaves(alpha), *self.normals, *normals]
@@ -167,7 +167,7 @@ class Block:
     def log_density(
         self, values: np.ndarray, codes: np.ndarray, alpha: float, trees: bool
     ) -> np.ndarray:
-        """What its leaves say of encoded rows, and of these as `levels_of` has them."""
+        """Log density of its leaves for encoded rows and the `levels_of` them."""
         log = self._forest(trees).log_density(codes, alpha)
         for normal in self.normals:
             log += normal.log_density(values)
@@ -177,7 +177,7 @@ class Block:
 
 
 def _independent(slice_: Slice) -> CountedForest:
-    """Rows of every level of every discrete column."""
+    """Counts of every level of every discrete column."""
     codes, offsets = slice_.train.codes, slice_.offsets
     places, together = level_places(codes, offsets), np.zeros(len(codes), np.int64)
     counts = level_counts(places, offsets[-1], together, 1)[0]
@@ -186,7 +186,7 @@ def _independent(slice_: Slice) -> CountedForest:
 
 
 def _chow_liu(slice_: Slice, dependence: Dependence) -> CountedForest:
-    """The most likely trees of discrete columns that depend on each other."""
+    """Maximum-likelihood trees of dependent discrete columns."""
     d = len(slice_.discrete)
     edges, statistic, both = (part[:d, :d] for part in dependence)
     information = statistic / np.maximum(both, 1)

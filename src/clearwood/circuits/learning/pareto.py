@@ -1,4 +1,4 @@
-"""Circuits of all sizes: a population that trades size for likelihood (4.2.3)."""
+"""Pareto front of circuits in size and likelihood, by random search (4.2.3)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
 
 BEST = 0.5
-"""How often it is the likeliest circuit that grows; else it is any."""
+"""Probability that the likeliest circuit grows; otherwise it is a random one."""
 
 
 class Grown(NamedTuple):
-    """A circuit of the population, and what it is judged by."""
+    """A circuit of the population, with its size and likelihood."""
 
     degrees_of_freedom: int
     log_likelihood: float
@@ -35,28 +35,28 @@ def pareto_spn(
     thesis: bool = False,
     visible: bool = False,
 ) -> list[Grown]:
-    """Let circuits grow at random, and keep those that no other one dominates.
+    """Grow circuits at random, and keep those that are not dominated.
 
-    Ctrl-C ends the search; what it has found stays.
+    Ctrl-C ends the search with the front so far.
 
     Parameters
     ----------
     table : LearningTable
     n_iterations : int
-        Circuits that are tried.
+        Number of circuits tried.
     rng : Generator
     seed : node, optional
-        The circuit from which all others grow; by default columns are independent.
+        Initial circuit; by default columns are independent.
     thesis : bool, default=False
-        Whether discrete columns stay apart in leaves, and a circuit must be both larger
-        and less likely than another one to leave; see `dominates`.
+        Whether discrete columns stay separate leaves, and a circuit is dropped only if
+        both larger and less likely than another one; see `dominates`.
     visible : bool
-        Show how far the search has come.
+        Show progress.
 
     Returns
     -------
     list of Grown
-        From the smallest to the largest.
+        In increasing order of size.
     """
     ground = Ground.of(table, trees=not thesis)
     front = [_judged(ground.bare() if seed is None else ground.planted(seed))]
@@ -75,9 +75,9 @@ def pareto_spn(
 
 
 def inserted(front: list[Grown], new: Grown, strict: bool = False) -> list[Grown]:
-    """The front with a new circuit, unless another one dominates that.
+    """Insert a circuit into the front unless it is dominated.
 
-    Of equals the older stays.
+    Of equals the older one is kept.
     """
     if any(dominates(old, new, strict) for old in front):
         return front
@@ -85,9 +85,9 @@ def inserted(front: list[Grown], new: Grown, strict: bool = False) -> list[Grown
 
 
 def dominates(one: Grown, other: Grown, strict: bool = False) -> bool:
-    """Whether a circuit makes another one useless: no larger, and no less likely.
+    """Whether a circuit dominates another one: no larger, and no less likely.
 
-    In the thesis it must be smaller and likelier (``strict``): equals pile up.
+    In the thesis it must be smaller and likelier (``strict``), so equals accumulate.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def dominates(one: Grown, other: Grown, strict: bool = False) -> bool:
 
 
 def likeliest(front: list[Grown]) -> Grown:
-    """The circuit with the highest likelihood; of equals the smallest, then the first.
+    """Circuit of highest likelihood; of equals the smallest, then the first.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def likeliest(front: list[Grown]) -> Grown:
 
 
 def _judged(root: Branch) -> Grown:
-    """A circuit by its size, and by what it says of a row on average."""
+    """A circuit with its size and its mean log density of rows."""
     score = root.log_density.mean() if len(root.log_density) else 0.0
     return Grown(root.degrees_of_freedom, float(score), root)
 
 
 def _drawn(front: list[Grown], rng: np.random.Generator) -> Branch:
-    """The circuit that is to grow."""
+    """Draw the circuit that grows next."""
     if rng.random() < BEST:
         return likeliest(front).root
     return front[rng.integers(len(front))].root

@@ -1,4 +1,4 @@
-"""How circuits grow: what may become of a block of leaves (4.2.3)."""
+"""Production rules that grow circuits from blocks of leaves (4.2.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A part of a circuit, what it says of the rows to judge by, and where it may grow.
+    """Part of a circuit, its log density of validation rows, and where it may grow.
 
     Circuits that differ in one place share all other branches.
 
@@ -34,9 +34,9 @@ class Branch:
     log_density : ndarray of shape (n_valid,)
     degrees_of_freedom : int
     children : tuple of Branch
-        None of a block: leaves that were fitted together.
+        None for a block: leaves that were fitted together.
     rows, columns : ndarray of int and of bool, or None
-        What a block was fitted to, of the whole table.
+        Rows and columns of the whole table that a block was fitted to.
     """
 
     node: Node
@@ -49,13 +49,13 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """The table that circuits grow on: what may become of a block of leaves.
+    """Table on which circuits grow, with the production rules for blocks of leaves.
 
     Attributes
     ----------
     table : LearningTable
     whole : Slice
-        The same, as blocks are fitted to it.
+        The same, as a slice.
     trees : bool
         Whether discrete columns may be joined in one leaf.
     """
@@ -70,7 +70,7 @@ class Ground:
         return cls(table, Slice.of(*table[:3]), trees)
 
     def bare(self) -> Branch:
-        """All columns are independent: one block of all rows."""
+        """One block of all rows, with independent columns."""
         columns = np.ones(self.whole.n_columns, dtype=bool)
         return self.block(np.arange(len(self.table.train)), columns, joined=False)
 
@@ -90,7 +90,7 @@ class Ground:
     def mixture(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> Branch | None:
-        """Two kinds of rows, by hard EM from two rows drawn."""
+        """Mixture of two clusters of rows, by hard EM from two random rows."""
         own = self._slice(rows, columns)
         start = next(starts(own, Starts(1, drawn=True), rng), None)
         found = None if start is None else cluster_rows(own, start, 2)
@@ -104,9 +104,9 @@ class Ground:
     def partition(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> Branch | None:
-        """A group of columns, in two kinds of rows, apart from the others.
+        """Product of a group of columns, with two clusters, and the other columns.
 
-        Without the kinds it would say nothing new, as the leaves of a block are
+        Without the clusters the density would not change, as the leaves of a block are
         independent of each other.
         """
         own = self._slice(rows, columns)
@@ -122,11 +122,11 @@ class Ground:
     def union(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
     ) -> Branch:
-        """A leaf for each group of columns that depend on each other."""
+        """One leaf per group of dependent columns."""
         return self.block(rows, columns, joined=True)
 
     def block(self, rows: np.ndarray, columns: np.ndarray, joined: bool) -> Branch:
-        """Leaves fitted to some cells, with or without trees of discrete columns."""
+        """Fit leaves to some cells, with or without trees of discrete columns."""
         block = Block.of(self._slice(rows, columns), trees=joined)
         return self._block(tuple(block.leaves(ALPHA, joined)), rows, columns)
 
@@ -150,9 +150,9 @@ class Ground:
         return self.whole.of_rows(rows, NONE).of_columns(columns)
 
     def planted(self, root: Node) -> Branch:
-        """A circuit from elsewhere; leaves that stand side by side become a block.
+        """Import a circuit; sibling leaves become a block.
 
-        Rows are those of the kind that each most likely is of.
+        The rows of a block are those that most likely belong to its component.
         """
         compiled = compile_circuit(Circuit(root, self.table.features))
         rows = _rows_of_places(compiled, self.table.train)
@@ -178,7 +178,7 @@ class Ground:
 
 
 def _drawn_group(label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Columns that hang together; if all of them or none do, each by a coin."""
+    """Draw connected columns; if all or none are, each with probability 1/2."""
     sizes = np.bincount(label)
     sizes[sizes == 1] = 0
     if sizes.max() in (0, len(label)):
@@ -192,7 +192,7 @@ def _drawn_group(label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _above(node: Sum | Product, children: tuple[Branch, ...]) -> Branch:
-    """A node over branches."""
+    """Branch of a node with given children."""
     parts = np.array([child.log_density for child in children])
     freedom = sum(child.degrees_of_freedom for child in children)
     if isinstance(node, Product):
@@ -203,7 +203,7 @@ def _above(node: Sum | Product, children: tuple[Branch, ...]) -> Branch:
 
 
 def _put(path: tuple[Branch, ...], new: Branch) -> Branch:
-    """The circuit with another branch at the end of a path from its root."""
+    """Replace the branch at the end of a path from the root."""
     for parent, old in zip(path[-2::-1], path[:0:-1]):
         children = tuple(new if child is old else child for child in parent.children)
         if isinstance(parent.node, Sum):
@@ -224,7 +224,7 @@ def _is_leaf(node: Node, parent: Node) -> bool:
 
 
 def _rows_of_places(compiled: Compiled, values: np.ndarray) -> list[np.ndarray]:
-    """Rows of each place, if every row is of the likeliest child of every sum."""
+    """Rows of each place, each row in the likeliest child of every sum."""
     parts: list[list[np.ndarray]] = [[] for _ in compiled.sums]
     for start in range(0, len(values), ROWS):
         log = compiled.upward(values[start : start + ROWS])
@@ -245,7 +245,7 @@ def _nodes(branches: tuple[Branch, ...]) -> tuple[Node, ...]:
 
 
 def _paths_to_blocks(root: Branch) -> Iterator[tuple[Branch, ...]]:
-    """From the root to every block."""
+    """Paths from the root to every block."""
     waiting: list[tuple[Branch, ...]] = [(root,)]
     while waiting:
         path = waiting.pop()
@@ -255,7 +255,7 @@ def _paths_to_blocks(root: Branch) -> Iterator[tuple[Branch, ...]]:
 
 
 def _n_cells(block: Branch) -> int:
-    """Cells of a block that may grow; 0 if it is too small for that."""
+    """Number of cells of a block that may grow; 0 if it is too small."""
     assert block.rows is not None and block.columns is not None
     n_rows, n_columns = len(block.rows), int(block.columns.sum())
     return n_rows * n_columns if n_rows >= LEAST_ROWS and n_columns > 1 else 0

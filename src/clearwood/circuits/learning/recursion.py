@@ -1,4 +1,4 @@
-"""One recursion with two splits: rows into kinds, columns into groups (4.2)."""
+"""Recursive splits of rows into clusters and of columns into groups (4.2)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SplitsSlice = Callable[[Slice], Parts | None]
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A node before it has parameters: a sum, a product, or a block of leaves.
+    """Node without parameters: a sum, a product, or a block of leaves.
 
     Attributes
     ----------
     block : Block or None
-        What was counted in its slice: its leaves if it has no children, and else those
-        that it may become again, if it may.
+        Statistics of its slice: its leaves if it has no children, otherwise those that
+        may replace its children, if pruning is allowed.
     judges : ndarray of int
-        Rows to judge by that came to the slice.
+        Indices of the validation rows of the slice.
     sizes : ndarray, optional
-        Rows of the kinds, if it splits rows.
+        Numbers of rows of the clusters, if it splits rows.
     children : list of int
     """
 
@@ -43,18 +43,18 @@ def grow(
     trees: bool = True,
     prune: bool = True,
 ) -> list[Piece]:
-    """Split a table until nothing splits any more.
+    """Split a table recursively until no split is found.
 
     Parameters
     ----------
     whole : Slice
     splits : sequence of functions
         Tried in this order on every slice; the first that finds parts is taken. MiniSPN
-        asks rows first (4.2.2), LearnSPN columns (4.2.1).
+        tries rows first (4.2.2), LearnSPN columns (4.2.1).
     trees : bool, default=True
         Whether leaves may be trees.
     prune : bool, default=True
-        Whether pieces may become leaves again; else they are not counted.
+        Whether pieces may become leaves again; otherwise they are not counted.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def assemble(
     trees: bool,
     pruned: Collection[int] = (),
 ) -> Node:
-    """The circuit of what has grown.
+    """Build the circuit from grown pieces.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def assemble(
     alpha, trees
         Smoothing and the kind of leaves, see `Block.leaves`.
     pruned : collection of int
-        Pieces that are trees in place of all that grew there.
+        Pieces replaced by trees.
     """
     made: dict[int, Node] = {}
     for i in reversed(range(len(pieces))):

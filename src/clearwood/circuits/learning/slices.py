@@ -11,18 +11,18 @@ import numpy as np
 from clearwood.columns.feature_space import FeatureSpace
 
 LEAST_ROWS = 20
-"""Fewer say nothing, neither that columns depend nor that there are kinds of rows."""
+"""Minimum number of rows for tests of dependence and for clusters."""
 
 
 class SliceRows(NamedTuple):
-    """Rows of a slice.
+    """Encoded rows of a slice.
 
     Attributes
     ----------
     codes : ndarray of int16 of shape (n_rows, n_discrete)
-        Levels; -1 for what is missing.
+        Levels; -1 for missing values.
     reals : ndarray of shape (n_rows, n_continuous)
-        Values; NaN for what is missing.
+        Values; NaN for missing values.
     """
 
     codes: np.ndarray
@@ -32,21 +32,21 @@ class SliceRows(NamedTuple):
         return len(self.codes)
 
     def of_rows(self, rows: np.ndarray) -> SliceRows:
-        """Some rows, by a mask or by their positions."""
+        """Subset of rows, by a mask or by positions."""
         return SliceRows(self.codes[rows], self.reals[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Rows to learn from, rows to judge by, and the columns in question.
+    """Training rows, validation rows, and a subset of columns.
 
     Attributes
     ----------
     train, valid : SliceRows
     judges : ndarray of int of shape (n_valid,)
-        Which of all rows to judge by these are.
+        Indices of the validation rows in the table.
     discrete, continuous : ndarray of int
-        Which columns of the table these are, ascending.
+        Indices of the columns in the table, ascending.
     n_levels : ndarray of int of shape (n_discrete,)
     """
 
@@ -59,7 +59,7 @@ class Slice:
 
     @classmethod
     def of(cls, values: np.ndarray, valid: np.ndarray, features: FeatureSpace) -> Slice:
-        """A whole table, as ``features`` encodes it."""
+        """Slice of a whole table encoded by ``features``."""
         levels = np.array([len(labels or ()) for labels in features.categories])
         discrete, continuous = np.flatnonzero(levels), np.flatnonzero(levels == 0)
 
@@ -78,12 +78,12 @@ class Slice:
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Where the levels of each discrete column begin, among all levels."""
+        """Index of the first level of each discrete column, among all levels."""
         return np.append(0, np.cumsum(self.n_levels))
 
     @cached_property
     def mean_and_variance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of present cells of the continuous columns; 0 where there are none."""
+        """Mean and variance of present continuous cells; 0 if there are none."""
         present = ~np.isnan(self.train.reals)
         count = np.maximum(present.sum(axis=0), 1)
         mean = np.where(present, self.train.reals, 0).sum(axis=0) / count
@@ -91,7 +91,7 @@ class Slice:
         return mean, (apart**2).sum(axis=0) / count
 
     def of_rows(self, train: np.ndarray, valid: np.ndarray) -> Slice:
-        """The rows of two masks."""
+        """Subset of rows, by two masks."""
         return replace(
             self,
             train=self.train.of_rows(train),
@@ -100,7 +100,7 @@ class Slice:
         )
 
     def of_columns(self, chosen: np.ndarray) -> Slice:
-        """The columns of a mask, which has the discrete ones first."""
+        """Subset of columns, by a mask with the discrete ones first."""
         discrete, continuous = np.split(chosen, [len(self.discrete)])
 
         def cells(cells: SliceRows) -> SliceRows:
@@ -119,16 +119,16 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a split makes of a slice.
+    """Result of a split of a slice.
 
     Attributes
     ----------
     slices : list of Slice
-        To be split further.
+        Parts to be split further.
     sizes : ndarray or None
-        Rows of each, if rows were split; None if columns were.
+        Number of rows of each, if rows were split; None if columns were.
     alone : Slice or None
-        Columns that depend on no other one.
+        Columns that are independent of all others.
     """
 
     slices: list[Slice]
@@ -137,7 +137,7 @@ class Parts:
 
 
 def cut_codes(slice_: Slice, balanced: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """All columns as levels, the continuous ones cut in two at their median.
+    """All columns as levels, the continuous ones split at their median.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def cut_codes(slice_: Slice, balanced: bool = True) -> tuple[np.ndarray, np.ndar
     codes : ndarray of int16 of shape (n_rows, n_columns)
         Discrete columns first.
     offsets : ndarray of int of shape (n_columns + 1,)
-        Where the levels of each begin.
+        Index of the first level of each.
     """
     reals = slice_.train.reals
     levels = np.append(slice_.n_levels, np.full(reals.shape[1], 2))

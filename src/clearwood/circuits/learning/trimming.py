@@ -1,4 +1,4 @@
-"""Parts that have grown in vain become leaves again, from below."""
+"""Bottom-up pruning: subcircuits that are no better than leaves."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from clearwood.distributions.chow_liu import levels_of
 def judge(
     pieces: list[Piece], valid: np.ndarray, alpha: float, trees: bool
 ) -> tuple[float, set[int]]:
-    """What rows to judge by say of all that has grown, and where it was in vain.
+    """Log density of validation rows, and the subcircuits that are pruned.
 
-    Rows and columns are split for as long as independent columns are the alternative. A
-    tree of columns is a better one: where it makes those rows likelier that came to a
-    slice, it takes the place of all that grew there.
+    Splits of rows and columns are compared with independent columns. A tree of columns
+    is a better alternative: if it raises the likelihood of the validation rows of a
+    slice, it replaces the subcircuit grown there.
 
     Parameters
     ----------
     pieces : list of Piece
         Those that may become leaves again have a block.
     valid : ndarray of shape (n_valid, n_columns)
-        Rows to judge by, encoded.
+        Validation rows, encoded.
     alpha, trees
         Smoothing and the kind of leaves where nothing split, see `Block.leaves`.
 
     Returns
     -------
     score : float
-        Mean log density of ``valid`` under what is left, see `assemble`.
+        Mean log density of ``valid`` after pruning, see `assemble`.
     pruned : set of int
         Pieces that are better as leaves.
     """

@@ -1,4 +1,4 @@
-"""Units in which the continuous columns of a table have mean 0 and variance 1."""
+"""Standardization of the continuous columns of a table to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clearwood.distributions import Leaf
 
 
 class Units(NamedTuple):
-    """What is 0 and what is 1 in each column; 0 and 1 where it is discrete.
+    """Offset and scale of each column; 0 and 1 where it is discrete.
 
-    Learning in these units depends on no scale and no offset, and loses no digits.
+    Learning in these units is invariant to scale and offset, and loses no digits.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Units(NamedTuple):
         return (values - self.zero) / self.one
 
     def log_density_of_one(self, values: np.ndarray) -> float:
-        """What the log density of a row has more in the table's units, on average.
+        """Mean log density of a row in the table's units, less that in these units.
 
         A network of one class has no column of the class, which is the last.
         """
@@ -52,7 +52,7 @@ class Units(NamedTuple):
         return -float(product(~np.isnan(values), np.log(one)).mean())
 
     def restored(self, root: Node) -> Node:
-        """A circuit that was learned in these units, in those of the table."""
+        """Convert a circuit learned in these units to those of the table."""
         if not self.zero.any() and (self.one == 1.0).all():
             return root
         return fold(root, self._leaf, with_children, with_children)

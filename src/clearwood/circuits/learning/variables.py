@@ -1,4 +1,4 @@
-"""From a table as it comes to the variables of a circuit."""
+"""Types and levels of the columns of a table, as variables of a circuit."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
 
 MANY_LEVELS = 20
-"""A column of more levels, which are more than half of its cells, names rows."""
+"""A column of more levels, which are more than half of its cells, is an identifier."""
 
 MOST_LEVELS = 1000
-"""Of a discrete column: all pairs of levels of two columns are counted."""
+"""Maximum for a discrete column: all pairs of levels of two columns are counted."""
 
 NOTHING = (None,)
-"""The levels of a column without any value: one, that no cell ever has."""
+"""The level of a column without any value, which no cell has."""
 
 
 def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace:
-    """Which columns of a table are discrete, and their levels.
+    """Determine which columns of a table are discrete, and their levels.
 
-    Texts, truth values and declared categories are. So are numbers of at most five
-    values, if any of these occurs again: 0 and 1, say, or grades. Other numbers are
-    continuous. A column of one value has that level and says nothing. Nor does one
+    Strings, Booleans and declared categories are discrete, as are numbers of at most
+    five values, if any of these is repeated: 0 and 1, or grades. Other numbers are
+    continuous. A column of one value has that level and no information. Nor has one
     without any value, whose cells count as missing in other tables, too.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_rows, n_columns)
     discrete : collection of str and int
-        Names or positions of columns of numbers that are codes, however many.
+        Names or positions of numeric columns that are codes, of any number of levels.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
     Raises
     ------
     InputError
-        Infinite numbers; a discrete column whose levels name rows; a column to be
-        discrete that is not there.
+        Infinite numbers; a discrete column whose levels identify rows; an unknown
+        column in ``discrete``.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
 def positions_of(
     columns: Collection[str | int] | str | int, names: Sequence[str], parameter: str
 ) -> set[int]:
-    """Where columns stand that a parameter tells by name or by position.
+    """Positions of columns that a parameter gives by name or by position.
 
     A single one need not be in a list.
 
@@ -104,7 +104,7 @@ def positions_of(
 
 
 def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
-    """An encoded row in which only some columns are known, by name or by position."""
+    """Encode a row in which only some columns are known, by name or by position."""
     if not isinstance(given, Mapping):
         raise InputError(
             f"given is {shown(given)}; expected a dict of columns and their values, "
@@ -146,7 +146,7 @@ def _levels(
 
 
 def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) -> None:
-    """Refuse texts and codes that differ from row to row."""
+    """Raise an error for strings and codes that differ from row to row."""
     n_present = np.count_nonzero(~np.isnan(column))
     if len(levels) > min(max(MANY_LEVELS, n_present / 2), MOST_LEVELS):
         raise InputError(
@@ -157,7 +157,7 @@ def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) 
 
 
 def library_of(X: Any) -> Any:
-    """Whose frame a table is, "pandas" or "polars"; pandas if it is none."""
+    """Library of a frame, "pandas" or "polars"; pandas if it is no frame."""
     if not is_frame(X):
         return "pandas"
     import narwhals as nw
@@ -168,7 +168,7 @@ def library_of(X: Any) -> Any:
 def table_of(
     values: np.ndarray, features: FeatureSpace, library: Any = "pandas"
 ) -> Any:
-    """Encoded rows as a table again: a frame where columns have names, else an array.
+    """Decode rows into a table: a frame if columns have names, else an array.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def table_of(
         Cells of unknown levels count as missing.
     features : FeatureSpace
     library : str, default="pandas"
-        Whose frame.
+        Library of the frame.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def table_of(
 
 
 def _cells(column: np.ndarray, levels: tuple[Hashable, ...] | None) -> np.ndarray:
-    """Values, or levels by their positions; numbers and truth values as such."""
+    """Decoded values of a column; numbers and Booleans as such."""
     if levels is None:
         return column
     labels = np.array([*levels, np.nan], dtype=object)

@@ -1,4 +1,4 @@
-"""What one asks of a circuit. Answers are exact, or say how far off they may be."""
+"""Queries of circuits: exact, or with a bound of the error."""
 
 from clearwood.circuits.queries.completion import MostProbable, most_probable
 from clearwood.circuits.queries.conditioning import condition

@@ -1,4 +1,4 @@
-"""How likely a completion can be at most, when only some levels are allowed."""
+"""Upper bounds of the density of completions with restricted values."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from clearwood.distributions import (
 from clearwood.distributions.categorical import OfLevels
 
 MOST_NUMBERS = 2_000_000
-"""Most numbers of a batch of bounds (16 MB)."""
+"""Maximum number of floats in a batch of bounds (16 MB)."""
 
 MOST_SETS = 64
-"""Most sets that are bounded at once; more would be open for too long."""
+"""Maximum number of sets bounded at once; more would be open for too long."""
 
 
 class Choice(NamedTuple):
-    """What a search may choose: levels, or cells between the edges of histograms.
+    """Values that a search may choose: levels, or bins of histograms.
 
     Attributes
     ----------
     variables : tuple of int
     values : tuple of ndarray
-        What each variable can be set to: levels, or the middles of cells.
+        Possible values of each variable: levels, or the midpoints of bins.
     slots : tuple of slice
-        Where the values of each variable stand among those of all.
+        Slots of the values of each variable among those of all.
     """
 
     variables: tuple[int, ...]
@@ -48,14 +48,14 @@ class Choice(NamedTuple):
         return self.slots[-1].stop if self.slots else 0
 
     def point(self, single: np.ndarray, n_features: int) -> np.ndarray:
-        """The row in which each variable has its only allowed value."""
+        """Row in which each variable has its only allowed value."""
         row = np.full(n_features, np.nan)
         for variable, values, slots in zip(*self):
             row[variable] = values[single[slots].argmax()]
         return row
 
     def single(self, row: dict[int, float]) -> np.ndarray:
-        """The values nearest to those of a row as the only allowed ones."""
+        """Mask that allows only the values nearest to those of a row."""
         found = np.zeros(self.n_slots, dtype=bool)
         for variable, values, slots in zip(*self):
             found[slots.start + np.abs(values - row[variable]).argmin()] = True
@@ -63,9 +63,9 @@ class Choice(NamedTuple):
 
 
 def choices(root: Node) -> Choice:
-    """Levels of discrete columns, and cells of columns that are histograms everywhere.
+    """Levels of discrete columns, and bins of columns with histograms in all leaves.
 
-    Within a cell the density of all histograms is constant.
+    Within a bin the density of all histograms is constant.
     """
     levels: dict[int, int] = {}
     edges: dict[int, list[np.ndarray]] = {}
@@ -94,10 +94,10 @@ def choices(root: Node) -> Choice:
 
 
 class Factor(NamedTuple):
-    """Independent parts: single columns, trees, mixtures, and the rest as one number.
+    """Independent parts: single columns, trees, mixtures, and a constant for the rest.
 
     ``table`` holds a number for each slot, 1 for those of other columns; ``log_rest``
-    the largest log density of columns of which nothing is chosen.
+    the largest log density of columns that are not searched.
     """
 
     table: np.ndarray
@@ -109,10 +109,10 @@ class Factor(NamedTuple):
 class Bounds:
     """Upper bounds of the density of completions, for batches of allowed values.
 
-    A mixture is at most the mixture of its kinds' maxima, and at most the largest, over
-    the values of any one column, of the mixture of the kinds' maxima with that value:
-    the smallest of all these bounds is taken at every sum. It is exact where only one
-    value is allowed of each column and no continuous column is left.
+    A mixture is at most the mixture of its components' maxima, and at most the largest,
+    over the values of any one column, of the mixture of the components' maxima with
+    that value: the smallest of these bounds is taken at every sum. It is exact if only
+    one value of each column is allowed and no continuous column is left.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Bounds:
 
     @property
     def at_once(self) -> int:
-        """How many sets to hand in together."""
+        """Batch size of sets."""
         return int(np.clip(MOST_NUMBERS // max(self.tables.size, 1), 1, MOST_SETS))
 
     def __call__(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +149,7 @@ class Bounds:
         Returns
         -------
         bound : ndarray of shape (n_sets,)
-            Of the log density of all completions of allowed values.
+            Upper bound of the log density of all completions of allowed values.
         table : ndarray of shape (n_sets, n_slots)
             The same of those with one value; ``bound`` less that.
         """
@@ -163,7 +163,7 @@ class Bounds:
         return best[-1], log_of(table[-1])
 
     def _independent(self, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Maxima of the single columns of all factors, and every value's share."""
+        """Maximum per column of all factors, and the ratio of every value to it."""
         table = self.tables[:, None, :] * allowed
         most = self._most(table)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -172,7 +172,7 @@ class Bounds:
         return best, np.nan_to_num(table)
 
     def _most(self, table: np.ndarray) -> np.ndarray:
-        """The largest value of each column."""
+        """Maximum of each column."""
         if not len(self.starts):
             return np.empty((*table.shape[:-1], 0))
         return np.maximum.reduceat(table, self.starts, axis=-1)
@@ -200,7 +200,7 @@ class Bounds:
     def _mixed(
         self, log_weights: np.ndarray, best: np.ndarray, table: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A mixture, from the maxima and tables of its kinds."""
+        """Mixture of the maxima and tables of components."""
         logs = log_weights[:, None] + best
         top = logs.max(axis=0)
         top[np.isneginf(top)] = 0.0

@@ -1,4 +1,4 @@
-"""The most probable completion of a row, by branch and bound."""
+"""Most probable completion of rows, by branch and bound."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 TOLERANCE = 1e-9
-"""Bounds that are above the best by no more than this, in logs, are rounding."""
+"""Excess of a bound over the best log density that counts as rounding."""
 
 
 class MostProbable(NamedTuple):
-    """The most probable completions of rows.
+    """Most probable completions of rows.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_features)
         Complete rows.
     log_density : ndarray of shape (n_rows,)
-        Of the complete rows.
+        Of the completed rows.
     bound : ndarray of shape (n_rows,)
-        No completion has a larger log density, that is proved.
+        Proven upper bound of the log density of all completions.
     """
 
     values: np.ndarray
@@ -41,24 +41,24 @@ class MostProbable(NamedTuple):
 
     @property
     def proved(self) -> np.ndarray:
-        """Whether no completion of the row is more probable."""
+        """Whether the completion of each row is proven to be optimal."""
         return self.bound <= self.log_density + TOLERANCE
 
 
 def most_probable(
     circuit: Circuit, values: np.ndarray, most: int = 20_000
 ) -> MostProbable:
-    """The most probable completion of each row, of all its missing entries together.
+    """Most probable joint completion of the missing entries of each row.
 
-    Sets of completions are split column by column, those that could hold the most
-    probable one first; a set is dropped once a bound says that all of it is less
-    probable than the best found. Max-product, which takes one kind of each sum, is
-    often wrong: many kinds together can make another completion more probable.
+    Best-first branch and bound: sets of completions are split column by column, those
+    of the largest bound first; a set is dropped once its bound is below the best found.
+    Max-product, which takes one component of each sum, is often wrong: many components
+    together can make another completion more probable.
 
-    A completion of discrete columns, and of columns that are histograms everywhere, is
-    exact. Of normal columns the highest point that climbing finds is taken: its
-    discrete part is searched for in the same way, but there may be a higher point;
-    ``bound`` says how much higher it could be.
+    The completion of discrete columns, and of columns that are histograms in all
+    leaves, is exact. For normal columns the highest local maximum found is taken: its
+    discrete part is searched in the same way, but a higher maximum may exist; ``bound``
+    limits its height.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def most_probable(
     values : ndarray of shape (n_rows, n_features)
         Encoded; NaN where an entry is missing.
     most : int, default=20000
-        Sets of completions that are looked at per row, at most. Then the best found
-        stands, and is not proved.
+        Maximum number of sets of completions examined per row. Beyond it the best found
+        is returned without proof.
 
     Returns
     -------
@@ -106,20 +106,20 @@ def most_probable(
 def complete_best(
     root: Node, n_features: int, most: int
 ) -> tuple[np.ndarray, float, float]:
-    """The most probable point of a node, its log density, and a bound of all others'.
+    """Most probable point of a node, its log density, and a bound of all others'.
 
     Parameters
     ----------
     root : node
     n_features : int
     most : int
-        Sets of points that are looked at, at most.
+        Maximum number of sets of points examined.
     """
     choice = choices(root)
     bounds = Bounds(root, choice)
     search = _Search(root, bounds, n_features)
     search.start()
-    order = count()  # of equally promising sets the oldest goes first
+    order = count()  # among equal bounds the oldest set goes first
     everything = np.full(choice.n_slots, True)
     opened = [(-np.inf, next(order), everything)]
     looked = 0
@@ -139,9 +139,9 @@ def complete_best(
 
 
 class _Search:
-    """The best completion so far; looks at sets of completions and splits them.
+    """Best completion so far; evaluates and splits sets of completions.
 
-    ``ceiling`` bounds those of which the continuous part was climbed for.
+    ``ceiling`` bounds those whose continuous part was climbed for.
     """
 
     def __init__(self, root: Node, bounds: Bounds, n_features: int):
@@ -153,7 +153,7 @@ class _Search:
         self.climbed: set[bytes] = set()
 
     def start(self) -> None:
-        """Begin with the mode of the likeliest kinds; change one value at a time."""
+        """Start from the likeliest components' mode; change one value at a time."""
         ((_, mode),) = likeliest_kinds(self.root, 1)
         self._try(self.bounds.choice.single(mode)[None])
         height = -np.inf
@@ -171,7 +171,7 @@ class _Search:
                 self._try(some)
 
     def split(self, sets: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-        """Smaller sets and their bounds; what cannot hold the best is left out."""
+        """Smaller sets and their bounds, without those that cannot hold the optimum."""
         bound, table = self.bounds(sets)
         table += bound[:, None]
         self._try(self._likeliest(table))
@@ -183,11 +183,11 @@ class _Search:
     def _smaller(
         self, own: np.ndarray, worth: np.ndarray
     ) -> Iterator[tuple[float, np.ndarray]]:
-        """A set for each value of the column that tells most."""
+        """One set per value of the most informative column."""
         widths = [own[slots].sum() for slots in self.slots]
         if max(widths, default=1) == 1:
             return  # the single completion has been tried
-        # The column whose bounds add up to least: they say most.
+        # The column with the smallest sum of bounds is the most informative.
         logs = [
             logsumexp(worth[slots], b=own[slots]) if width > 1 else np.inf
             for slots, width in zip(self.slots, widths)
@@ -200,7 +200,7 @@ class _Search:
             yield float(worth[slot]), smaller
 
     def _likeliest(self, table: np.ndarray) -> np.ndarray:
-        """For each set, one completion: of every column the value of largest bound."""
+        """Completion of each set by every column's value of largest bound."""
         single = np.zeros(table.shape, dtype=bool)
         every = np.arange(len(table))
         for slots in self.slots:
@@ -208,7 +208,7 @@ class _Search:
         return single
 
     def _try(self, single: np.ndarray) -> None:
-        """Keep the best of some completions if it is better than the best so far."""
+        """Keep the best of some completions if it improves on the best so far."""
         height, _ = self.bounds(single)
         for i in np.argsort(-height, kind="stable"):
             if height[i] <= self.height + TOLERANCE:
@@ -217,7 +217,7 @@ class _Search:
             self._keep(single[i], point, float(height[i]))
 
     def _keep(self, single: np.ndarray, point: np.ndarray, height: float) -> None:
-        """A completion; climb to values of what it leaves open."""
+        """Keep a completion; its open continuous columns are climbed for."""
         if not self.is_exact:
             key = single.tobytes()
             if key in self.climbed:

@@ -1,4 +1,4 @@
-"""What is left of a circuit when some columns are known."""
+"""Conditioning of circuits on known columns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 Rest = tuple[float, Node | None]
-"""Log density of the entries that are known, and a node over the others, if any."""
+"""Log density of the known entries, and a node over the others, if any."""
 
 
 def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
-    """The circuit of the missing entries of a row, given those that are present.
+    """Circuit of the missing entries of a row, conditional on the present ones.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     Returns
     -------
     Circuit
-        Over the columns that are missing, in their order.
+        Over the missing columns, in their order.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
 
 
 def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """The rows with NaN also for levels that the circuit does not know."""
+    """The rows with NaN also for unknown levels."""
     values = np.array(values, dtype=np.float64)
     discrete = [labels is not None for labels in circuit.features.categories]
     values[(values < 0) & discrete] = np.nan
@@ -65,7 +65,7 @@ def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
 
 
 def impossible(row: int) -> InputError:
-    """What to say of a row whose entries cannot occur together."""
+    """Error message for a row of impossible entries."""
     return InputError(
         f"Row {row}: the circuit gives its entries a probability of 0 together, so "
         "nothing follows from them; leave one of them out."
@@ -73,7 +73,7 @@ def impossible(row: int) -> InputError:
 
 
 def given(root: Node, row: np.ndarray) -> Rest:
-    """Log density of what a row has, and the node of what it lacks."""
+    """Log density of the present entries of a row, and the node of the missing ones."""
 
     def leaf_left(leaf: Leaf) -> Rest:
         log_density, parts = leaf.given(row)
@@ -83,7 +83,7 @@ def given(root: Node, row: np.ndarray) -> Rest:
 
 
 def product_left(_: Product, below: Sequence[Rest]) -> Rest:
-    """The groups of which something is left; groups of groups become groups."""
+    """Remaining groups of columns; nested products are merged."""
     children: list[Node] = []
     for _log, node in below:
         if node is not None:
@@ -98,7 +98,7 @@ def _product(children: Sequence[Node]) -> Node | None:
 
 
 def sum_left(node: Sum, below: Sequence[Rest]) -> Rest:
-    """The kinds that are possible, in their new shares; kinds of kinds become kinds."""
+    """Possible components with posterior weights; nested sums are merged."""
     logs = log_of(node.weights) + [log for log, _ in below]
     total = float(np.logaddexp.reduce(logs))
     if total == -np.inf or below[0][1] is None:
@@ -117,7 +117,7 @@ def sum_left(node: Sum, below: Sequence[Rest]) -> Rest:
 
 
 def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
-    """A sum; of levels of one column, the column's distribution."""
+    """Sum node; for levels of one column, the column's distribution."""
     if len(children) == 1:
         return children[0]
     leaves = [c for c in children if isinstance(c, OfLevels)]
@@ -128,7 +128,7 @@ def _sum(weights: np.ndarray, children: Sequence[Node]) -> Node:
 
 
 def _of_columns(root: Node, circuit: Circuit) -> Circuit:
-    """A circuit of the columns that a node is over, counted anew."""
+    """Circuit of the columns in a node's scope, renumbered."""
     kept = sorted(root.variables)  # a leaf has its own order
     place = {variable: i for i, variable in enumerate(kept)}
 
@@ -143,7 +143,7 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:
-    """Some of the columns, in this order."""
+    """Subset of the columns, in this order."""
     parts = ("names", "categories", "lookup", "missing_at", "info")
     own: dict[str, Any] = {
         part: tuple(getattr(features, part)[j] for j in columns) for part in parts

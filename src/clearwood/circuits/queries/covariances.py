@@ -1,4 +1,4 @@
-"""Means and covariances of the missing entries of rows."""
+"""Conditional means and covariances of the missing entries of rows."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 MOST_NUMBERS = 4_000_000
-"""Most numbers of the covariances of a block of rows (32 MB)."""
+"""Maximum number of floats in the covariances of a block of rows (32 MB)."""
 
 
 class RowMoments(NamedTuple):
-    """Means and covariances of rows, given what is present in them.
+    """Conditional means and covariances of rows, given their present entries.
 
     Attributes
     ----------
     mean : ndarray of shape (n_rows, n_features)
-        What is present stands as it is; of levels their positions count as numbers.
+        Present entries are unchanged; the positions of levels count as numbers.
     covariance : ndarray of shape (n_rows, n_features, n_features)
-        0 for what is present.
+        0 for present entries.
     """
 
     mean: np.ndarray
@@ -35,13 +35,13 @@ class RowMoments(NamedTuple):
 
 
 class Coordinates(NamedTuple):
-    """What columns count as: a continuous one as itself, a level as some numbers.
+    """Numeric coordinates of columns: one if continuous, some per level if discrete.
 
     Attributes
     ----------
     of_levels : list of ndarray of shape (n_levels, n_own), or of None
     start, stop : ndarray of shape (n_features,)
-        Where the coordinates of every column stand among those of all.
+        First and last coordinate of every column among those of all.
     """
 
     of_levels: list[np.ndarray | None]
@@ -56,7 +56,7 @@ class Coordinates(NamedTuple):
         return cls(of_levels, stop - widths, stop)
 
     def places(self, variables: Sequence[int]) -> np.ndarray:
-        """All coordinates of some columns."""
+        """Coordinates of some columns."""
         return np.concatenate(
             [np.arange(self.start[j], self.stop[j]) for j in variables]
         )
@@ -102,7 +102,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
 def coordinate_moments(
     circuit: Circuit, values: np.ndarray, coordinates: Coordinates
 ) -> RowMoments:
-    """The same of the coordinates of all columns."""
+    """Means and covariances of the coordinates of all columns."""
     leaves = leaves_of(circuit.compiled)
     n, d = len(values), int(coordinates.stop[-1])
     found = RowMoments(np.empty((n, d)), np.empty((n, d, d)))
@@ -121,13 +121,13 @@ def _of_block(
     coordinates: Coordinates,
     block: RowsInside,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Within leaves, and between the kinds of every sum: the law of total covariance.
+    """Covariances within leaves, and between components: the law of total covariance.
 
-    Each counts with the probability that a row comes there.
+    Each counts with the probability that a row reaches it.
     """
     compiled, n, d = circuit.compiled, len(block.values), coordinates.stop[-1]
     covariance = np.zeros((n, d, d))
-    # Of every place, until its parent has been: its coordinates, and their means.
+    # Per place, until its parent is done: its coordinates, and their means.
     means: list[Any] = [None] * len(compiled.sums)
     for place, is_sum in enumerate(compiled.sums.tolist()):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]

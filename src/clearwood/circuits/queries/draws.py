@@ -1,4 +1,4 @@
-"""Exact draws of what is missing in rows, given what is present."""
+"""Exact conditional draws of the missing entries of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sample(
     rng: np.random.Generator,
     given: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Rows drawn from a circuit.
+    """Draw rows from a circuit.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def sample(
         Number of rows.
     rng : Generator
     given : ndarray of shape (n_features,), optional
-        Encoded; what is present stands in all rows, the rest is drawn given that.
+        Encoded; present entries are the same in all rows, the rest is drawn given them.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def sample(
 def draw_missing(
     circuit: Circuit, values: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Rows with their missing entries drawn together, given those that are present.
+    """Draw the missing entries of rows jointly, given those that are present.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def draw_missing(
 def _descend(
     compiled: Compiled, block: RowsInside, rows: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Send draws of rows down; a draw takes one kind of each sum that it meets."""
+    """Pass draws down; a draw takes one component of each sum that it reaches."""
     drawn = block.values[rows]
     at: dict[int, np.ndarray] = {len(compiled.sums) - 1: np.arange(len(rows))}
     leaves = leaves_of(compiled)

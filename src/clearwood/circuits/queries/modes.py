@@ -1,4 +1,4 @@
-"""Modes of mixtures of normals: maxima that climbing reaches from the best starts."""
+"""Local maxima of mixtures of normals, climbed to from the best starts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from clearwood.distributions import Gaussian, Histogram, Leaf, MultivariateGauss
 from clearwood.distributions.of_columns import Point
 
 STARTS = 16
-"""How many combinations of kinds, the likeliest ones, are climbed from."""
+"""Number of combinations of components, the likeliest ones, to climb from."""
 
 STEPS = 10_000
-"""Most steps of a climb; it slows down where kinds overlap."""
+"""Maximum number of steps; convergence is slow where components overlap."""
 
 
 def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
-    """The highest point of a density that climbing finds.
+    """Highest local maximum of a density found by climbing.
 
-    It starts at the modes of the likeliest combinations of kinds, one kind of each
-    sum. Higher points may exist: this is no proof.
+    It starts at the modes of the likeliest combinations of components, one of each sum.
+    Higher points may exist: this is no proof.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
     Returns
     -------
     point : ndarray of shape (n_features,)
-        NaN for columns that the node is not over.
+        NaN for columns outside the node's scope.
     log_density : float
     """
     starts = likeliest_kinds(root, STARTS)
@@ -59,7 +59,7 @@ def highest_mode(root: Node, n_features: int) -> tuple[np.ndarray, float]:
 def _climb(
     root: Node, points: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Go up from points, each for as long as a step gains more than some share."""
+    """Climb from points, each as long as the relative gain of a step suffices."""
     height, higher = _step(root, points)
     moving = np.full(len(points), True)
     for _ in range(STEPS):
@@ -76,7 +76,7 @@ def _climb(
 
 
 class _Peak(NamedTuple):
-    """Normal columns: log density ``top`` at the mean, and how it falls off."""
+    """Normal columns: log density ``top`` at the mean, and its curvature."""
 
     variables: tuple[int, ...]
     mean: np.ndarray
@@ -85,7 +85,7 @@ class _Peak(NamedTuple):
 
 
 def peak(leaf: Leaf) -> _Peak | Histogram:
-    """A normal leaf as its peak; histograms as they are."""
+    """A normal leaf as a quadratic peak; histograms are unchanged."""
     match leaf:
         case Gaussian(_, mean, variance):
             covariance = np.array([[variance]])
@@ -99,7 +99,7 @@ def peak(leaf: Leaf) -> _Peak | Histogram:
 
 
 def joined_product(_: Product, below: Sequence[Any]) -> Any:
-    """A product with all its normal columns as one peak."""
+    """A product with all its normal columns merged into one peak."""
     peaks = [child for child in below if isinstance(child, _Peak)]
     if not peaks:
         return Product(tuple(below))
@@ -114,7 +114,7 @@ def joined_product(_: Product, below: Sequence[Any]) -> Any:
 
 
 def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log density at points, and points that are no lower (an EM step).
+    """Log density at points, and points of no lower density (an EM step).
 
     Given the probability of each leaf at the point, the log density is at least the
     expected one up to a constant, which is quadratic: go to its maximum.
@@ -150,7 +150,7 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
 
     height, precision, pull = fold(root, leaf, product, sum_)
-    # What only histograms hold stays where it is.
+    # Columns only in histograms are unchanged.
     free = np.arange(d)
     loose = precision[:, free, free] == 0
     precision[:, free, free] += loose
@@ -159,13 +159,13 @@ def _step(root: Node, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return height, higher
 
 
-# Where to start
+# Starting points
 
 
 def likeliest_kinds(root: Node, n: int) -> list[Point]:
-    """Modes of the likeliest combinations of kinds, one kind of each sum.
+    """Modes of the likeliest combinations of components, one of each sum.
 
-    The first is what max-product gives; all are possible.
+    The first is the max-product solution; all are possible.
     """
 
     def best(starts: list[Point]) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Rows through a compiled circuit: where they go, a block at a time."""
+"""Upward and downward passes of rows through a compiled circuit, in blocks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RowsInside(NamedTuple):
     start : int
         Position of the block's first row.
     values : ndarray of shape (n_rows, n_features)
-        What the circuit knows of them; NaN for what is missing.
+        Values known to the circuit; NaN for missing ones.
     log : ndarray of shape (n_places, n_rows)
-        Log density of what is present, in every place.
+        Log density of the present entries, at every place.
     flow : ndarray of shape (n_places, n_rows)
-        Probability that a row comes to a place, given what is present.
+        Probability that a row reaches a place, given the present entries.
     """
 
     start: int
@@ -39,7 +39,7 @@ class RowsInside(NamedTuple):
 def passes(
     compiled: Compiled, values: np.ndarray, block_rows: int = ROWS
 ) -> Iterator[RowsInside]:
-    """Send rows up and down; a row that is impossible is an error that names it."""
+    """Pass rows up and down; an impossible row raises an error with its position."""
     values = known(compiled.circuit, values)
     for start in range(0, len(values), block_rows):
         block = values[start : start + block_rows]
@@ -51,7 +51,7 @@ def passes(
 
 
 class ColumnLeaves(NamedTuple):
-    """The leaves that are over a column, by what they say of it.
+    """Leaves over a column, by type.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ColumnLeaves(NamedTuple):
 
 
 def columns_of(compiled: Compiled) -> list[ColumnLeaves]:
-    """The leaves of every column, columns in increasing order."""
+    """Leaves of every column, columns in increasing order."""
     tables, normals = compiled.leaves.levels, compiled.leaves.normals
     over = np.array([leaf.variable for leaf in tables.leaves], dtype=np.intp)
     others: dict[int, list[Any]] = defaultdict(list)
@@ -104,7 +104,7 @@ def columns_of(compiled: Compiled) -> list[ColumnLeaves]:
 
 
 def leaves_of(compiled: Compiled) -> dict[int, list[Leaf]]:
-    """The leaves of every place that has some."""
+    """Leaves of every place that has some."""
     found: dict[int, list[Leaf]] = defaultdict(list)
     nodes = walk(compiled.circuit.root)
     leaves = (node for node in nodes if not isinstance(node, Sum | Product))

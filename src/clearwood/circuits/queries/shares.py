@@ -1,4 +1,4 @@
-"""What the missing entries of rows may be, given those that are present."""
+"""Conditional distributions of the missing entries of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LevelShares:
-    """What levels the missing entries of a discrete column may have.
+    """Conditional distributions of the missing entries of a discrete column.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class LevelShares:
 
     @property
     def mode(self) -> np.ndarray:
-        """The most probable level of each entry."""
+        """Most probable level of each entry."""
         return self.probabilities.argmax(axis=1)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
@@ -53,18 +53,18 @@ class LevelShares:
 
 @dataclass(frozen=True, eq=False)
 class ValueShares:
-    """What values the missing entries of a continuous column may have: mixtures.
+    """Conditional distributions of a continuous column's missing entries: mixtures.
 
-    Their parts are normal distributions, and intervals of constant density.
+    The components are normal distributions, and intervals of constant density.
 
     Attributes
     ----------
     rows : ndarray of int of shape (n,)
         Rows in which the entry is missing.
     weight, mean_of, sd_of : ndarray of shape (n, n_normals)
-        Of the normal parts.
+        Weights and moments of the normal components.
     weight_between, low, high : ndarray of shape (n, n_intervals)
-        Of the intervals; each includes its lower end.
+        Weights and bounds of the intervals; each includes its lower end.
     """
 
     rows: np.ndarray
@@ -93,7 +93,7 @@ class ValueShares:
         return np.sqrt(variance + (self.weight_between * between).sum(axis=1))
 
     def cdf(self, values: np.ndarray) -> np.ndarray:
-        """Probability of being at most this; one value for each entry."""
+        """Cumulative distribution function; one value for each entry."""
         at = np.asarray(values)[:, None]
         below = self.weight * ndtr((at - self.mean_of) / self.sd_of)
         inside = np.clip((at - self.low) / (self.high - self.low), 0.0, 1.0)
@@ -110,7 +110,7 @@ class ValueShares:
             return np.logaddexp(logsumexp(logs, axis=1), np.log(between.sum(axis=1)))
 
     def quantile(self, share: float) -> np.ndarray:
-        """The smallest values that hold a share of the probability at or below them.
+        """Quantiles: the smallest values with at least this cumulative probability.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class ValueShares:
         """
         if not 0.0 < share < 1.0:
             raise InputError(f"share is {share}; give a number between 0 and 1.")
-        # A quantile of a mixture lies between those of its parts.
+        # A quantile of a mixture lies between those of its components.
         normals = self.mean_of + self.sd_of * ndtri(share)
         ends = np.hstack([normals, self.low + share * (self.high - self.low)])
         possible = np.hstack([self.weight, self.weight_between]) > 0.0
@@ -134,7 +134,7 @@ Conditional = LevelShares | ValueShares
 
 
 def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]:
-    """For every missing entry its distribution, given what is present in its row.
+    """Conditional distribution of every missing entry, given the rest of its row.
 
     Parameters
     ----------
@@ -178,20 +178,20 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
 
 
 def _joined(parts: Sequence[Conditional]) -> Conditional:
-    """The answers of all blocks of rows as one."""
+    """Concatenate the results of all blocks of rows."""
     kind = type(parts[0])
     names = [field.name for field in fields(kind)]
     return kind(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
 Joint = dict[Leaf, dict[int, tuple[np.ndarray, ...]]]
-"""By leaf and column, what a leaf of several columns says of the rows of a block."""
+"""By leaf and column, densities of multivariate leaves for the rows of a block."""
 
 
 def _levels(
     column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
 ) -> LevelShares:
-    """Of some rows of a block in which the column is missing."""
+    """Distributions of levels in some rows of a block, where the column is missing."""
     total = product(block.flow[np.ix_(column.level_at, rows)].T, column.levels)
     for flow, probabilities in _joint(column, rows, block, joint):
         total = total + flow[:, None] * probabilities
@@ -201,7 +201,7 @@ def _levels(
 def _values(
     column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
 ) -> ValueShares:
-    """Of some rows of a block in which the column is missing."""
+    """Distributions of values in some rows of a block, where the column is missing."""
     n = len(rows)
     said = _joint(column, rows, block, joint)
     between, low, high = [np.empty((n, 0))], [np.empty(0)], [np.empty(0)]
@@ -228,7 +228,7 @@ def _values(
 def _joint(
     column: ColumnLeaves, rows: np.ndarray, block: RowsInside, joint: Joint
 ) -> list[tuple[np.ndarray, ...]]:
-    """Flow to each leaf of several columns, and what it says of this one."""
+    """Flow to each multivariate leaf, and its distribution of the column."""
     found = []
     for place, leaf in column.others:
         if not isinstance(leaf, Histogram):

@@ -1,4 +1,4 @@
-"""What of a row is surprising: by entry, by column, by group of columns."""
+"""Surprising entries of rows: by entry, by column, by group of columns."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class Contributions(NamedTuple):
-    """Parts of the log density of rows, which add up to it.
+    """Additive decomposition of the log density of rows.
 
     Attributes
     ----------
     columns : ndarray of shape (n_rows, n_features)
-        The log density of each entry among the kinds of rows that its row is of, on
-        average over these kinds; 0 for what is missing. In a leaf of several columns
-        each is taken given those that stand before it in the leaf.
+        Log density of each entry in the components of its row, averaged over the
+        components; 0 for missing entries. In a multivariate leaf each is conditional on
+        those that precede it in the leaf.
     kinds : ndarray of shape (n_rows,)
-        How rare these kinds are: less the information (Kullback-Leibler, in nats) that
-        the row gives about its kind; 0 or less.
+        Rarity of the components: minus the information (Kullback-Leibler, in nats) that
+        the row gives about its components; 0 or less.
     """
 
     columns: np.ndarray
@@ -42,15 +42,15 @@ class Contributions(NamedTuple):
 
 
 def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
-    r"""What each column adds to the log density of a row, exactly.
+    r"""Exact contribution of each column to the log density of a row.
 
-    A combination ``t`` of kinds, one of each sum that is met, says that entries are
-    independent. By Bayes' rule ``log p(x) = log p(t) - log p(t | x) + log p(x | t)``
-    for every ``t``; the average over ``p(t | x)`` gives a sum over columns, and one
-    number for the kinds themselves.
+    Given a combination ``t`` of components, one of each sum that is reached, entries
+    are independent. By Bayes' rule ``log p(x) = log p(t) - log p(t | x) + log p(x |
+    t)`` for every ``t``; the average over ``p(t | x)`` gives a sum over columns, and
+    one number for the components themselves.
 
     Log densities of continuous columns depend on their units, so compare an entry with
-    others of its column (rows that are :func:`sample`\ d, say) and not with other
+    others of its column (such as rows that are :func:`sample`\ d) and not with other
     columns.
 
     Parameters
@@ -85,14 +85,14 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
         for column in columns:
             place, logs = _leaf_logs(column, block.values, earlier=True)
             flow = block.flow[place]
-            # A leaf that is not reached says nothing, and may say it with -inf.
+            # A leaf that is not reached does not count, even with -inf.
             reached = np.where(flow > 0, logs, 0.0)
             found.columns[rows, column.variable] = (flow * reached).sum(axis=0)
     return found
 
 
 def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
-    """What rows tell of their kinds: the divergence of p(t | x) from p(t)."""
+    """Information of rows about components: the divergence of p(t | x) from p(t)."""
     total = np.zeros(len(block.values))
     for place in np.flatnonzero(compiled.sums):
         below = compiled.child[compiled.first[place] : compiled.first[place + 1]]
@@ -104,11 +104,11 @@ def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
 
 
 def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    r"""How surprising each entry is, given all others of its row: -log p(x_j | rest).
+    r"""Surprise of each entry given all others of its row: -log p(x_j | rest).
 
-    Not a decomposition: two entries that do not go together are both surprising. It is
-    infinite for an entry that cannot be beside the others. Compare with what is usual
-    for the column, in rows that are drawn.
+    Not a decomposition: two incompatible entries are both surprising. It is infinite
+    for an entry that is impossible given the others. Compare with the usual value for
+    the column, in sampled rows.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows, n_features)
-        NaN where an entry is missing, and where the others cannot be together.
+        NaN for a missing entry, and where the others are impossible together.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
         log_flow = _log_flow(compiled, log)
         for column in columns:
             place, logs = _leaf_logs(column, block)
-            # Where a leaf rules the entry out it does not tell how much it would count.
+            # A leaf that rules the entry out does not show how much it would count.
             unclear = np.isneginf(logs).any(axis=0) | np.isneginf(log[-1])
             with np.errstate(invalid="ignore"):
                 surprise = logsumexp(log_flow[place] - logs, axis=0)
@@ -157,7 +157,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
 
 
 def _log_flow(compiled: Compiled, log: np.ndarray) -> np.ndarray:
-    """Log probability that a row comes to each place; none is too small for a float."""
+    """Log probability that a row reaches each place; none is too small for a float."""
     found = np.zeros(log.shape)
     for place in reversed(range(len(log))):
         own = slice(compiled.first[place], compiled.first[place + 1])
@@ -174,7 +174,7 @@ def _leaf_logs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log density of a column's entries in each of its leaves, 0 where missing.
 
-    In leaves of several columns, given the others, or only those that are ``earlier``.
+    In multivariate leaves, given the others, or only those that are ``earlier``.
 
     Returns
     -------

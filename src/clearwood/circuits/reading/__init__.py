@@ -1,1 +1,1 @@
-"""A circuit as one reads it: in words, in pictures, and on a page."""
+"""Texts, plots and report sections of circuits."""

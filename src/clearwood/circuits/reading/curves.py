@@ -1,4 +1,4 @@
-"""Pictures of one column given others, and of the surprising entries of a row."""
+"""Plots of conditional distributions of one column."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from clearwood.circuits.reading.profiles import label_words
 from clearwood.exceptions import InputError
 
 GRID, FINE = 400, np.linspace(-4.0, 4.0, 33)
-"""Points of a curve, and of each of its parts in standard deviations."""
+"""Points of a curve, and of each component, in standard deviations."""
 
 OUTER, INNER = 0.001, 0.05
-"""Shares of rows to both sides: a curve ends there at the latest, or there and as far
-out again as the rows between reach, for single rows may be far from all others."""
+"""Shares of rows on both sides: a curve ends there at the latest, or there and as far
+out again as the rows between span, for single rows may be far from all others."""
 
 LEAST = 1e-3
-"""Share of a curve's height from which on it is seen."""
+"""Visible share of a curve's height."""
 
 TALL, HEAPED = 3.0, 0.05
-"""How much higher than all else a curve is cut off at a heap, and what share of rows
-makes that; the share is told."""
+"""Ratio to the rest of a curve at which it is truncated at a heap, and the share of
+rows that makes a heap; the share is shown."""
 
 LINES = ("-", "--", "-.", ":")
 
 MOST_HEAPS = 2
-"""Heaps of a curve that are told."""
+"""Maximum number of heaps labelled per curve."""
 
 LEGEND_WIDTH = 44
-"""Letters of a line of the legend."""
+"""Maximum number of characters per line of the legend."""
 
 
 class ConditionalDisplay(Display):
-    """How a column is distributed, among all rows and given other columns.
+    """Distribution of a column, marginal and conditional on other columns.
 
-    A continuous column is shown by its density, a discrete one by the shares of its
-    levels.
+    A continuous column is shown by its density, a discrete one by the probabilities of
+    its levels.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
     circuit : Circuit
     column : str
-        What is shown.
+        Name of the column shown.
     given : sequence of dict
-        Of each curve, the columns that are known, with their values.
+        Known columns of each conditional curve, with their values.
 
     Attributes
     ----------
@@ -96,17 +96,17 @@ class ConditionalDisplay(Display):
     def from_estimator(
         cls, estimator: Any, column: str, given: Sequence[Mapping[str, Any]] = ()
     ) -> ConditionalDisplay:
-        """A column of a fitted estimator.
+        """Create the display from a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
             With ``circuit_``, such as a MiniSPN.
         column : str
-            What is shown.
+            Name of the column shown.
         given : sequence of dict
-            Of each curve besides that of all rows, the columns that are known, with
-            their values: ``[{"smoker": "yes"}, {"smoker": "no", "age": 30}]``.
+            For each curve besides that of all rows, the known columns with their
+            values: ``[{"smoker": "yes"}, {"smoker": "no", "age": 30}]``.
 
         Returns
         -------
@@ -116,11 +116,11 @@ class ConditionalDisplay(Display):
 
     @property
     def shares(self) -> np.ndarray:
-        """Of a discrete column: shares of its levels, a row for every curve."""
+        """Probabilities of the levels of a discrete column, one row per curve."""
         return np.asarray(self._found.probabilities)
 
     def density(self, values: np.ndarray) -> np.ndarray:
-        """Of a continuous column: its density at some values, a row for every curve."""
+        """Density of a continuous column at some values, one row per curve."""
         n = len(self.given)
         return np.exp([self._found.log_density(np.full(n, x)) for x in values]).T
 
@@ -157,12 +157,12 @@ class ConditionalDisplay(Display):
         ax.set_title("; ".join(notes), fontsize=9, color=QUIET, loc="left")
 
     def _between(self, low: float, high: float) -> np.ndarray:
-        """Share of the rows of every curve."""
+        """Probability of an interval under every curve."""
         upper, lower = (np.full(len(self.given), end) for end in (high, low))
         return np.asarray(self._found.cdf(upper) - self._found.cdf(lower))
 
     def _range(self) -> tuple[float, float]:
-        """From where to where curves go."""
+        """Range of the curves."""
         found = self._found
         first, last = found.quantile(INNER).min(), found.quantile(1 - INNER).max()
         reach = last - first
@@ -172,7 +172,7 @@ class ConditionalDisplay(Display):
     def _heaped(
         self, grid: np.ndarray, curves: np.ndarray
     ) -> tuple[float, list[list[tuple[float, float]]]]:
-        """How high to draw; of every curve its heaps and their shares, if cut off."""
+        """Height of the plot; of every curve its heaps and shares, if truncated."""
         beside = np.full(len(grid), True)
         shares: list[list[tuple[float, float]]] = [[] for _ in curves]
         for _, value, reach in self.heaps:
@@ -212,7 +212,7 @@ class ConditionalDisplay(Display):
 
 
 def look_of(i: int) -> dict[str, Any]:
-    """Lines that differ in colour and in kind; the first is of all rows."""
+    """Line styles that differ in colour and dash; the first is that of all rows."""
     if i == 0:
         return {"color": QUIET, "linestyle": ":", "linewidth": 2.0}
     return {"color": colour(i - 1), "linestyle": LINES[(i - 1) // 7 % 4],

@@ -1,4 +1,4 @@
-"""Picture of a circuit: rows from left to right by kinds, columns below each other."""
+"""Plot of a circuit: components from left to right, columns from top to bottom."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 
 DEEPEST, MOST_CELLS, MOST_SHOWN = 3, 800, 100
-"""Kinds within kinds, cells, and columns, in a picture."""
+"""Maximum depth of components, number of cells, and number of columns in a plot."""
 
 FARTHEST, DARKEST = 1.5, 0.7
-"""Standard deviations at which colours end, and how much of a colour is there: black
-letters stay readable on it."""
+"""Deviation in standard deviations of the darkest colour, and its opacity: black text
+stays readable on it."""
 
 ABOVE, BELOW = COLOURS[1], COLOURS[0]
 
@@ -50,18 +50,18 @@ LEGEND = tuple(
 )  # fmt: skip
 
 NAMES, STRIP = 0.36, 1.55
-"""Most of the width that names take; height of a strip over the size of letters."""
+"""Maximum share of the width for names; height of a strip relative to the font size."""
 
 
 class Cell(NamedTuple):
-    """A column among some rows, from one share of all rows to another.
+    """A column within a component, from one cumulative share of all rows to another.
 
     Attributes
     ----------
     column : int
     left, right : float
     kind : int
-        Of the rows, where rows are told apart first.
+        Of the rows, at the first level of components.
     facts : Shares or Spread
     """
 
@@ -73,21 +73,21 @@ class Cell(NamedTuple):
 
 
 class CircuitDisplay(Display):
-    """Rows from left to right, by kinds, and columns from top to bottom.
+    """Plot of a circuit: components from left to right, columns from top to bottom.
 
-    A kind of rows is as wide as its share of all rows; within it, every column's strip
-    is cut where the rows are told apart further for this column. Colours say how far
-    the mean of a column, or the share of a level, is from that among all rows. Columns
-    that depend on each other are neighbours.
+    The width of a component is its share of all rows; within it, every column's strip
+    is divided where nested components differ in this column. Colours show the deviation
+    of the mean of a column, or of the share of a level, from that among all rows.
+    Dependent columns are neighbours.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
     circuit : Circuit
     depth : int, optional
-        How often rows are told apart, one kind within another. By default up to three
-        times, as long as there are few enough cells to see.
+        Depth to which nested components are shown. By default up to three levels, as
+        long as the cells stay few enough to see.
 
     Attributes
     ----------
@@ -128,15 +128,15 @@ class CircuitDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, depth: int | None = None
     ) -> CircuitDisplay:
-        """The circuit of a fitted estimator.
+        """Create the display from a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
             With ``circuit_``, such as a MiniSPN.
         depth : int, optional
-            How often rows are told apart, one kind within another. By default up to
-            three times, as long as there are few enough cells to see.
+            Depth to which nested components are shown. By default up to three levels,
+            as long as the cells stay few enough to see.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class CircuitDisplay(Display):
 
 
 class _Places(NamedTuple):
-    """Where all stands, in points from the upper left corner."""
+    """Layout in points from the upper left corner."""
 
     size: float
     width: float
@@ -234,7 +234,7 @@ class _Places(NamedTuple):
 
 
 def circuit_of(estimator: Any) -> Circuit:
-    """The circuit of what is fitted."""
+    """Circuit of a fitted estimator."""
     circuit = getattr(estimator, "circuit_", None)
     if isinstance(circuit, Circuit):
         return circuit
@@ -247,7 +247,7 @@ def circuit_of(estimator: Any) -> Circuit:
 
 
 def cells_of(part: CircuitPart) -> Iterator[Cell]:
-    """Every column's strip, cut where the column's rows are told apart."""
+    """Strips of all columns, divided by nested components of the column."""
     for i, kind, left, right in spans(part, 0.0, 1.0):
         yield from _within(kind, left, right, i)
 
@@ -255,7 +255,7 @@ def cells_of(part: CircuitPart) -> Iterator[Cell]:
 def spans(
     part: CircuitPart, left: float, right: float
 ) -> Iterator[tuple[int, CircuitPart, float, float]]:
-    """The kinds of rows of a part, with their numbers and places."""
+    """Components of a part, with their numbers and horizontal extents."""
     if not part.kinds:
         yield 0, part, left, right
         return
@@ -275,7 +275,7 @@ def _within(part: CircuitPart, left: float, right: float, kind: int) -> Iterator
 
 
 def together(strength: np.ndarray) -> list[int]:
-    """Columns in an order in which those that depend on each other are neighbours.
+    """Order of columns in which dependent ones are neighbours.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def together(strength: np.ndarray) -> list[int]:
 
 
 def strip_name(features: FeatureSpace, j: int) -> str:
-    """The column; of two levels the one whose share is told, too."""
+    """Name of a column; if binary, also the level whose share is shown."""
     labels = features.categories[j] or ()
     level = f" = {label_words(labels[1])}" if len(labels) == 2 else ""
     return printable(features.title(j)) + level
@@ -310,7 +310,7 @@ def colour_of(deviation: float) -> str:
 
 
 def shortened(text: str, width: float, measure: Callable[[str], float] = len) -> str:
-    """The text, or as much of its beginning as is no wider."""
+    """Truncate a text to a width."""
     if measure(text) <= width:
         return text
     while text and measure(f"{text}…") > width:

@@ -1,4 +1,4 @@
-"""How surprising rows are, and which of their entries make them so."""
+"""Surprise of rows, and the entries responsible."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
-"""Rows drawn from a circuit to see what is usual."""
+"""Number of rows sampled from a circuit to estimate the usual surprise."""
 
 LEAST = 1.0
-"""Nats from which a row, or an entry, is surprising."""
+"""Minimum surprise of a row or an entry that counts, in nats."""
 
 
 def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
-    """A table as the circuit of an estimator reads it.
+    """Encode a table for the circuit of an estimator.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
         With ``circuit_``.
     X : array-like or frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
-        Of a classifier: the class, which is the last column of its circuit; else not
-        used.
+        For a classifier: the class, which is the last column of its circuit; otherwise
+        ignored.
 
     Returns
     -------
@@ -60,18 +60,18 @@ def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
 
 
 class RowSurprises(NamedTuple):
-    """How probable rows and their entries are, in nats; NaN where one is missing.
+    """Log densities of rows and their entries, in nats; NaN where one is missing.
 
     Attributes
     ----------
     log_density : ndarray of shape (n_rows,)
-        Of what is present of a row.
+        Of the present entries of a row.
     alone : ndarray of shape (n_rows, n_columns)
-        Log density of an entry where nothing else is known of its row.
+        Marginal log density of an entry.
     surprise : ndarray of shape (n_rows, n_columns)
-        Less the log density of an entry given the others of its row.
+        Minus the log density of an entry given the others of its row.
     usual_alone, usual_surprise : ndarray of shape (n_columns,)
-        Means of both in rows that the circuit itself draws.
+        Means of both in rows sampled from the circuit.
     """
 
     log_density: np.ndarray
@@ -82,22 +82,22 @@ class RowSurprises(NamedTuple):
 
     @property
     def of_rows(self) -> np.ndarray:
-        """By how much a row falls short of what its columns add up to, as a rule.
+        """Shortfall of a row's log density from its columns' sum, less the usual one.
 
-        Only columns that are present count, so that rows can be compared that have
-        other entries missing. Below 0 where a row is as it should be, for what goes
-        together is more probable than its parts.
+        Only present columns count, so that rows with different missing entries can be
+        compared. Usually below 0, as entries that go together are more probable than
+        their marginals.
         """
         return ~np.isnan(self.alone) @ self.usual_alone - self.log_density
 
     @property
     def of_entries(self) -> np.ndarray:
-        """By how much an entry, given its row, is more surprising than usual."""
+        """Surprise of an entry, given its row, less the usual one."""
         return self.surprise - self.usual_surprise
 
 
 def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
-    """How probable rows are, and every entry with and without the others of its row.
+    """Log densities of rows, and of every entry with and without the others of its row.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
 
 
 def by_themselves(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    """Log density of every entry of rows by itself; NaN where it is missing."""
+    """Marginal log density of every entry of rows; NaN where it is missing."""
     found = np.full(values.shape, np.nan)
     nothing = np.full((1, values.shape[1]), np.nan)
     for j, own in conditionals(circuit, nothing).items():
@@ -133,7 +133,7 @@ def by_themselves(circuit: Circuit, values: np.ndarray) -> np.ndarray:
 def why(
     circuit: Circuit, values: np.ndarray, of_entries: np.ndarray, most: int
 ) -> list[list[dict[str, Any]]]:
-    """The entries of rows that surprise most, and what was expected instead.
+    """Most surprising entries of rows, and the expected values.
 
     Parameters
     ----------
@@ -141,22 +141,22 @@ def why(
     values : ndarray of shape (n_rows, n_columns)
         Encoded.
     of_entries : ndarray of shape (n_rows, n_columns)
-        How surprising each is.
+        Surprise of each entry.
     most : int
-        Entries that are told of a row.
+        Maximum number of entries per row.
 
     Returns
     -------
     list of list of dict
         For each row, and for each of these entries, ``column``, ``found`` and
-        ``expected`` in words, and ``surprise``.
+        ``expected`` as text, and ``surprise``.
     """
     order = np.argsort(-np.nan_to_num(of_entries, nan=-np.inf), axis=1, kind="stable")
     told = [
         (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
         if not np.isnan(of_entries[i, j])
     ]  # fmt: skip
-    # A row for each of them, in which it alone is missing besides.
+    # One row per entry, in which it is additionally missing.
     without = values[[i for i, _ in told]]
     without[np.arange(len(told)), [j for _, j in told]] = np.nan
     expected = conditionals(circuit, without) if told else {}
@@ -177,7 +177,7 @@ def why(
 def _facts(
     found: LevelShares | ValueShares, column: int, heaps: Sequence[Heap]
 ) -> dict[int, Facts]:
-    """What is said of each row that lacks a cell of the column."""
+    """Distribution of the column in each row in which its cell is missing."""
     rows = found.rows.tolist()
     if isinstance(found, LevelShares):
         return dict(zip(rows, map(Shares, found.probabilities)))
@@ -194,7 +194,7 @@ def _facts(
 
 
 def entry_text(features: FeatureSpace, j: int, value: float) -> str:
-    """An entry as the table has it."""
+    """Text of an entry in the table's values."""
     labels, kind = features.categories[j], features.info[j].kind
     if labels is not None:
         return label_words(labels[int(value)])

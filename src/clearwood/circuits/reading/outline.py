@@ -1,4 +1,4 @@
-"""The parts of a circuit that one reads first: kinds of rows and groups of columns."""
+"""Outline of a circuit: components and groups of columns."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from clearwood.circuits.nodes import Heap, Node, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, profile_of
 
 MOST_KINDS = 6
-"""Kinds of rows that are told apart at once."""
+"""Maximum number of components listed at once."""
 
 LEAST_MARK = 0.02
-"""Nats by which a column must differ to mark a kind: 60 instead of 50 % is as much."""
+"""Minimum divergence in nats for a column to mark a component: 60 against 50 %."""
 
 
 class CircuitPart(NamedTuple):
-    """Some of the rows and some of the columns, and what these are made of.
+    """Subset of the rows and of the columns, and its parts.
 
     Attributes
     ----------
     node : node
     share : float
-        Of the rows of the part that it is in; 1 for a group of columns.
+        Share of the rows of the parent; 1 for a group of columns.
     profile : dict of int to Shares or Spread
-        Every column's distribution here.
+        Distribution of every column here.
     marks : tuple of int
-        Columns that differ from those of the part that it is in, most of all first.
+        Columns that differ from those of the parent, in decreasing order.
     kinds : tuple of CircuitPart
-        Of rows, the largest first; none where all are alike, or at the last depth.
+        Components, the largest first; empty if rows are alike, or at the last depth.
     groups : tuple of CircuitPart
-        Of columns, independent of each other among these rows, the largest first.
+        Groups of columns, independent of each other in these rows, the largest first.
     """
 
     node: Node
@@ -42,29 +42,29 @@ class CircuitPart(NamedTuple):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """What it tells of, in increasing order."""
+        """Columns in increasing order."""
         return tuple(self.profile)
 
     @property
     def n_kinds_inside(self) -> int:
-        """Kinds of rows that are not told apart, though the circuit does."""
+        """Number of components of the circuit that are not shown separately."""
         if isinstance(self.node, Sum) and not self.kinds:
             return len(kinds_of(self.node))
         return 0
 
 
 def outline(node: Node, depth: int, heaps: Sequence[Heap] = ()) -> CircuitPart:
-    """A circuit down to some depth.
+    """Outline of a circuit down to some depth.
 
-    Mixtures of mixtures are one, of up to six kinds of rows; of more, the smaller
-    ones stay together and are told apart a step further down. So are products of
-    products.
+    Nested mixtures are merged, into up to six components; of more, the smaller ones
+    stay together and are separated one level deeper. Nested products are merged as
+    well.
 
     Parameters
     ----------
     node : node
     depth : int
-        How often rows are told apart, one kind within another.
+        Depth to which nested components are shown.
     heaps : sequence of Heap, optional
         Of the circuit.
 
@@ -99,7 +99,7 @@ def _part(
 
 
 def kinds_of(node: Sum, most: int = MOST_KINDS) -> list[tuple[float, Node]]:
-    """Kinds of rows with their shares, the largest first.
+    """Components with their shares, the largest first.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _weighted(node: Sum, share: float) -> list[tuple[float, Node]]:
 
 
 def groups_of(node: Product) -> list[Node]:
-    """Groups of columns; those of a product within the product count by themselves."""
+    """Groups of columns; nested products are merged."""
     found: list[Node] = []
     waiting = list(node.children)
     while waiting:
@@ -142,7 +142,7 @@ def groups_of(node: Product) -> list[Node]:
 
 
 def marking(own: dict[int, Facts], of_all: dict[int, Facts]) -> tuple[int, ...]:
-    """Columns whose distribution differs from that of all, most of all first."""
+    """Columns whose distribution differs from that of all rows, in decreasing order."""
     gain = {j: own[j].divergence(of_all[j]) for j in own}  # type: ignore[arg-type]
     ranked = sorted(gain, key=lambda j: (-gain[j], j))
     return tuple(j for j in ranked if gain[j] >= LEAST_MARK)

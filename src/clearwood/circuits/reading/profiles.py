@@ -1,4 +1,4 @@
-"""What a part of a circuit says of its columns, one by one."""
+"""Marginal distributions of the columns in a part of a circuit."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from clearwood.distributions.categorical import OfLevels
 from clearwood.rules.conditions import name_text
 
 TINY = 1e-12
-"""Least probability, and least share of a variance, in a divergence."""
+"""Minimum probability, and share of a variance, in a divergence."""
 
 NOTHING = 1e-6
-"""Nats that rounding may bring."""
+"""Divergence in nats that may be rounding."""
 
 MOST_LEVELS = 3
-"""Levels of a column in one line."""
+"""Maximum number of levels of a column in one line."""
 
 NEARLY_ALL = 0.9
-"""Share of rows from which on their one value is told in place of a mean."""
+"""Minimum share of rows with one value for it to be shown in place of a mean."""
 
 
 class Shares(NamedTuple):
@@ -39,26 +39,26 @@ class Shares(NamedTuple):
 
     @classmethod
     def pooled(cls, weights: np.ndarray, parts: Sequence[Shares]) -> Shares:
-        """The mixture of several."""
+        """Mixture of several."""
         return cls(weights @ np.array([part.probabilities for part in parts]))
 
     def divergence(self, of_all: Shares) -> float:
-        """Kullback and Leibler's, in nats: how much surer of a row one is here."""
+        """Kullback-Leibler divergence from that of all rows, in nats."""
         own = self.probabilities
         ratio = np.maximum(own, TINY) / np.maximum(of_all.probabilities, TINY)
         return float(own @ np.log(ratio))
 
     def raised(self, of_all: Shares) -> int:
-        """The level to tell of: of two the second, else the one more common here."""
+        """The level shown: of two the second, else the one most raised here."""
         own, other = self.probabilities, of_all.probabilities
         if len(own) == 2:
             return 1
         gain = own * np.log(np.maximum(own, TINY) / np.maximum(other, TINY))
-        # Where nothing differs, the most common one.
+        # If nothing differs, the most common one.
         return int(np.argmax(gain if gain.max() > NOTHING else own))
 
     def deviation(self, of_all: Shares) -> float:
-        """Of the share of that level, in standard deviations of its indicator."""
+        """Deviation of that level's share, in standard deviations of its indicator."""
         level = self.raised(of_all)
         p = float(of_all.probabilities[level])
         gap = float(self.probabilities[level]) - p
@@ -81,7 +81,7 @@ class Shares(NamedTuple):
         return ", ".join(said)
 
     def expected(self, labels: Sequence[object], kind: str = "") -> str:
-        """The same where one level was found: of two the more common."""
+        """Expected level beside a found one: of two the more common."""
         if len(self.probabilities) != 2:
             return self.words(labels)
         level = int(np.argmax(self.probabilities))
@@ -89,14 +89,14 @@ class Shares(NamedTuple):
         return f"{label_words(labels[level])} in {share}"
 
     def beside(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
-        """A level here and, in brackets, among all."""
+        """A level here and, in brackets, among all rows."""
         level = self.raised(of_all)
         own = share_text(float(self.probabilities[level]))
         other = share_text(float(of_all.probabilities[level]))
         return f"{label_words(labels[level])} in {own} ({other})"
 
     def brief(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
-        """The level to tell of and its share; of two levels the share alone."""
+        """The level shown and its share; of two levels the share alone."""
         level = self.raised(of_all)
         share = share_text(float(self.probabilities[level]))
         two = len(self.probabilities) == 2
@@ -110,7 +110,7 @@ class Spread(NamedTuple):
     ----------
     mean, variance : float
     heap : tuple of float, optional
-        The value of nearly all rows, and the share of these.
+        The value of nearly all rows, and their share.
     """
 
     mean: float
@@ -119,7 +119,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def pooled(cls, weights: np.ndarray, parts: Sequence[Spread]) -> Spread:
-        """The mixture of several."""
+        """Mixture of several."""
         mean, variance = np.array([part[:2] for part in parts]).T
         middle = float(weights @ mean)
         return cls(middle, float(weights @ (variance + (mean - middle) ** 2)))
@@ -130,11 +130,11 @@ class Spread(NamedTuple):
         return math.sqrt(self.variance)
 
     def heaped(self, value: float, share: float) -> Spread:
-        """The same where so many rows have a value: told where nearly all have."""
+        """Copy with a heap, shown where nearly all rows have it."""
         return self._replace(heap=(value, share)) if share >= NEARLY_ALL else self
 
     def divergence(self, of_all: Spread) -> float:
-        """Kullback and Leibler's between normals with these moments, in nats."""
+        """Kullback-Leibler divergence between normals with these moments, in nats."""
         if not of_all.variance:
             return 0.0
         ratio = max(self.variance / of_all.variance, TINY)
@@ -142,7 +142,7 @@ class Spread(NamedTuple):
         return 0.5 * (ratio - 1 - math.log(ratio) + gap)
 
     def deviation(self, of_all: Spread) -> float:
-        """Of the mean, in standard deviations among all."""
+        """Deviation of the mean, in standard deviations among all rows."""
         gap = self.mean - of_all.mean
         return gap / of_all.deviation_of_rows if of_all.variance else 0.0
 
@@ -154,19 +154,19 @@ class Spread(NamedTuple):
         return f"{value_text(value, kind)} in {share_text(share)}"
 
     def expected(self, labels: Sequence[object], kind: str = "number") -> str:
-        """The same where one number was found."""
+        """Expected value beside a found number."""
         return self.words(labels, kind)
 
     def beside(
         self, of_all: Spread, labels: Sequence[object], kind: str = "number"
     ) -> str:
-        """Both here and, in brackets, among all."""
+        """Both here and, in brackets, among all rows."""
         return f"{self.words(labels, kind)} ({of_all.words(labels, kind)})"
 
     def brief(
         self, of_all: Spread, labels: Sequence[object], kind: str = "number"
     ) -> str:
-        """The mean alone, to the digits that the deviation gives it, but few."""
+        """Mean alone, rounded to the digits of the deviation, but few."""
         if self.heap is not None:
             value, share = self.heap
             return f"{value_text(value, kind)}: {share_text(share)}"
@@ -194,10 +194,10 @@ class Spread(NamedTuple):
 
 
 def _fixed(value: float, places: int) -> str:
-    """A number to some decimal places, or before the point to as many digits less."""
+    """Round a number to decimal places, or to digits before the point if negative."""
     if not -7 < places < 7:
         return short_text(value)
-    # No -0, which a number a little below it would be.
+    # No -0, for numbers slightly below it.
     return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
 
 
@@ -205,7 +205,7 @@ Facts = Shares | Spread
 
 
 def label_words(label: object) -> str:
-    """A level as it is, numbers without a decimal point that says nothing."""
+    """Text of a level, numbers without redundant decimals."""
     if isinstance(label, float):
         return number_text(label)
     if label is None:
@@ -216,7 +216,7 @@ def label_words(label: object) -> str:
 def column_words(
     features: FeatureSpace, j: int, here: Facts, of_all: Facts | None = None
 ) -> str:
-    """A column and its distribution in a few words, beside another's if given.
+    """Text of a column and its distribution, beside another's if given.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def column_words(
 
 
 def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
-    """The columns of a leaf, one by one."""
+    """Marginal distributions of the columns of a leaf."""
     return [
         (one.variable, Shares(one.probabilities))
         if isinstance(one, OfLevels)
@@ -251,7 +251,7 @@ def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
 
 
 def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
-    """All leaves, and the share of the node's rows that are theirs."""
+    """All leaves, with their shares of the node's rows."""
     waiting = [(node, 1.0)]
     while waiting:
         node, share = waiting.pop()
@@ -265,9 +265,9 @@ def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
 
 
 def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
-    """The marginal distribution of every column below a node, by its moments.
+    """Marginal distribution of every column below a node, by its moments.
 
-    Exact: mixtures mix probabilities and moments, and products leave them alone.
+    Exact: mixtures average probabilities and moments, and products do not change them.
 
     Parameters
     ----------

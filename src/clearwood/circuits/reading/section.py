@@ -1,4 +1,4 @@
-"""What a report says of a circuit, as plain data."""
+"""Report section of a circuit, as plain data."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import shown_names
 
 DEPTH = 2
-"""Kinds within kinds that a page tells of."""
+"""Depth of nested components on a page."""
 
 MOST_SCORED = 2000
-"""Rows whose entries are looked at one by one."""
+"""Maximum number of rows whose entries are scored."""
 
 MOST_COLUMNS, MOST_PAIRS, MOST_ROWS, MOST_ENTRIES, MOST_TABLES = 40, 20, 10, 3, 6
-"""Lines of tables, entries of a row that are told, and tables of kinds."""
+"""Maximum numbers of table rows, entries of a row, and tables of components."""
 
 FARTHEST = 1.5
-"""Standard deviations at which colours end."""
+"""Deviation of the darkest colour in standard deviations."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Kinds of rows, columns that go together, and rows that surprise.
+    """Components, dependent columns, and surprising rows.
 
     Parameters
     ----------
     result : fitted estimator
         With ``circuit_``, such as a MiniSPN.
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows to judge the density on, and to look for surprising ones in.
+        Rows to evaluate the density on, and to find surprising ones in.
     y : array-like of shape (n_samples,), optional
         Classes of these rows, for a classifier.
 
@@ -79,7 +79,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# Kinds of rows
+# Components
 
 
 def _tiles(
@@ -99,7 +99,7 @@ def _tiles(
 def _table(
     part: CircuitPart, features: FeatureSpace, order: list[int]
 ) -> dict[str, Any]:
-    """Every column in every kind of rows."""
+    """Table of every column in every component."""
     gain = dict.fromkeys(part.columns, 0.0)
     for kind in part.kinds:
         for j, facts in kind.profile.items():
@@ -124,7 +124,7 @@ def _table(
 def _brief(
     kind: CircuitPart, among: CircuitPart, features: FeatureSpace, j: int
 ) -> tuple[str, float, str]:
-    """What a cell says, how dark it is, and whether above or below all rows."""
+    """Text of a cell, its darkness, and whether it is above or below all rows."""
     own, of_all = kind.profile[j], among.profile[j]
     far = own.deviation(of_all)  # type: ignore[arg-type]
     labels, numbers = features.categories[j] or (), features.info[j].kind
@@ -136,7 +136,7 @@ def _brief(
 def _kind(
     kind: CircuitPart, among: CircuitPart, features: FeatureSpace
 ) -> dict[str, Any]:
-    """A kind of rows in words."""
+    """Description of a component."""
     groups = [group for group in kind.groups if len(group.columns) > 1]
     return {
         "share": share_text(kind.share),
@@ -169,7 +169,7 @@ def _pairs(
 
 
 def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
-    """How probable rows are, how well columns are told, and which rows surprise."""
+    """Density of rows, predictability of columns, and surprising rows."""
     scored = values[:MOST_SCORED]
     found, labels = judge(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
@@ -182,7 +182,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         "n_impossible": int(np.count_nonzero(~possible)),
         "log_density": density,
         "independent": independent,
-        # A network of independent columns says itself what it is.
+        # A network of independent columns is its own reference.
         "no_better": density is not None
         and independent is not None
         and _difference(density, independent) < 0,
@@ -195,7 +195,7 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
 
 
 def _difference(one: float, other: float) -> float:
-    """0 where it is no more than rounding: log densities may be very large."""
+    """Difference of log densities, 0 if it is no more than rounding."""
     gap = one - other
     return gap if abs(gap) > NOTHING * max(1.0, abs(other)) else 0.0
 
@@ -210,7 +210,7 @@ def _told(
     features: FeatureSpace,
     missing: np.ndarray,
 ) -> list[dict[str, Any]]:
-    """How well each column is told by the others, the best first."""
+    """Predictability of each column from the others, the best first."""
     lines: list[dict[str, Any]] = []
     for j, name in enumerate(shown_names(features)):
         rows = possible & ~np.isnan(found.alone[:, j])
@@ -232,14 +232,14 @@ def surprising_rows(
     found: RowSurprises,
     labels: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """The rows that surprise most, and what would have been expected in their place.
+    """Most surprising rows, and the expected entries.
 
     Returns
     -------
     list of dict
         ``row``, ``log_density``, ``surprise``, and ``because``: entries with
-        ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None of rows
-        and entries that are impossible.
+        ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None for
+        impossible rows and entries.
     """
     order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
     order = order[found.of_rows[order] > LEAST]
@@ -265,7 +265,7 @@ def _finite(value: float) -> float | None:
 
 
 def row_labels(X: Any) -> list[str] | None:
-    """Rows by their labels, where they are in a frame that has some."""
+    """Index labels of rows in a frame, if any."""
     index = getattr(X, "index", None)
     # A list has an ``index`` too.
     if index is None or callable(index):

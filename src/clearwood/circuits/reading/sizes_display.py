@@ -1,4 +1,4 @@
-"""Picture of all networks that a search has found: likelihood against size."""
+"""Plot of the Pareto front of networks: likelihood against size."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from clearwood.exceptions import InputError
 
 @dataclass(eq=False, repr=False)
 class NetworkSizesDisplay(Display):
-    """How likely rows held out are in networks of every size.
+    """Plot of the held-out log density of networks against their size.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
     degrees_of_freedom : sequence of int
         Of each network, increasing.
     log_likelihood : sequence of float
-        Mean log density of the rows held out.
+        Mean log density of the held-out rows.
     chosen : int
-        Position of the network that is used.
+        Position of the selected network.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class NetworkSizesDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> NetworkSizesDisplay:
-        """The front of a fitted search.
+        """Create the display from the front of a fitted search.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class NetworkSizesDisplay(Display):
             )
         sizes = [one.degrees_of_freedom for one in front]
         used = estimator.circuit_.degrees_of_freedom
-        # EM moves no parameter away; a network is known by its size.
+        # EM changes no number of parameters; a network is identified by its size.
         chosen = min(range(len(sizes)), key=lambda i: abs(sizes[i] - used))
         return cls(sizes, [one.log_likelihood for one in front], chosen)
 

@@ -1,4 +1,4 @@
-"""Which columns depend on each other in a circuit, and how much, from its moments."""
+"""Strength of the pairwise dependence of columns, from a circuit's moments."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 NOTHING = 1e-10
-"""Share of the largest variance of a column's statistics below which one is none."""
+"""Variance below this share of the column's largest one counts as none."""
 
 
 def strengths(circuit: Circuit) -> np.ndarray:
-    """How much every two columns depend on each other, from 0 to 1.
+    """Strength of the dependence of every two columns, from 0 to 1.
 
-    Of two continuous columns it is the size of their correlation, of two discrete ones
-    Cramér's V, of one of each kind the correlation ratio: all of them are the size of
+    For two continuous columns it is their absolute correlation, for two discrete ones
+    Cramér's V, for one of each type the correlation ratio: all of them are the size of
     the correlation matrix between two sets of statistics (Pillai's trace, over the
-    smaller number of them). Taken from the circuit's own moments, without rows. Of
-    continuous columns it sees means alone: two that differ in their spread together
-    depend on each other all the same, at a strength of 0.
+    smaller number of them). Computed from the circuit's moments, without rows. For
+    continuous columns only dependence in the mean counts: two whose spread varies
+    together are dependent all the same, at a strength of 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Picture of a row: which of its entries are surprising, given the others."""
+"""Plot of the surprising entries of a row, given the others."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 
 LONGEST = 40
-"""Letters of a name, and of what is said beside a bar."""
+"""Maximum number of characters of a name, and of the text beside a bar."""
 
 
 class SurpriseDisplay(Display):
-    """Which entries of a row are surprising, given all others of it.
+    """Plot of the surprise of a row's entries, given all others of it.
 
-    A bar is as long as the log density of the entry falls short of what is usual in its
-    column; to the left are entries that are more probable than that. Beside it stands
-    what was found, and what the other entries let expect.
+    The length of a bar is the shortfall of the entry's log density from the usual one
+    of its column; entries to the left are more probable than that. Beside it are the
+    value found and the one expected given the other entries.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class SurpriseDisplay(Display):
     values : ndarray of shape (n_columns,)
         The encoded row.
     most : int, default=20
-        Entries that are shown, the most surprising first.
+        Maximum number of entries shown, the most surprising first.
 
     Attributes
     ----------
     entries : list of dict
-        ``column``, ``found`` and ``expected`` in words, and ``surprise`` in nats.
+        ``column``, ``found`` and ``expected`` as text, and ``surprise`` in nats.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -67,7 +67,7 @@ class SurpriseDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, *, most: int = 20
     ) -> SurpriseDisplay:
-        """A row, as a fitted estimator sees it.
+        """Create the display from a fitted estimator and a row.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class SurpriseDisplay(Display):
         X : array-like or frame of shape (1, n_features)
             The row.
         most : int, default=20
-            Entries that are shown, the most surprising first.
+            Maximum number of entries shown, the most surprising first.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class SurpriseDisplay(Display):
             plain(shortened(printable(one["column"]), LONGEST)) for one in self.entries
         ]
         ax.set_yticks(np.arange(n), names, fontsize=9)
-        # In a column of their own, where no bar is.
+        # In a separate column, without bars.
         beside = ax.get_yaxis_transform()
         for i, one in enumerate(self.entries):
             said = f"{one['found']} (expected {one['expected']})"

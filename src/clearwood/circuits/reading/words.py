@@ -1,4 +1,4 @@
-"""A circuit in words: kinds of rows within kinds of rows, and groups of columns."""
+"""Text of a circuit: nested components, and groups of columns."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
 
 WIDTH, STEP = 88, 3
-"""Letters of a line, and of one step to the right."""
+"""Characters per line, and per level of indentation."""
 
 MOST_MARKS, MOST_NAMES, MOST_PAIRS = 4, 6, 5
-"""Columns that mark a kind, names of a group, and pairs of columns."""
+"""Columns that mark a component, names of a group, and pairs of columns."""
 
 FEW_LINES, DEEPEST = 50, 4
-"""As deep as a text goes by itself: that many lines of parts, or kinds within kinds."""
+"""Limits of the default depth: lines of parts, and nested components."""
 
 MOST_COMPARED = 300
-"""Columns up to which all pairs of them are looked at."""
+"""Maximum number of columns for which all pairs are compared."""
 
 LEAST_STRENGTH = 0.05
 
 
 def describe(circuit: Circuit, depth: int | None, most: int) -> str:
-    """A circuit in words; see ``Circuit.text``."""
+    """Text of a circuit; see ``Circuit.text``."""
     if most < 1 or (depth is not None and depth < 1):
         raise InputError(
             f"depth is {depth!r} and most is {most!r}; expected at least 1 of each."
@@ -72,14 +72,14 @@ def _size(circuit: Circuit) -> str:
 
 
 def counts(node: Node) -> tuple[int, int]:
-    """Mixtures and leaves from a node on."""
+    """Numbers of mixtures and leaves below a node."""
     nodes = list(walk(node))
     n_sums = sum(isinstance(one, Sum) for one in nodes)
     return n_sums, sum(not isinstance(one, Sum | Product) for one in nodes)
 
 
 def _pairs(circuit: Circuit) -> list[str]:
-    """The columns that depend on each other most."""
+    """Pairs of columns with the strongest dependence."""
     if circuit.features.n_features > MOST_COMPARED:
         return []
     found = strongest_pairs(strengths(circuit))
@@ -94,7 +94,7 @@ def _pairs(circuit: Circuit) -> list[str]:
 def strongest_pairs(
     strength: np.ndarray, least: float = LEAST_STRENGTH
 ) -> list[tuple[int, int, float]]:
-    """Pairs of columns that depend on each other, the strongest first."""
+    """Pairs of dependent columns, the strongest first."""
     j, k = np.nonzero(np.triu(strength >= least, 1))
     order = np.argsort(-strength[j, k], kind="stable")
     places = np.stack([j, k])[:, order].tolist()
@@ -102,7 +102,7 @@ def strongest_pairs(
 
 
 class _Writer:
-    """Lines, and how much of the circuit they leave out."""
+    """Lines of a text, and how much of the circuit they omit."""
 
     def __init__(self, circuit: Circuit, depth: int, most: int) -> None:
         self.circuit, self.features = circuit, circuit.features
@@ -111,7 +111,7 @@ class _Writer:
         self.n_hidden = 0
 
     def write(self, part: CircuitPart, number: str, indent: str) -> None:
-        """What a part is made of."""
+        """Write the components or groups of a part."""
         if part.kinds:
             if not number:
                 self.add(f"Rows are of {len(part.kinds)} kinds:", indent)
@@ -154,7 +154,7 @@ class _Writer:
         self.write_single(part, indent)
 
     def write_single(self, part: CircuitPart, indent: str) -> None:
-        """Columns that depend on no other here, but for those told of above."""
+        """Write columns that are independent of all others here and not shown above."""
         told = set(part.marks[:MOST_MARKS])
         single = [g.columns[0] for g in part.groups if len(g.columns) == 1]
         alone = [j for j in single if j not in told]
@@ -166,7 +166,7 @@ class _Writer:
         self.add("- each for itself: ", indent, said)
 
     def inside(self, part: CircuitPart, rows: str) -> str:
-        """A part that is not taken apart: a leaf, or where depth ends."""
+        """Text of a part that is not expanded: a leaf, or at the maximum depth."""
         if part.n_kinds_inside:
             self.n_hidden += counts(part.node)[0]
             return f"{rows} are of {part.n_kinds_inside} kinds (not shown)"
@@ -188,7 +188,7 @@ class _Writer:
 def marks_texts(
     kind: CircuitPart, among: CircuitPart, features: FeatureSpace
 ) -> list[str]:
-    """What marks a kind of rows, in brackets the same among the rows around."""
+    """Columns that mark a component, in brackets the same in the parent's rows."""
     marks = kind.columns if len(kind.columns) == 1 else kind.marks
     said = [
         column_words(features, j, kind.profile[j], among.profile[j])
@@ -203,7 +203,7 @@ def marks_texts(
 def pairs_texts(
     features: FeatureSpace, pairs: Sequence[tuple[int, int, float]]
 ) -> list[str]:
-    """The first few pairs of columns, and how much they depend on each other."""
+    """First few pairs of columns, with the strength of their dependence."""
     names = shown_names(features)
     return [
         f"{name_text(names[j])} and {name_text(names[k])} {strength:.2f}"
@@ -212,7 +212,7 @@ def pairs_texts(
 
 
 def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
-    """The first few names of a group of columns."""
+    """First few names of a group of columns."""
     shown = columns if len(columns) <= MOST_NAMES + 1 else columns[:MOST_NAMES]
     said = [name_text(features.shown(j)) for j in shown]
     more = len(columns) - len(shown)
@@ -224,7 +224,7 @@ def _many(n: int, word: str, words: str | None = None) -> str:
 
 
 def _wrapped(text: str, listed: Sequence[str], indent: str, hanging: int) -> list[str]:
-    """Lines that end between the things that are listed, where they can."""
+    """Lines broken between the listed items, where possible."""
     width = max(WIDTH - len(indent) - hanging, 40)
     pieces = [*text.split(), *(f"{one};" for one in listed[:-1]), *listed[-1:]]
     first, *others = wrapped(pieces, width, len)

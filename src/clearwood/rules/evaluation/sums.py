@@ -175,7 +175,8 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     caught = rule_set.takes_part(rows.encoded)
     # The default rule has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
-    said = rule_set.outcome.codes(rule_set.predictions)
+    labels = [line.prediction for line in (*rule_set.rules, rule_set.otherwise)]
+    said = rule_set.outcome.codes(np.array(labels, dtype=object))
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
     return _taught(rows, rows.weight), *lines
 
