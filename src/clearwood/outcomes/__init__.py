@@ -1,7 +1,7 @@
-"""What a model and its rules predict: one small class per type of outcome.
+"""Types of outcomes that models and rules predict, one small class each.
 
-How far wrong an answer is, what some rows are told together, how sure that is, and how
-it is written follow from the type, and are asked of nothing else.
+The loss, the aggregate over rows, its uncertainty and the wording all follow from the
+type of the outcome, and are defined here alone.
 """
 
 from typing import Any
@@ -15,17 +15,17 @@ __all__ = ["OUTCOMES", "ClassProbabilities", "Mean", "Outcome", "outcome_of"]
 OUTCOMES: dict[str, Outcome] = {
     kind.task: kind() for kind in (ClassProbabilities, Mean)
 }
-"""By the name of their task; of classes, whatever these are."""
+"""Outcomes by the name of their task; of classification, whatever its classes."""
 
 
 def outcome_of(classes: Any, known: Outcome | None = None) -> Outcome:
-    """Probabilities of some classes, or a mean where there are none.
+    """Probabilities of classes, or a mean if there are none.
 
     Parameters
     ----------
     classes : sequence or None
     known : Outcome, optional
-        Taken in place of either where it is of these classes.
+        Returned in place of either if it has these classes.
 
     Examples
     --------

@@ -15,15 +15,15 @@ from clearwood._words.numbers import number_text, percent_text, share_text
 from clearwood.outcomes.outcome import Outcome, Shorten, Write
 
 DECIMALS = 3
-"""Of class probabilities that are made short."""
+"""Decimals of rounded class probabilities."""
 
 LEAST = 1e-3
-"""Smallest probability that the log loss looks at."""
+"""Lower clip of probabilities in the log loss."""
 
 
 @dataclass(frozen=True)
 class ClassProbabilities(Outcome):
-    """Which class, with what probabilities: the loss is a wrong class.
+    """Classification: probabilities of classes, with the 0-1 loss.
 
     Examples
     --------
@@ -50,11 +50,11 @@ class ClassProbabilities(Outcome):
     lost: ClassVar[str] = "share of predictions that change"
 
     def codes(self, values: np.ndarray) -> np.ndarray:
-        """Labels as positions in ``classes``, -1 for others."""
+        """Indices of labels in ``classes``, -1 for others."""
         return positions_of(self.classes, values)
 
     def named(self, points: np.ndarray) -> np.ndarray:
-        """Labels of positions."""
+        """Labels at some indices."""
         return np.array(self.classes)[points.astype(np.int64)]
 
     def answers(self, numbers: np.ndarray) -> np.ndarray:
@@ -62,11 +62,11 @@ class ClassProbabilities(Outcome):
         return numbers
 
     def linked(self, totals: np.ndarray) -> np.ndarray:
-        """Probabilities of log-odds."""
+        """Softmax: probabilities from log-odds."""
         return softmax(totals, axis=1)
 
     def point(self, answers: np.ndarray) -> Any:
-        """Position of the most probable class."""
+        """Index of the most probable class."""
         return answers.argmax(axis=-1)
 
     def certain(self, points: np.ndarray) -> np.ndarray:
@@ -74,22 +74,22 @@ class ClassProbabilities(Outcome):
         return np.eye(len(self.classes))[points]
 
     def scale(self, answers: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-        """None: probabilities are as they are."""
+        """Probabilities need no standardization."""
         return 0.0, 1.0
 
     def says(self, answer: Any, shorten: Shorten, counts: Any = 1.0) -> dict[str, Any]:
-        """The class that counts most, and the probabilities as they are."""
+        """The class of largest weighted probability, and all probabilities."""
         said = self.classes[int(np.argmax(answer * counts))]
         return {"prediction": said, "probabilities": tuple(answer.tolist())}
 
     def shortening(
         self, step: float, answers: np.ndarray, weight: np.ndarray
     ) -> Shorten:
-        """To three digits of log-odds."""
+        """Round log-odds to three digits."""
         return (lambda number: float(f"{number:.3g}")) if step else float
 
     def rounded(self, answer: Any) -> Any:
-        """Few decimals that still add up to 1: the largest share takes what is left.
+        """Few decimals that still sum to 1: the largest share takes the remainder.
 
         Examples
         --------
@@ -99,36 +99,36 @@ class ClassProbabilities(Outcome):
         short, largest = np.round(answer, DECIMALS), answer.argmax()
         left = 1.0 - np.delete(short, largest).sum()
         short[largest] = np.round(left, DECIMALS)
-        # With very many classes nothing may be left.
+        # With very many classes no remainder may be left.
         return short if short.argmax() == largest else answer
 
     def adds(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
-        """Log-odds of each class, and the class that gains most."""
+        """Log-odds of each class, and the class whose log-odds rise most."""
         scores = tuple(shorten(float(number)) for number in numbers)
         return {"prediction": self.classes[int(np.argmax(scores))], "scores": scores}
 
     def losses(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """Whether another class is said."""
+        """0-1 loss: whether the predicted class is wrong."""
         return truth != said
 
     def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """1 where another class is said."""
+        """1 where the predicted classes differ."""
         return (truth != said).astype(np.float64)
 
     def terms(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """Whether the class is said."""
+        """Whether the predicted class is right."""
         return truth == said
 
     def proper_losses(self, answers: np.ndarray, said: np.ndarray) -> np.ndarray:
-        """Log loss per row beyond that of saying the answers (Kullback-Leibler).
+        """Log loss per row beyond that of the target probabilities (Kullback-Leibler).
 
-        Means differ as those of the log loss do, with smaller standard errors: how sure
-        the model is of a row is no matter of the rules.
+        Differences of its mean are those of the log loss, with smaller standard errors:
+        the entropy of the model's predictions does not depend on the rules.
 
         Parameters
         ----------
         answers, said : ndarray of shape (n_rows, n_classes)
-            Probabilities, or what they count, that are right and that are said.
+            Target and predicted probabilities, or these weighted by class.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class ClassProbabilities(Outcome):
         return total * (xlogy(taught, taught) - taught * np.log(p)).sum(axis=1)
 
     def spread(self, points: np.ndarray, weight: np.ndarray | None = None) -> float:
-        """Nought: the share of equal classes is measured by nothing else."""
+        """Zero: agreement is the share of equal classes, without a scale."""
         return 0.0
 
     def agreement(self, mean: float, spread: float) -> float:
@@ -156,11 +156,11 @@ class ClassProbabilities(Outcome):
         return float(np.mean(one == two))
 
     def constant_of(self, points: np.ndarray) -> Any:
-        """The commonest class."""
+        """The most frequent class."""
         return np.bincount(points).argmax()
 
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
-        """The share of all classes but the commonest."""
+        """The share of rows outside the most frequent class."""
         total = len(truth) if weight is None else weight.sum()
         return 1.0 - float(np.bincount(truth, weight).max() / total)
 
@@ -175,11 +175,11 @@ class ClassProbabilities(Outcome):
         return truth == said
 
     def interval_text(self, known: Any) -> str:
-        """Nothing: it stands behind a share."""
+        """Empty: the interval is printed after the share."""
         return ""
 
     def told(self, known: Any) -> list[str]:
-        """Agreement, and precision unless it is known what to expect of new rows."""
+        """Agreement, and precision unless an estimate for new rows is known."""
         labels_known = not math.isnan(known.precision_caught)
         named = {"agreement": known.agreement_caught}
         if not known.is_expected:
@@ -193,7 +193,7 @@ class ClassProbabilities(Outcome):
         return parts
 
     def in_words(self) -> str:
-        """The task with all classes."""
+        """The task and all classes."""
         labels = ", ".join(printable(str(label)) for label in self.classes)
         return f"classification into {len(self.classes)} classes: {labels}"
 
@@ -202,8 +202,8 @@ class ClassProbabilities(Outcome):
         return percent_text(value)
 
     def added_text(self, numbers: Sequence[float], write: Write) -> str:
-        """Log-odds and the classes that they are for."""
-        # Log-odds of two classes are told of one of them: the first is always 0.
+        """Log-odds and the classes that they are of."""
+        # Log-odds of two classes are printed for one of them: the first is always 0.
         pairs = [(write(s), c) for s, c in zip(numbers, self.classes) if s != 0]
         return for_classes(pairs) or "0"
 
@@ -211,13 +211,13 @@ class ClassProbabilities(Outcome):
         """Probabilities and their classes."""
         pairs = list(zip(map(number_text, numbers), self.classes))
         if len(pairs) == 2:
-            # The other class has what is left of 1.
+            # The other class has the remainder to 1.
             return for_classes(pairs[1:])
         return for_classes(pair for pair, p in zip(pairs, numbers) if p > 0)
 
 
 def for_classes(pairs: Iterable[tuple[str, Any]]) -> str:
-    """Numbers, each with the class that it is for.
+    """Text of numbers, each with its class.
 
     Examples
     --------
@@ -228,14 +228,14 @@ def for_classes(pairs: Iterable[tuple[str, Any]]) -> str:
 
 
 def positions_of(classes: Sequence[Any], labels: np.ndarray) -> np.ndarray:
-    """Labels as positions in ``classes``, -1 for others.
+    """Indices of labels in ``classes``, -1 for others.
 
     Examples
     --------
     >>> positions_of(["well", "ill"], np.array(["ill", "odd"])).tolist()
     [1, -1]
     """
-    # An array may hold them in another form: as text, or without a NUL at the end.
+    # An array may hold them in another form: as text, or without a trailing NUL.
     held = np.array(classes).tolist()
     known = {label: k for form in (held, classes) for k, label in enumerate(form)}
     return np.array([known.get(label, -1) for label in labels.tolist()], dtype=int)

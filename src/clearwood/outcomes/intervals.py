@@ -1,4 +1,4 @@
-"""Shares and means of rows, with their intervals."""
+"""Shares and means of rows, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNKNOWN = math.nan
 
 LEVEL = 0.95
 NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for an interval of that level."""
+"""Normal quantile of an interval of that level."""
 
 
 def share_interval(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a share among ``n`` rows.
 
-    Weighted rows count as their effective number, ``sum(w)**2 / sum(w**2)`` (Kish):
-    equal weights as so many rows, whatever their size.
+    Weighted rows count as their effective number, ``sum(w)**2 / sum(w**2)`` (Kish), so
+    that equal weights give the number of rows, whatever their size.
 
     Examples
     --------
@@ -30,18 +30,18 @@ def share_interval(share: float, n: float) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
     """
-    if n < 1e-100:  # Next to no row says nothing, and its inverse has no square.
+    if n < 1e-100:  # No information, and the square of 1 / n overflows.
         return 0.0, 1.0
     z = NORMAL
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
-    # Without misses, or hits, one end is exact; rounding would blur it.
+    # Without misses, or hits, one end is exact; rounding would perturb it.
     low = 0.0 if share == 0 else max(0.0, centre - half)
     return low, 1.0 if share == 1 else min(1.0, centre + half)
 
 
 def mean_interval(mean: float, variance: float, n: float) -> tuple[float, float]:
-    """Student's 95 % interval of a mean of ``n`` rows; NaN where one is all there is.
+    """Student's 95 % interval of a mean of ``n`` rows; NaN for a single row.
 
     Weighted rows count as in :func:`share_interval`.
 
@@ -51,7 +51,7 @@ def mean_interval(mean: float, variance: float, n: float) -> tuple[float, float]
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    # Two rows, one of them weightless but for rounding, are one.
+    # Two rows, one of them with zero weight up to rounding, are one.
     if n < 1.0 + 1e-9:
         return math.nan, math.nan
     error = math.sqrt(variance / (n - 1))
@@ -61,16 +61,16 @@ def mean_interval(mean: float, variance: float, n: float) -> tuple[float, float]
 
 
 class Rate(NamedTuple):
-    """A number that some rows tell, and how far they tell it.
+    """Estimate from some rows, with its interval.
 
     Attributes
     ----------
     value : float
-        NaN where no row tells it.
+        NaN if no row determines it.
     low, high : float
-        95 % interval; NaN where there is none.
+        95 % interval; NaN if there is none.
     rows : int
-        Rows that it is of; of an area under a curve, all rows.
+        Number of rows behind it; for an area under a curve, all rows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Rate(NamedTuple):
         return share_text(self.value, self.low, self.high)
 
     def as_number(self) -> str:
-        """The same of a mean or an area, which is no share.
+        """Text of a mean or an area, which is not a share.
 
         Examples
         --------
@@ -107,7 +107,7 @@ def rate_of(hits: np.ndarray, weight: np.ndarray) -> Rate:
     ----------
     hits : ndarray of bool of shape (n_rows,)
     weight : ndarray of shape (n_rows,)
-        A row without weight is none.
+        Rows with zero weight are ignored.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def rate_of(hits: np.ndarray, weight: np.ndarray) -> Rate:
     found = WeightedMoments.of(hits, weight)
     if not found.weight > 0:
         return NOT_KNOWN
-    # Sums of weights may round to a share beyond 1.
+    # Sums of weights may round to a share above 1.
     share = min(found.mean, 1.0)
     ends = share_interval(share, found.n_effective)
     return Rate(share, *ends, int((weight > 0).sum()))

@@ -13,7 +13,7 @@ from clearwood.outcomes.outcome import Outcome
 
 @dataclass(frozen=True)
 class Mean(Outcome):
-    """What a value is on average: the loss is the squared difference.
+    """Regression: the mean of a value, with the squared error loss.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The contract that every type of outcome keeps."""
+"""Base class of the types of outcomes."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ Shorten = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Outcome(ABC):
-    """What is predicted; where nothing else is said, one number per row.
+    """Type of a prediction; unless overridden, one number per row.
 
-    *Answers* are all that is said of rows: values, or a column of probabilities per
-    class. The *point* is what they come to: the value, or the position of a class.
+    *Answers* are full predictions of rows: values, or a column of probabilities per
+    class. The *point* is the point prediction: the value, or the index of a class.
 
     Attributes
     ----------
     classes : tuple
-        Class labels in order; empty where numbers are predicted.
+        Class labels in order; empty for regression.
     task : str
-        As estimators, files and commands call it.
+        Name of the task in estimators, files and commands.
     model_task : str
-        Task of the models that rules may speak for.
+        Task of the models that rules can explain.
     is_share : bool
         Whether errors and agreement are shares of rows.
     tells_share : bool
-        Whether what rows show of a rule (``shown``) is a share of them.
+        Whether the statistic of a rule on rows (``shown``) is a share.
     shown_name : str
-        What that is called.
+        Name of that statistic.
     scoring : str
-        By what rules are judged on held-out rows where nothing else is asked for.
+        Default score of rules on held-out rows.
     added, averaged : str
-        Of what sums and averages of rules are, before the name of the target.
+        Wording of what sums and averages of rules are, before the name of the target.
     constant : str
-        What one predicts who says the same of all rows.
+        Wording of the best constant prediction.
     error, error_unit, agreement_unit, agreement_words, concordance_name, lost : str
-        Names of the error, of what it and the agreement are measured in, of the
-        agreement with the model and between refits, and of what shuffling a column
-        costs.
+        Names of the error, of the units of the error and of the agreement, of the
+        agreement with the model and between refits, and of the loss by permuting a
+        column.
     """
 
     classes: tuple[Any, ...] = ()
@@ -80,71 +80,71 @@ class Outcome(ABC):
     # Rows
 
     def check(self, values: Any, n_rows: int, name: str = "y") -> np.ndarray:
-        """True labels or values, one per row, none missing."""
+        """Validate true labels or values: one per row, none missing."""
         return check_target(values, n_rows, numeric=not self.is_share, name=name)
 
     def codes(self, values: np.ndarray) -> np.ndarray:
-        """Labels as positions in ``classes``, -1 for others; values as they are."""
+        """Indices of labels in ``classes``, -1 for others; values unchanged."""
         return values
 
     def named(self, points: np.ndarray) -> np.ndarray:
-        """The inverse: labels, or values as they are."""
+        """The inverse: labels, or values unchanged."""
         return points
 
     def point(self, answers: np.ndarray) -> Any:
-        """What answers come to: the most probable class, or the value."""
+        """Point prediction: the most probable class, or the value."""
         return answers
 
     def certain(self, points: np.ndarray) -> np.ndarray:
-        """Answers that say one class for sure, or the value."""
+        """Predictions with one class of probability 1, or the value."""
         return points
 
     def answers(self, numbers: np.ndarray) -> np.ndarray:
-        """Answers of the numbers that rules say, a line each."""
+        """Predictions from the numbers of rules, one row each."""
         return numbers[:, 0]
 
     def linked(self, totals: np.ndarray) -> np.ndarray:
-        """Answers that the totals of a sum stand for."""
+        """Predictions from the totals of a sum (inverse link)."""
         return totals
 
     # Loss and score
 
     @abstractmethod
     def losses(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """What points cost on each row."""
+        """Loss of point predictions per row."""
 
     def proper_losses(self, answers: np.ndarray, said: np.ndarray) -> np.ndarray:
-        """What it costs to say answers in place of others; least where both are one."""
+        """Proper loss of predictions against targets; least if they are equal."""
         return self.losses(answers, said)
 
     def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """How far points lie apart on each row: the size of the difference."""
+        """Absolute difference of point predictions per row."""
         return np.abs(truth - said)
 
     def mean_loss(self, truth: np.ndarray, said: Any) -> float:
-        """The mean of the losses: the error."""
+        """Mean loss: the error."""
         return float(np.mean(self.losses(truth, said)))
 
     def constant_of(self, points: np.ndarray) -> Any:
-        """The best constant: the mean."""
+        """Best constant prediction: the mean."""
         return points.mean()
 
     @abstractmethod
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
-        """The mean loss of the best constant."""
+        """Mean loss of the best constant."""
 
     def terms(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """Of what the mean tells how far points agree: the losses."""
+        """Terms whose mean determines the agreement: the losses."""
         return self.losses(truth, said)
 
     def spread(self, points: np.ndarray, weight: np.ndarray | None = None) -> float:
-        """By what ``agreement`` measures the mean loss: that of the best constant."""
+        """Scale of the mean loss in ``agreement``: that of the best constant."""
         return self.constant_error(points, weight)
 
     def agreement(self, mean: float, spread: float) -> float:
-        """How far points agree, 1 at most, by the mean of their ``terms``.
+        """Agreement of point predictions, at most 1, from the mean of their ``terms``.
 
-        Where all are one, whether these are said.
+        If all targets are equal, whether the predictions equal them.
         """
         return 1.0 - mean / spread if spread > 0 else float(mean == 0.0)
 
@@ -155,17 +155,17 @@ class Outcome(ABC):
         weight: np.ndarray | None = None,
         rows: np.ndarray | None = None,
     ) -> float:
-        """How far what is said agrees with what a model says.
+        """Fidelity of predictions to those of a model.
 
         Parameters
         ----------
         taught : ndarray of shape (n_rows,)
-            Labels or values.
+            Labels or values of the model.
         said : ndarray of shape (n_rows,), or one label or value for all rows
         weight : ndarray of shape (n_rows,), optional
         rows : ndarray of bool of shape (n_rows,), optional
-            Judge these alone; NaN where they weigh nothing. How far the model's values
-            lie apart is still that in all rows.
+            Rows to evaluate; NaN if their weight is zero. The scale is still the spread
+            of the model's values over all rows.
 
         Examples
         --------
@@ -184,7 +184,7 @@ class Outcome(ABC):
         return self.agreement(mean, self.spread(taught, weight))
 
     def concordance(self, one: np.ndarray, two: np.ndarray) -> float:
-        """How far two agree, of whom neither is the model of the other: Lin's.
+        """Agreement of two predictions on equal terms: Lin's concordance.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Outcome(ABC):
         return 1.0 - difference / apart if math.isfinite(apart) else math.nan
 
     def tree_class(self) -> Any:
-        """The class of scikit-learn's trees that predict it."""
+        """scikit-learn's tree class for the outcome."""
         from sklearn.tree import DecisionTreeRegressor
 
         return DecisionTreeRegressor
@@ -208,21 +208,21 @@ class Outcome(ABC):
     # Aggregate over rows
 
     def aggregate(self, answers: np.ndarray, weight: np.ndarray) -> Any:
-        """What is said of some rows together: the mean of their answers."""
+        """Mean prediction of some rows."""
         mean = np.average(answers, axis=0, weights=weight)
-        # Rounding may take it beyond: a probability above 1, a constant off itself.
+        # Rounding may exceed the range: a probability above 1, a constant off itself.
         return np.clip(mean, answers.min(axis=0), answers.max(axis=0))
 
     def scale(self, answers: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-        """Centre and unit in which penalties of a search mean something."""
+        """Centre and unit that standardize the target, for penalties."""
         spread = variance(answers, weight) ** 0.5
         centre = float(np.average(answers, weights=weight))
         return centre, spread if spread > 0 else 1.0
 
-    # What other rows show of what is said, and how sure that is
+    # Statistics of predictions on other rows, and their uncertainty
 
     def shown(self, truth: np.ndarray, said: Any) -> np.ndarray:
-        """Of each row a number whose mean is told beside what is said: its value."""
+        """Statistic per row whose mean is printed beside a prediction: the value."""
         return truth
 
     def interval(
@@ -230,25 +230,25 @@ class Outcome(ABC):
     ) -> dict[str, float]:
         """The 95 % interval of the mean of ``shown`` among ``n`` rows.
 
-        Wilson's of a share, Student's of a mean, beside which stands the spread.
+        Wilson's for a share, Student's for a mean, with the standard deviation.
 
         Parameters
         ----------
         mean, variance, n : float
             Of the rows.
         counts : float, optional
-            The mean is as uncertain as that of so many rows.
+            Effective number of rows of the mean.
         """
         if self.tells_share:
             low, high = share_interval(mean, n if counts is None else counts)
             return {"low": low, "high": high}
-        # As many degrees of freedom as there are rows, whatever they count for.
+        # Degrees of freedom follow the number of rows, regardless of their weights.
         off = variance if counts is None else variance * (n - 1) / counts
         low, high = mean_interval(mean, off, n)
         return {"low": low, "high": high, "spread": math.sqrt(variance)}
 
     def expected_text(self, known: Any) -> str:
-        """What is expected on new rows, and its interval; or nothing.
+        """Expected value on new rows with its interval; or nothing.
 
         ``known`` are the ``RuleStatistics`` of a rule.
         """
@@ -260,16 +260,16 @@ class Outcome(ABC):
         return write(known.expected, known.low, known.high)
 
     def interval_text(self, known: Any) -> str:
-        """The interval alone, where it stands beside no share; else nothing."""
+        """The interval alone, if it is printed without a share; else nothing."""
         if math.isnan(known.low):
             return ""
         told = measured_text((known.low + known.high) / 2, known.low, known.high)
         return told[told.index("[") :]
 
     def told(self, known: Any) -> list[str]:
-        """What is known of a rule on the rows that it decides, in few words.
+        """Short statistics of a rule on the rows that it decides.
 
-        The interval stands behind the number that it is of.
+        The interval follows the number that it belongs to.
         """
         parts = []
         if not math.isnan(known.agreement_caught):
@@ -282,29 +282,29 @@ class Outcome(ABC):
             parts.append(f"spread {short_text(known.spread)}")
         return parts
 
-    # What rules say, and how it is written
+    # Predictions of rules, and their text
 
     def shortening(
         self, step: float, answers: np.ndarray, weight: np.ndarray
     ) -> Shorten:
-        """Makes a number short, within so many standard deviations; 0 for not."""
+        """Rounding of a number within ``step`` standard deviations; 0 for none."""
         within = step * math.sqrt(variance(answers, weight)) if step else 0.0
         return partial(short_value, step=within)
 
     def rounded(self, answer: Any) -> Any:
-        """Probabilities in few decimals; a value as it is."""
+        """Probabilities with few decimals; a value unchanged."""
         return answer
 
     def says(self, answer: Any, shorten: Shorten, counts: Any = 1.0) -> dict[str, Any]:
-        """What a rule says that gives an answer, by its fields.
+        """Fields of a rule with a prediction.
 
-        ``shorten`` makes a value one to be printed; a class is said by its probability
-        times what it ``counts``.
+        ``shorten`` rounds a value for printing; a class is predicted by its probability
+        times its weight in ``counts``.
         """
         return {"prediction": shorten(np.asarray(answer, np.float64).item())}
 
     def adds(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
-        """What a rule of a sum says that adds these numbers, by its fields."""
+        """Fields of a rule of a sum that adds these numbers."""
         return self.says(numbers, shorten)
 
     def in_words(self) -> str:
@@ -313,17 +313,17 @@ class Outcome(ABC):
 
     @property
     def unit(self) -> str:
-        """How pages show an error, or how far answers agree."""
+        """Unit in which pages show an error or an agreement."""
         return "percent" if self.is_share else "number"
 
     def figure(self, value: float, digits: int = 3) -> str:
-        """An error, or how far answers agree, in few digits."""
+        """An error or an agreement with few digits."""
         return short_text(value, digits)
 
     def added_text(self, numbers: Sequence[float], write: Write) -> str:
-        """What a rule of a sum adds."""
+        """Text of the contribution of a rule of a sum."""
         return write(numbers[0])
 
     def averaged_text(self, numbers: Sequence[float]) -> str:
-        """What a rule of an average says."""
+        """Text of the prediction of a rule of an average."""
         return number_text(numbers[0])

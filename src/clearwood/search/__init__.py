@@ -1,14 +1,14 @@
-"""Search for boxes, lists and sums of boxes in bins: what several families share.
+"""Search for boxes, lists and sums of boxes in bins, shared by several families.
 
-Everything here works on integer bins and on losses; it knows neither models nor
-names. A **box** is a mask over all bins of all features, end to end: a row is in the
-box if each of its bins is allowed.
+Everything here works on integer bins and on losses, without models or names. A **box**
+is a mask over all bins of all features, concatenated: a row is in the box if each of
+its bins is allowed.
 
-Read ``grid`` first (rows as bins), then ``lists``: ``candidates`` to choose from are
-grown together box by box (``growth``), and at every size all boxes are improved in turn
-(``ascent``, with ``_kernels`` for the sides of one box). ``sums`` are the same with
-another loss; ``trees`` are grown and improved split by split. ``monotone`` keeps lists
-in order.
+Read ``grid`` first (rows as bins), then ``lists``: ``candidates`` are added one box at
+a time (``growth``), and at every size all boxes are improved in turn (``ascent``, with
+``_kernels`` for the sides of one box). ``sums`` do the same with another loss;
+``trees`` are grown and improved split by split. ``monotone`` enforces monotonicity of
+lists.
 """
 
 from clearwood.search.candidates import candidate_boxes

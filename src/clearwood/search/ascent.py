@@ -1,7 +1,7 @@
-"""Coordinate ascent over boxes: what lists and sums of boxes have in common.
+"""Coordinate ascent over boxes, shared by lists and sums of boxes.
 
-Box after box, the others as they are, gets the sides and the value that cost least;
-then all values are refitted together. This is repeated while the objective falls.
+In turn, each box gets the sides and the value of least cost with the others fixed; then
+all values are refitted together. This is repeated while the objective falls.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from clearwood.search.grid import Grid, contains, literals_of
 
 MOST_SWEEPS = 20
-"""Most rounds over all boxes, or over all splits of a tree."""
+"""Maximum number of rounds over all boxes, or over all splits of a tree."""
 
 SMALLEST_CHANGE = 1e-9
-"""Nothing changes unless the objective falls by more than this."""
+"""Minimum decrease of the objective for a change to be made."""
 
 
 class BoxAscent:
@@ -27,7 +27,7 @@ class BoxAscent:
     problem : ListProblem or SumProblem
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
     member : ndarray of bool of shape (n_boxes, n_rows), optional
-        Which rows are in which box, where that is known.
+        Which rows are in which box, if known.
     """
 
     def __init__(
@@ -40,23 +40,23 @@ class BoxAscent:
         self.literals = literals_of(problem.grid, self.boxes, problem.seen)
 
     def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
+        """Optimize the value and the sides of one box, with the others fixed."""
         raise NotImplementedError
 
     def refit(self) -> None:
-        """The best values for the boxes as they are."""
+        """Refit the values of the current boxes."""
         raise NotImplementedError
 
     def drop(self) -> bool:
-        """Drop boxes that may not stay; whether there were any."""
+        """Drop boxes that violate constraints; return whether there were any."""
         raise NotImplementedError
 
     def objective(self) -> float:
-        """Loss and penalties of the boxes as they are."""
+        """Loss and penalties of the current boxes."""
         raise NotImplementedError
 
     def result(self) -> Any:
-        """The list or the sum as it is."""
+        """The current list or sum."""
         raise NotImplementedError
 
     def refine(self) -> Any:
@@ -67,7 +67,7 @@ class BoxAscent:
                 return self.result()
 
     def run(self) -> None:
-        """Sweep over the boxes while that helps."""
+        """Sweep over the boxes while the objective falls."""
         self.refit()
         before = self.objective()
         for _ in range(MOST_SWEEPS):

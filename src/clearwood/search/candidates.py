@@ -1,4 +1,4 @@
-"""Boxes to choose from: where they come from, and what is known of them beforehand."""
+"""Candidate boxes: where they come from, and quantities computed in advance."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from clearwood.search.grid import Grid, literals_of
 from clearwood.search.losses import SQUARED_ERROR
 
 FEATURE_SHARES = (1.0, 0.5, 0.25)
-"""Share of the features that a tree may choose from at a split."""
+"""Share of the features that a tree considers at a split."""
 
 MOST_TREE_ROWS = 2000
-"""Rows that one tree is grown on; with twice as many, lists and sums were no better."""
+"""Number of rows per tree; with twice as many, lists and sums were no better."""
 
 MOST_OUTPUTS, N_DIRECTIONS = 256, 64
-"""Of more outputs, trees predict so many random directions of them instead."""
+"""Maximum number of outputs of trees; more are reduced to random projections."""
 
 
 def candidate_boxes(
@@ -31,35 +31,35 @@ def candidate_boxes(
     n_trees: int = 45,
     max_leaves: int = 12,
 ) -> np.ndarray:
-    """Nodes of randomised trees as boxes, each set of rows once.
+    """Nodes of randomized trees as boxes, each set of rows once.
 
     Parameters
     ----------
     grid : Grid
     target : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        What the trees predict.
+        Target of the trees.
     weight : ndarray of shape (n_rows,)
         Row weights.
     generator : numpy.random.Generator
         Each tree has its own part of the rows (as in a bootstrap sample, without the
         repetitions) and of the features at each split.
     n_trees, max_leaves : int
-        How many trees, and how large.
+        Number of trees, and maximum number of leaves per tree.
 
     Returns
     -------
     ndarray of bool of shape (n_boxes, total number of bins)
-        None of a grid without features.
+        Empty for a grid without features.
     """
     scores = target.reshape(grid.n_rows, -1)
     if scores.shape[1] > MOST_OUTPUTS:
-        # Squared distances, by which trees split, are nearly kept by such directions.
+        # Squared distances, by which trees split, are nearly preserved by projections.
         directions = generator.normal(size=(scores.shape[1], N_DIRECTIONS))
         scores = product(scores, directions) / np.sqrt(N_DIRECTIONS)
     share = (weight / weight.sum())[:, None]
     ones = np.ones_like(share)
     # The columns of a tree's `stats`; every row counts as support.
-    # In the order of rows, whatever that of the scores is: kernels are compiled for it.
+    # In row-major order, whatever that of the scores is: kernels are compiled for it.
     stats = np.ascontiguousarray(np.hstack([share * scores, share, ones, ones]))
     n_features, able = len(grid.n_bins), np.flatnonzero(weight > 0)
     asked = np.tile(np.arange(n_features), (2 * max_leaves - 1, 1))
@@ -80,7 +80,7 @@ def candidate_boxes(
 
 
 def _first_of_each(grid: Grid, boxes: np.ndarray) -> list[int]:
-    """Where the boxes stand that hold other rows than any before them."""
+    """Indices of the boxes with other rows than any before them."""
     first: dict[bytes, int] = {}
     for place, rows in enumerate(rows_in_boxes(grid, boxes)):
         first.setdefault(rows.tobytes(), place)
@@ -88,7 +88,7 @@ def _first_of_each(grid: Grid, boxes: np.ndarray) -> list[int]:
 
 
 class Candidates:
-    """Boxes that may join, with what can be known of them beforehand.
+    """Candidate boxes, with quantities computed in advance.
 
     Parameters
     ----------

@@ -9,20 +9,20 @@ import numpy as np
 from clearwood._kernels import search as _kernels
 
 LEAST_ROWS = 5
-"""Rows that a box has to catch, unless a problem says otherwise."""
+"""Default minimum number of rows in a box."""
 
 
 class Grid(NamedTuple):
-    """Rows as bins, and what kind of bins they are.
+    """Rows as bins, and the kinds of the features.
 
     Attributes
     ----------
     columns : ndarray of uint16, or uint32, of shape (n_features, n_rows)
         Bin of every row; one contiguous line per feature.
     start : ndarray of int64 of shape (n_features,)
-        Where each feature's bins begin when all bins stand in one row.
+        Start of each feature's bins when all bins are concatenated.
     n_bins : ndarray of int64 of shape (n_features,)
-        Bins per feature. Those of a numeric feature stand in order, the last one holds
+        Bins per feature. Those of a numeric feature are ordered, with the last for
         missing values; those of a categorical one have no order.
     is_category : ndarray of bool of shape (n_features,)
         Which features are categorical.
@@ -50,7 +50,7 @@ class Grid(NamedTuple):
         """
         n_bins = np.asarray(n_bins, dtype=np.int64)
         start = np.concatenate([[0], np.cumsum(n_bins)[:-1]]).astype(np.int64)
-        # Those two types are what kernels are compiled for.
+        # Kernels are compiled for these two types.
         dtype = np.uint16 if n_bins.max(initial=0) <= 2**16 else np.uint32
         columns = np.ascontiguousarray(codes.T, dtype)
         return cls(columns, start, n_bins, np.asarray(is_category, dtype=bool))
@@ -65,9 +65,9 @@ class Grid(NamedTuple):
         return self._replace(columns=np.ascontiguousarray(self.columns[:, rows]))
 
     def coarse(self, most: int) -> Grid:
-        """The same rows in at most so many bins of each numeric feature.
+        """The same rows in at most ``most`` bins of each numeric feature.
 
-        Neighbouring bins become one; that of missing values stays by itself.
+        Adjacent bins are merged; that of missing values is not.
         """
         n_bins = np.where(self.is_category, self.n_bins, np.minimum(self.n_bins, most))
         columns = self.columns.copy()
@@ -78,7 +78,7 @@ class Grid(NamedTuple):
         return Grid.of(columns.T, n_bins, self.is_category)
 
     def seen(self) -> np.ndarray:
-        """Which bins hold rows, over all bins of all features."""
+        """Which bins contain rows, over all bins of all features."""
         seen = np.zeros(int(self.n_bins.sum()), dtype=bool)
         for first, column in zip(self.start, self.columns):
             seen[first + column.astype(np.int64)] = True
@@ -86,7 +86,7 @@ class Grid(NamedTuple):
 
 
 def whole_box(grid: Grid) -> np.ndarray:
-    """The box that holds everything."""
+    """The box that contains all rows."""
     return np.ones(int(grid.n_bins.sum()), dtype=bool)
 
 
@@ -106,7 +106,7 @@ def contains(grid: Grid, boxes: np.ndarray) -> np.ndarray:
 
 
 def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
-    """Bounds and category sets that it takes to write a box down.
+    """Number of literals of a box: bounds and category sets.
 
     A two-sided interval is two literals; a bound beyond which there are no bins with
     rows is none.
@@ -115,7 +115,7 @@ def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
     ----------
     grid : Grid
     box, seen : ndarray of bool of shape (total number of bins,)
-        Allowed bins, and bins that hold rows.
+        Allowed bins, and bins that contain rows.
 
     Returns
     -------
@@ -125,6 +125,6 @@ def n_literals(grid: Grid, box: np.ndarray, seen: np.ndarray) -> int:
 
 
 def literals_of(grid: Grid, boxes: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Literals of each of some boxes (n_boxes, total number of bins)."""
+    """Number of literals of each box (n_boxes, total number of bins)."""
     found: np.ndarray = _kernels.literals_of(grid, seen, boxes)
     return found

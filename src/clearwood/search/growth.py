@@ -1,4 +1,4 @@
-"""Growing lists and sums box by box: what both have in common."""
+"""Growing lists and sums box by box, shared by both."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.grid import Grid
 
 MOST_ROWS = 20_000
-"""Rows on which boxes and splits are searched for; what they say comes from all."""
+"""Maximum number of rows in a search for boxes and splits; values use all rows."""
 
 MOST_SCORES = 5_000_000
-"""Rows times scores of a row: of hundreds of classes fewer rows are searched."""
+"""Maximum of rows times scores of a row: with hundreds of classes, fewer rows."""
 
 MOST_FEATURES = 1000
-"""Of more features only those are searched that a box to choose from asks about."""
+"""Number of features above which only those of candidate boxes are searched."""
 
 FEWEST_ROWS = 5000
-"""So many are searched however many scores a row has."""
+"""Minimum number of rows in a search, however many scores a row has."""
 
 N_SCREENED = 24
-"""Candidates whose sides are moved to where they fit best."""
+"""Number of candidates whose sides are optimized."""
 
 N_REFITTED = 4
-"""Of these, those with which the whole list or sum is refitted."""
+"""Of these, the number with which the whole list or sum is refitted."""
 
 N_HALVED = 2
-"""How often the penalty per literal is halved so that they can grow further."""
+"""Maximum number of times the penalty per literal is halved for further growth."""
 
 
 def grow(
@@ -39,26 +39,27 @@ def grow(
     lengthen: Callable[[Any, list[Any]], list[Any]],
     refine_all: Callable[[Any, list[Any]], list[Any]],
 ) -> list[Any]:
-    """Lists or sums of more and more boxes.
+    """Lists or sums with a growing number of boxes.
 
-    Where nothing pays any more, the penalty per literal is halved, twice at most.
+    If no box lowers the objective, the penalty per literal is halved, at most twice.
 
     Parameters
     ----------
     problem : ListProblem or SumProblem
     beam : list of (BoxList or BoxSum)
-        What is grown further at the same time, the best first.
+        Lists or sums that are extended in parallel, the best first.
     max_boxes : int
-        Most boxes.
+        Maximum number of boxes.
     lengthen : callable
-        From a problem and a beam to all promising ones with a box more.
+        Function of a problem and a beam that returns promising ones with one more box.
     refine_all : callable
-        From a problem and some of them to the best that come of them, best first.
+        Function of a problem and some of them that returns the best refined ones, best
+        first.
 
     Returns
     -------
     list of (BoxList or BoxSum)
-        The best of each size, longer from one to the next.
+        The best of each size, ascending.
     """
     found = {len(beam[0].boxes): beam[0]}
     n_halved = 0
@@ -68,7 +69,7 @@ def grow(
             beam = longer
             found[len(beam[0].boxes)] = beam[0]
         elif n_halved < N_HALVED:
-            # Later boxes are small or of little effect: in them a literal wins less.
+            # Later boxes are small or of little effect: in them a literal gains less.
             n_halved += 1
             problem = problem.with_literal_penalty(problem.literal / 2)
             beam = refine_all(problem, beam)
@@ -83,17 +84,17 @@ def searched_on_some(
     search: Callable[[Any, np.ndarray], list[Any]],
     ascent_of: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """What a search finds on some of very many rows and features, said of all.
+    """Search on a sample of very many rows and features, then refit on all.
 
     Parameters
     ----------
     problem : ListProblem or SumProblem
     pool : ndarray of bool of shape (n_pool, total number of bins)
-        Boxes to choose from.
+        Candidate boxes.
     search : callable
-        From a problem and a pool to lists or sums.
+        Function of a problem and a pool that returns lists or sums.
     ascent_of : callable
-        ``ListAscent`` or ``SumAscent``, which finds anew what the boxes say.
+        ``ListAscent`` or ``SumAscent``, which refits the values of the boxes.
 
     Returns
     -------
@@ -112,17 +113,17 @@ def searched_on_some(
 
 
 def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A ListProblem or SumProblem and boxes without the features that none asks about.
+    """A ListProblem or SumProblem and boxes without the features that no box restricts.
 
-    Only where there are very many: most of them say nothing, and every move of a box
-    would look at each.
+    Only if there are very many: most of them are irrelevant, and every move of a box
+    would examine each.
 
     Returns
     -------
     problem : ListProblem or SumProblem
     pool : ndarray of bool of shape (n_pool, number of bins kept)
     is_kept : ndarray of bool of shape (total number of bins,)
-        The bins of the features that are left; see :func:`widened`.
+        The bins of the remaining features; see :func:`widened`.
     """
     grid, is_shut = problem.grid, np.logical_not(pool.all(axis=0))
     is_asked = np.ones(len(grid.n_bins), dtype=bool)
@@ -141,14 +142,14 @@ def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarra
 
 
 def widened(found: Any, is_kept: np.ndarray) -> Any:
-    """A BoxList or BoxSum with all features again."""
+    """A BoxList or BoxSum mapped back to all features."""
     boxes = np.ones((len(found.boxes), len(is_kept)), dtype=bool)
     boxes[:, is_kept] = found.boxes
     return found._replace(boxes=boxes)
 
 
 def some_rows(n_rows: int, n_scores: int) -> np.ndarray | None:
-    """A random part of very many rows, always the same; None where they are few."""
+    """A fixed random sample of very many rows; None if there are few."""
     most = min(MOST_ROWS, max(MOST_SCORES // n_scores, FEWEST_ROWS))
     if n_rows <= most:
         return None
@@ -156,9 +157,9 @@ def some_rows(n_rows: int, n_scores: int) -> np.ndarray | None:
 
 
 def thinned(problem: Any) -> Any:
-    """A ListProblem or SumProblem on a random part of very many rows.
+    """A ListProblem or SumProblem on a random sample of very many rows.
 
-    What the rows count is scaled up to the same total.
+    Row counts are scaled up to the same total.
     """
     rows = some_rows(problem.grid.n_rows, problem.loss.n_scores)
     if rows is None:

@@ -1,13 +1,13 @@
-"""What it costs to say something on a set of rows.
+"""Losses of a prediction on a set of rows.
 
-A loss is a share: over all rows, the weights sum to one. What is said is a vector of as
+Losses are shares: over all rows, the weights sum to one. A prediction is a vector of as
 many numbers as a row has scores: one of them 1 for a class, a value, or probabilities.
-For every form, saying it costs a row
+For every form, its loss on a row is
 
     base + share * offset - scores @ factors,
 
-where offset and factors follow from what is said; these formulas stand in
-``_loss.hpp``, and in no other place.
+where offset and factors follow from the prediction; these formulas are in
+``_loss.hpp``, and nowhere else.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from clearwood._kernels.search import LOG_MEAN, REGRET, SQUARES
 from clearwood._numeric import product
 
 Range = tuple[np.ndarray, np.ndarray]
-"""The least and the largest value that may be said."""
+"""Minimum and maximum of a predicted value."""
 
 
 class LossForm(NamedTuple):
-    """How rows lose, as a function of sums of their scores.
+    """Loss of rows, as a function of sums of their scores.
 
     Attributes
     ----------
     kind : int
-        ``SQUARES``: ``hard`` times what is lost of the score that is said to be the
+        ``SQUARES``: ``hard`` times the deficit of the predicted score relative to the
         largest, and ``soft`` times squared differences. ``LOG_MEAN``: the cross-entropy
         of probabilities, or the deviance of rates. ``LOG_VARIANCE``, of trees only: the
         log of the variance, summed over pairs of scores, a value and its square.
-        ``REGRET``: one score is said, and lost is how much larger another one is.
+        ``REGRET``: one score is predicted, and the loss is the excess of another one.
     hard, soft : float
     """
 
@@ -46,18 +46,18 @@ class LossForm(NamedTuple):
 
 
 SQUARED_ERROR = LossForm(SQUARES, soft=1.0)
-"""Said is the mean of some rows, and lost their squared differences from it."""
+"""The prediction is the mean of some rows, and the loss their squared error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """What it costs to say something on each row; make one by its class methods.
+    """Loss of a prediction on each row; created by the class methods.
 
     Parameters
     ----------
     form : LossForm
     taught : ndarray of shape (n_rows, n_scores)
-        What a row is taught: a value, or a number per class.
+        Target of each row: a value, or a number per class.
     share : ndarray of shape (n_rows,)
         Weights, of sum one.
 
@@ -76,7 +76,7 @@ class Loss:
 
     @classmethod
     def regret(cls, probabilities: np.ndarray, weight: np.ndarray) -> Loss:
-        """How much more probable the teacher finds its own class than the one said.
+        """Excess probability of the model's class over the predicted one.
 
         Examples
         --------
@@ -89,9 +89,9 @@ class Loss:
 
     @classmethod
     def squares(cls, target: np.ndarray, weight: np.ndarray) -> Loss:
-        """Squared difference from a target of variance 1, or near it.
+        """Squared difference from a target of variance near 1.
 
-        In units in which penalties mean something.
+        These are the units of the penalties.
         """
         return cls(SQUARED_ERROR, target[:, None], weight / weight.sum())
 
@@ -99,7 +99,7 @@ class Loss:
     def logarithmic(cls, taught: np.ndarray, weight: np.ndarray) -> Loss:
         """Cross-entropy to probabilities of classes, or the deviance of rates.
 
-        What is said has no order, so that it serves lists without signs only.
+        Predictions have no order, so that it is for lists without signs only.
 
         Examples
         --------
@@ -113,16 +113,16 @@ class Loss:
     def probabilities(
         cls, taught: np.ndarray, weight: np.ndarray, softness: float
     ) -> Loss:
-        """Regret, and ``softness`` times how far off the probabilities are.
+        """Regret, plus ``softness`` times the squared error of the probabilities.
 
-        The largest of those that are said is the class. Regret alone does not ask how
-        sure the teacher is: it leaves rows together that are of one class, with
-        whatever probability.
+        The class of largest predicted probability is predicted. Regret alone ignores
+        how certain the model is: it does not separate rows of one class, whatever their
+        probabilities.
 
         Parameters
         ----------
         taught : ndarray of shape (n_rows, n_classes)
-            Class probabilities, each times what its class counts.
+            Class probabilities, each times the weight of its class.
 
         Examples
         --------
@@ -136,33 +136,33 @@ class Loss:
 
     @property
     def n_scores(self) -> int:
-        """How many scores a row has."""
+        """Number of scores of a row."""
         return self.taught.shape[1]
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """What is taught times shares."""
+        """Targets times shares."""
         return np.ascontiguousarray(self.taught * self.share[:, None])
 
     @cached_property
     def base(self) -> np.ndarray:
-        """What each row costs if nothing is said: 0 of all, and none the largest."""
+        """Loss of each row for a prediction of 0 everywhere without a class."""
         squares = self.form.soft * (self.taught**2).sum(axis=1)
         return self.share * (self.form.hard * self.taught.max(axis=1) + squares)
 
     @cached_property
     def constant(self) -> float:
-        """The same of all rows together."""
+        """Sum of ``base`` over all rows."""
         return float(self.base.sum())
 
     def rows(self, value: Any) -> np.ndarray:
-        """What it costs to say ``value`` on each row."""
+        """Loss of the prediction ``value`` on each row."""
         factors = np.empty(self.n_scores)
         offset = _kernels.factors_of(self.form, self.vector(value), factors)
         return self.base + self.share * offset - product(self.scores, factors)
 
     def best_value(self, rows: np.ndarray) -> Any:
-        """What costs least on some rows (a mask); on all, where they weigh nothing."""
+        """Best constant on some rows (a mask); on all, if their weight is zero."""
         share, said = product(self.share, rows), np.empty((1, self.n_scores))
         if not share > 0:
             return self.best_value(np.ones(len(rows), dtype=bool))
@@ -171,27 +171,27 @@ class Loss:
         return self.value(said[0])
 
     def vector(self, value: Any) -> np.ndarray:
-        """What is said as a vector."""
+        """Prediction as a vector."""
         if self.form.kind == REGRET:
             return np.eye(self.n_scores)[value]
         return np.atleast_1d(np.asarray(value, dtype=np.float64))
 
     def value(self, vector: np.ndarray) -> Any:
-        """A class, a value, or a list of probabilities again."""
+        """Prediction from a vector: a class, a value, or a list of probabilities."""
         if self.form.kind == REGRET:
             return int(vector.argmax())
         return vector.tolist() if len(vector) > 1 else float(vector[0])
 
     def gain_columns(self, now: np.ndarray) -> np.ndarray:
-        """Per row columns whose sums ``best_of`` understands; each costs ``now``."""
+        """Per row columns whose sums ``best_of`` takes; ``now`` is the current loss."""
         return np.column_stack([self.base - now, self.scores, self.share])
 
     def best_of(
         self, sums: np.ndarray, between: Range | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Least change of the loss, and what is then said, per line of sums.
+        """Minimum change of the loss, and the prediction, per row of sums.
 
-        ``between``: per line the least and the largest value that may be said.
+        ``between``: per row the minimum and maximum of the predicted value.
         """
         lines = np.ascontiguousarray(sums.reshape(-1, sums.shape[-1]))
         low, high = np.broadcast_to([[-np.inf], [np.inf]], (2, len(lines)))

@@ -1,19 +1,19 @@
 """Lists that are monotone in some features.
 
-From the last line upwards: if what follows a box rises with a feature, then so does
-the list from the box on, where the box
+By induction from the last rule upwards: if the rules after a box rise with a feature,
+then so does the list from the box on, if the box
 
-- does not ask the feature, or
-- has a lower bound on it alone, and says no less than all that follows, or
-- has an upper bound on it alone, and says no more than all that follows.
+- does not restrict the feature, or
+- has only a lower bound on it, and predicts no less than all rules after it, or
+- has only an upper bound on it, and predicts no more than all rules after it.
 
-So every box is of one **kind**: 1 (it has to top all behind it), -1 (it has to stay
-below), or 0. A feature in which the list shall fall takes the bounds the other way
-round. Missing values are compared with nothing: whether a box holds them is free.
+So every box is of one **kind**: 1 (predicts no less than all after it), -1 (no more),
+or 0. For a feature with which the list is to fall, the bounds are swapped. Missing
+values are not ordered: whether a box contains them is free.
 
-These conditions suffice; exact ones would look at which boxes meet. They can say
-every monotone step function (its highest level first), and still hold when literals
-are dropped and bounds rounded, which makes boxes meet that did not.
+These conditions are sufficient; exact ones depend on which boxes overlap. They can
+express every monotone step function (its highest level first), and still hold when
+literals are dropped and bounds rounded, after which more boxes overlap.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from clearwood.search.grid import Grid, contains
 
 
 def kind_of(grid: Grid, signs: np.ndarray, box: np.ndarray) -> int:
-    """Whether a box has to top all behind it (1), to stay below (-1), or neither (0).
+    """Kind of a box: no less than all after it (1), no more (-1), or neither (0).
 
     Parameters
     ----------
     grid : Grid
     signs : ndarray of shape (n_features,)
-        1 where the list shall rise with the feature, -1 where it shall fall, else 0.
+        1 to rise with the feature, -1 to fall, else 0.
     box : ndarray of bool of shape (total number of bins,)
 
     Examples
@@ -55,14 +55,14 @@ def bounds_of(signs: np.ndarray, kind: int) -> np.ndarray:
 def opened(
     grid: Grid, signs: np.ndarray, box: np.ndarray, bounds: np.ndarray
 ) -> np.ndarray:
-    """The box without the bounds that it may not have."""
+    """The box without bounds that its kind does not allow."""
     box = box.copy()
     _kernels.open_box(grid, signs, box, bounds)
     return box
 
 
 def opened_pool(grid: Grid, signs: np.ndarray, pool: np.ndarray) -> np.ndarray:
-    """Every box of a pool as one of kind 1 and as one of kind -1, where they differ."""
+    """Every candidate box as kind 1 and as kind -1, if they differ."""
     both = [
         opened(grid, signs, box, bounds_of(signs, kind))
         for box in pool
@@ -77,18 +77,18 @@ def opened_pool(grid: Grid, signs: np.ndarray, pool: np.ndarray) -> np.ndarray:
 def value_range(
     said: Sequence[Any], kinds: Sequence[int], position: int, kind: int
 ) -> tuple[Any, Any]:
-    """The least and the largest that a box may say between other lines.
+    """Minimum and maximum of the prediction of a box between other rules.
 
     Parameters
     ----------
     said : sequence
-        What the other lines say, ``otherwise`` last.
+        Predictions of the other rules, the default rule last.
     kinds : sequence of int
         Kinds of their boxes.
     position : int
-        How many of them stand before the box.
+        Number of them before the box.
     kind : int
-        Of the box itself.
+        Kind of the box itself.
 
     Examples
     --------

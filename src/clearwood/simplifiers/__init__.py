@@ -1,8 +1,8 @@
 """Tree ensembles simplified to a few rules.
 
 Each method is a file or a folder: ``rule_list``, ``additive``, ``distilled_tree``,
-``born_again/``, ``fab/``, ``in_trees/``, ``node_harvest/``. Names are loaded when they
-are first used, so that the table of methods costs nothing.
+``born_again/``, ``fab/``, ``in_trees/``, ``node_harvest/``. Names are loaded on first
+use, so that the table of methods is cheap to import.
 """
 
 from importlib import import_module
@@ -18,7 +18,7 @@ METHODS = {
     "em": "FABRules",
     "node-harvest": "NodeHarvest",
 }
-"""What the two estimators of a method are called, but for the ending: Classifier or
+"""Names of the two estimators of a method without the ending, Classifier or
 Regressor."""
 
 _HOME = {

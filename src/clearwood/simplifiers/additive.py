@@ -1,10 +1,10 @@
-"""Sums of a few rules and a constant, fitted in bins to what an ensemble says.
+"""Sums of a few rules and a constant, fitted in bins to the predictions of an ensemble.
 
-The ensemble says what training rows, and synthetic ones mixed of them, are. Boxes to
-choose from are the nodes of small randomised trees. A sum grows box by box in a beam
-search, all that its boxes add being refitted together. How much literals cost, and how
-long the sum is, is chosen on held-out rows (``size_path``). What is printed is put in
-the data's own terms and units, what moves most first, and predicts as it stands.
+The ensemble labels the training rows, and synthetic mixtures of them. Candidate boxes
+are the nodes of small randomized trees. A sum grows box by box in a beam search that
+refits all contributions together. The penalty of literals and the length of the sum are
+chosen on held-out rows (``size_path``). The printed sum is in the units of the data,
+the largest effects first, and is the one that predicts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
 
 RIDGE = {True: 1e-2, False: 1e-4}
-"""Penalty on half the square of what a rule adds, of classes and of values: log-odds
-must not run away where the ensemble is sure."""
+"""Ridge penalty on half the square of a contribution, for classes and for values: keeps
+log-odds finite where the ensemble is certain."""
 
 
 class SumSettings(NamedTuple):
-    """What is tuned.
+    """Settings to tune.
 
     Attributes
     ----------
@@ -52,8 +52,6 @@ class SumSettings(NamedTuple):
 
 
 class _AdditiveRules(RulesOnSizePath):
-    """What classifier and regressor share: the method."""
-
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
@@ -116,7 +114,7 @@ class _AdditiveRules(RulesOnSizePath):
         kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
         taught, weight = training.standardised, training.weight
         if training.class_weight is not None:
-            # Probabilities again, of a world in which there are so many of each class.
+            # Probabilities again, under the class frequencies that the weights imply.
             total = taught.sum(axis=1)
             taught, weight = taught / total[:, None], weight * total
         loss = kind.of(taught, weight)
@@ -132,7 +130,7 @@ class _AdditiveRules(RulesOnSizePath):
             )
             for setting in settings
         ]
-        # The same luck for every size and all settings: what differs is not that.
+        # The same random numbers for all sizes and settings, so that only these differ.
         return [
             grow_sums(problem, candidates, self.max_rules - 1, np.random.default_rng(0))
             for problem in problems
@@ -145,8 +143,8 @@ class _AdditiveRules(RulesOnSizePath):
         return [self._print_sum(training, boxes) for boxes in path]
 
     def _print_sum(self, training: Training, boxes: BoxSum) -> RuleSet:
-        """A sum in the data's own terms and units, what moves most first."""
-        # To the value, or to the log-odds of one class each.
+        """Sum in the units of the data, the largest effects first."""
+        # Contribution to the value, or to the log-odds of one class each.
         values = np.eye(len(boxes.constant))[boxes.outputs] * boxes.values[:, None]
         values, constant = values * training.unit, boxes.constant * training.unit
         constant = constant + training.centre
@@ -162,7 +160,7 @@ class _AdditiveRules(RulesOnSizePath):
 
 
 def _by_effect(boxes: BoxSum, training: Training) -> list[int]:
-    """Boxes in order of the variance that they add, the largest first."""
+    """Box indices by the variance of their contributions, the largest first."""
     share = training.weight / training.weight.sum()
     inside = product(contains(training.grid, boxes.boxes), share)
     effect = boxes.values**2 * inside * (1.0 - inside)
@@ -170,29 +168,30 @@ def _by_effect(boxes: BoxSum, training: Training) -> list[int]:
 
 
 class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
-    """A sum of a few rules that says how likely an ensemble finds a class.
+    """Additive rules that approximate the class probabilities of an ensemble.
 
     Every rule that a row satisfies adds to the log-odds of one class (of two classes,
     the second), starting from a constant. The sum is fitted to the ensemble's class
-    probabilities: every rule is moved about in the data, and all that they add is
-    refitted together, until the cross-entropy is as small as it gets.
+    probabilities: every rule is moved through the data, and all contributions are
+    refitted together, until the cross-entropy no longer falls.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None, default=None
-        The ensemble to explain. A fitted one is used as it is and never refitted
-        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
-        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting. Any other model, or a function that predicts, is asked as
-        it stands, and rules choose cuts of their own.
+        The ensemble to explain. A fitted one is used as it is and never refitted (wrap
+        it in ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means histogram gradient boosting. Of
+        any other model, or a function that predicts, only predictions are used, and the
+        method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best score (``scoring``) on mixtures of rows held out from the training
-        rows (three folds); one only where the ensemble predicts the same for all rows.
+        Lines printed at most, the default rule included; fewer if more bring no
+        improvement. "auto" chooses the number, up to ``max_rules``: the fewest within
+        half a standard error of the best score (``scoring``) on mixtures of held-out
+        training rows (three folds); one only if the ensemble predicts the same for all
+        rows.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included (here the constant); ``path_`` holds
-        the sums of all sizes.
+        Most lines printed, the constant included; ``path_`` holds the sums of all
+        sizes.
     min_rows : int, default=5
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
@@ -203,29 +202,29 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, values short within a thousandth of the target's standard deviation,
+        values, values rounded within a thousandth of the target's standard deviation,
         and log-odds of three digits.
     tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose by ``scoring`` on held-out rows (three folds)
-        how much literals cost, and whether synthetic rows are used. That takes twice
-        as long, and with as many lines it is no closer on average.
+        With fewer than 2,000 rows, choose the penalty of literals, and whether
+        synthetic rows are used, by ``scoring`` on held-out rows (three folds). That
+        takes twice as long, and at an equal number of rules it is no closer on average.
     n_synthetic : int or "auto", default="auto"
-        Synthetic rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
-        none with ``target="labels"``.
+        Number of synthetic rows, labelled by the ensemble: training rows mixed with
+        their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
+        and none with ``target="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        By what settings and length are chosen on held-out rows. "auto": log loss of
-        the probabilities of the rules against those of the ensemble (of values, R2).
-        "log_loss": the same, and rules grow more by probabilities, less by classes.
-        "agreement": the share of rows for which rules and ensemble predict the same
-        class. "balanced": the mean of the agreement in each class; unless
-        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
-        function of the targets and predictions, probabilities or values of some rows,
-        that gives a number per row, the higher the better.
+        Score that chooses settings and number of rules on held-out rows. "auto": log
+        loss of the probabilities of the rules against those of the ensemble (R2 for
+        regression). "log_loss": the same, and the search weights probabilities more,
+        classes less. "agreement": the share of rows for which rules and ensemble
+        predict the same class. "balanced": the mean of the agreement in each class;
+        unless ``class_weight`` is given, the fit weights classes as if equally
+        frequent. Or a function of the targets and predictions (probabilities or values)
+        of some rows that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
-        What a class counts: the sum is fitted as if there were so many more rows of
-        it, and so are the probabilities that it says. "balanced" finds rare classes: it
-        counts the inverse of the mean probability.
+        Weights of the classes: the sum is fitted as if a class had that many times its
+        rows, and predicts such probabilities. "balanced" finds rare classes: weights
+        are inverse to the mean probabilities.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -236,34 +235,34 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, the ``"slope"`` by which all log-odds were multiplied
-        so that probabilities hold on new rows (cross-fitting).
+        If labels were given, the ``"slope"`` by which all log-odds were multiplied to
+        calibrate probabilities for new rows (cross-fitting).
     path_ : tuple of RuleSet
-        The sums of all sizes, from the constant alone to the longest that pays.
+        The sums of all sizes, from the constant alone to the longest found.
     n_rules_ : int
-        Lines asked for, or chosen.
+        Number of rules, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        Where something was chosen on held-out rows: per settings tried
+        If something was chosen on held-out rows: per settings tried
         ``"literal_penalty"`` and ``"synthetic"``, and, with one entry per size,
-        ``"fidelity"`` and its ``"standard_error"``; where another ``scoring``
-        decides, ``"score"`` and ``"score_error"`` too.
+        ``"fidelity"`` and its ``"standard_error"``; with another ``scoring`` also
+        ``"score"`` and ``"score_error"``.
     settings_ : dict
         The settings of the sums in ``path_``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -280,12 +279,12 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
 
 
 class AdditiveRulesRegressor(PredictsByRules, _AdditiveRules):
-    """A sum of a few rules that says what an ensemble predicts.
+    """Additive rules that approximate an ensemble regressor.
 
     Every rule that a row satisfies adds its value to a constant. The sum is fitted to
-    the ensemble's values: every rule is moved about in the data, and all values are
-    refitted together, until the squared differences are as small as they get. Where
-    effects add up, a sum takes far fewer lines than a list. Parameters and attributes
+    the ensemble's values: every rule is moved through the data, and all values are
+    refitted together, until the squared error no longer falls. For additive effects, a
+    sum takes far fewer rules than a list. Parameters and attributes
     are those of :class:`AdditiveRulesClassifier`, but for ``class_weight`` and
     ``classes_``.
 

@@ -1,4 +1,4 @@
-"""Simplification in one line."""
+"""One-line simplification of a model."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from clearwood.simplifiers.pinned import (
 )
 
 KINDS = ("list", "tree", "additive")
-"""Methods among which "auto" chooses, by how easily one of their rules is read."""
+"""Methods that "auto" chooses from, in order of how easily their rules are read."""
 
 
 def estimator_class(method: str, task: str) -> Any:
-    """The class that a method names.
+    """Estimator class of a method.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def estimator_class(method: str, task: str) -> Any:
 
 
 def make_simplifier(model: Any, method: str, task: str, **settings: Any) -> Any:
-    """The estimator that a method names, not yet fitted.
+    """Unfitted estimator of a method.
 
     Parameters
     ----------
@@ -97,50 +97,50 @@ def simplify(
     Parameters
     ----------
     model : model, callable, path or TreeEnsemble
-        See :func:`~clearwood.read_ensemble` for what can be read. Any other model that
-        predicts is asked about rows, and so is a function that gives a value per row,
-        or a probability per row and class; rules then choose cuts of their own, and
-        methods that need trees ("in-trees", "node-harvest") refuse. An estimator that
-        is not fitted is fitted to ``X, y``.
+        See :func:`~clearwood.read_ensemble` for the ensembles that can be read. Of any
+        other model, and of a function that returns a value per row or a probability per
+        row and class, only predictions are used; rules then choose their own
+        thresholds, and methods that need trees ("in-trees", "node-harvest") raise an
+        error. An unfitted estimator is fitted to ``X, y``.
     X : array-like or frame of shape (n_samples, n_features)
-        Rows on which the rules shall speak for the model; its training rows do. Or
-        what is larger than memory and read in blocks: a Parquet file or a folder of
-        them, a function that gives pandas frames one after the other, a
-        frame or an array of Dask. For "list", "tree" and "additive" also a sparse
-        matrix or frame, which is never made dense as a whole.
+        Rows on which the rules are fitted to the model, usually its training rows. Or a
+        table larger than memory, read in blocks: a Parquet file or a folder of them, a
+        function that returns an iterator of pandas frames, a frame or an array of Dask.
+        "list", "tree" and "additive" also accept a sparse matrix or frame, which is
+        never made dense as a whole.
     y : array-like of shape (n_samples,), or str, optional
-        True labels or values, to report how precise the rules are; of what is read in
-        blocks the name of a column.
+        True labels or values, to report the precision of the rules; for a table read in
+        blocks, the name of a column.
     method : str, default="list"
         "list": :class:`RuleListClassifier`; "tree": :class:`DistilledTreeClassifier`;
         "born-again": :class:`BornAgainTreeClassifier`; "additive":
         :class:`AdditiveRulesClassifier`; "in-trees": :class:`InTreesClassifier`; "fab"
         and "em": :class:`FABRulesClassifier`; "node-harvest":
-        :class:`NodeHarvestClassifier`; or the regressor of the same name. "auto" fits
-        a list, a tree and a sum ("additive"), and takes what is best on held-out rows
-        by ``scoring``; of what is within half a standard error of it, the first.
+        :class:`NodeHarvestClassifier`; or the regressor of the same name. "auto" fits a
+        list, a tree and a sum ("additive"), and returns the best on held-out rows by
+        ``scoring``; the first of those within half a standard error of it.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included.
+        Maximum number of rules, the default rule (``otherwise``) included.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     column_info : mapping of str to mapping, optional
-        Per column what people call it (``name``), its ``unit`` and ``description``;
-        see :meth:`RuleSet.with_columns`.
+        Per column the display ``name``, the ``unit`` and the ``description``; see
+        :meth:`RuleSet.with_columns`.
     pinned : RuleList, optional
-        Rules to keep as they are, such as ``rules[:2]``, or what a person has changed
-        (``drop``, ``change``, ``add``); its last line does not count. They come first,
-        and the method finds the others on the rows that they leave: of methods that
-        find ordered lists. What is known of pinned rules is of these rows, unless they
-        came with what is to be expected of new ones.
+        Rules to keep unchanged, such as ``rules[:2]``, or rules edited by hand
+        (``drop``, ``change``, ``add``); its default rule is ignored. They come first,
+        and the method finds the others on the rows that they do not cover; only for
+        methods that return ordered lists. Statistics of pinned rules are computed on
+        these rows, except estimates for new rows that they already have.
     sample_rows : int, default=200_000
-        Of a table that is read in blocks, rows on which rules are searched for, drawn
-        at random and always the same; what is told of the rules is then counted on all
-        rows, and "fab" and "em" go on with all. ``about["sample"]`` says how well rules
-        follow the model on both.
+        For a table read in blocks, the number of rows in the search for rules, a random
+        sample that is the same in every call; statistics of the rules are then computed
+        on all rows, and "fab" and "em" continue the fit on all. ``about["sample"]`` has
+        the fidelity of the rules on both.
     **settings
-        Further parameters of the class that the method names.
+        Further parameters of the estimator class.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def simplify(
     >>> rules.n_rules <= 4
     True
 
-    A rule that a person brings along stays, and the method finds the others:
+    A given rule stays, and the method finds the others:
 
     >>> mine = rules[:0].add("petal width (cm) > 1.8 then 2")
     >>> again = simplify(forest, X, y, pinned=mine, max_rules=4, random_state=0)
@@ -185,9 +185,9 @@ def _find(
     pinned: Any,
     settings: dict[str, Any],
 ) -> tuple[RuleSet, Any]:
-    """The rules, and the model that they speak for as it reads such rows.
+    """Rules, and the model that they explain as it reads such rows.
 
-    Of a table with more rows than these, some methods learn from all.
+    If the table has more rows than these, some methods learn from all.
     """
     X, y, sample_weight = rows
     task = task_of(model, X)
@@ -197,7 +197,7 @@ def _find(
         check_pinned(pinned, model, method)
         left = weight_left(pinned, X, sample_weight)
         settings = sizes_left(pinned, settings)
-        table = None  # Its rows that pinned rules leave are not known.
+        table = None  # The rows that pinned rules do not cover are unknown.
     if method == "auto":
         seed = int(as_generator(random_state).integers(2**31))
         found = fit_best_kind(model, (X, y, left), seed, **settings)
@@ -212,16 +212,16 @@ def _find(
 
 
 def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any) -> Any:
-    """The kind of rules that is best where it was not fitted.
+    """Fit the kind of rules that is best on held-out rows.
 
     Parameters
     ----------
     model : model, fitted or not
     rows : tuple
-        What ``fit`` takes.
+        Arguments of ``fit``.
     seed : int
     **settings
-        Parameters that all kinds have.
+        Parameters that all kinds share.
 
     Returns
     -------
@@ -234,14 +234,14 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
             "max_rules in place of n_rules, or name the method."
         )
     found, judged, warned = {}, {}, {}
-    made: dict[Any, Any] = {}  # what all kinds have in common, and have begun
+    made: dict[Any, Any] = {}  # shared between all kinds
     for kind in KINDS:
         estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
         estimator._made = made
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
             estimator._choose_size(*rows)
-        # Read, fitted or asked once for all kinds.
+        # Read, fitted and evaluated once for all kinds.
         model = estimator.ensemble_
         found[kind], judged[kind] = estimator, _held_out(estimator)
     best = max(KINDS, key=lambda kind: judged[kind][0])
@@ -252,7 +252,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
         warnings.simplefilter("always")
         best_kind.fit(*rows)
     del best_kind._made
-    # The first kind alone has read the model itself.
+    # Only the first kind has read the model itself.
     of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
     for warning in dict.fromkeys([*of_model, *warned[taken], *of_fit]):
         warnings.warn(str(warning.message), warning.category, stacklevel=3)
@@ -271,7 +271,7 @@ def _held_out(found: Any) -> tuple[float, float]:
     """What chosen settings and size reached on held-out rows, and its error."""
     judged = found.cv_results_
     if judged is None:
-        return 0.0, 0.0  # One line, or hardly a row: there is nothing to choose.
+        return 0.0, 0.0  # A single rule, or hardly a row: there is no choice.
     place = place_of(found.settings_, judged)
     score = judged.get("score", judged["fidelity"])
     error = judged.get("score_error", judged["standard_error"])

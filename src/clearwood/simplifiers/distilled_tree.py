@@ -1,10 +1,10 @@
-"""One small tree that says what an ensemble says.
+"""A small tree that approximates an ensemble.
 
-The ensemble says what training rows, and synthetic ones mixed of them, are. A tree
-grows by the split after which two more say most, is cut back to every size exactly,
-and at each size splits and leaves are moved until nothing improves (``search.trees``).
-How many leaves it has is chosen on held-out rows (``size_path``). The leaves are
-printed as rules in the data's own terms, rounded, of which a row satisfies one only.
+The ensemble labels the training rows, and synthetic mixtures of them. A tree grows by
+the split with the lowest loss after its two best follow-up splits, is pruned to every
+size exactly, and at each size splits and leaves are moved until no move improves it
+(``search.trees``). The number of leaves is chosen on held-out rows (``size_path``). The
+leaves are printed as disjoint rules in the units of the data, rounded.
 """
 
 from __future__ import annotations
@@ -28,17 +28,15 @@ from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
 
 class TreeSettings(NamedTuple):
-    """Whether synthetic rows are used; there is nothing to tune."""
+    """Whether synthetic rows are used; no setting is tuned."""
 
     synthetic: bool
 
 
 class _DistilledTree(TreesOnSizePath):
-    """What classifier and regressor share: the method."""
-
-    # Weight of the squared error of probabilities beside the regret: of splits after
-    # which the same classes are said, it prefers the one that says how sure they are;
-    # more orders rows better, but follows the classes less in few lines.
+    # Weight of the squared error of probabilities beside the regret: among splits with
+    # the same predicted classes, it prefers the better probabilities; a larger weight
+    # ranks rows better, but lowers agreement of classes in trees of few leaves.
     _softness = 0.1
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
@@ -106,29 +104,30 @@ class _DistilledTree(TreesOnSizePath):
 
 
 class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
-    """A small tree that says what an ensemble classifies as what.
+    """Small decision tree that approximates an ensemble classifier.
 
-    Every row is in one leaf only, so each rule can be read by itself. Splits are
-    chosen for what can be said after two more of them, and the whole tree is then
-    improved; see :class:`RuleListClassifier` for lists, which are closer to the
-    ensemble at the same number of lines.
+    Every row is in one leaf only, so each rule can be read by itself. Splits are chosen
+    by the loss after two follow-up splits, and the whole tree is then improved; see
+    :class:`RuleListClassifier` for lists, which are closer to the ensemble at the same
+    number of rules.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None, default=None
-        The ensemble to explain. A fitted one is used as it is and never refitted
-        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
-        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting. Any other model, or a function that predicts, is asked as
-        it stands, and rules choose cuts of their own.
+        The ensemble to explain. A fitted one is used as it is and never refitted (wrap
+        it in ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means histogram gradient boosting. Of
+        any other model, or a function that predicts, only predictions are used, and the
+        method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best score (``scoring``) on mixtures of rows held out from the training
-        rows (three folds); one only where the ensemble predicts the same for all rows.
+        Lines printed at most, the default rule included; fewer if more bring no
+        improvement. "auto" chooses the number, up to ``max_rules``: the fewest within
+        half a standard error of the best score (``scoring``) on mixtures of held-out
+        training rows (three folds); one only if the ensemble predicts the same for all
+        rows.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
-        trees of all sizes.
+        Most lines printed, the default rule included: each is a leaf. ``path_`` holds
+        the trees of all sizes.
     min_rows : int, default=5
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
@@ -139,25 +138,25 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and values short within half a percent of the target's standard
-        deviation.
+        values, and predicted values rounded within half a percent of the target's
+        standard deviation.
     n_synthetic : int or "auto", default="auto"
-        Synthetic rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
-        none with ``target="labels"``.
+        Number of synthetic rows, labelled by the ensemble: training rows mixed with
+        their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
+        and none with ``target="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        By what settings and length are chosen on held-out rows. "auto": log loss of
-        the probabilities of the rules against those of the ensemble (of values, R2).
-        "log_loss": the same, and rules grow more by probabilities, less by classes.
-        "agreement": the share of rows for which rules and ensemble predict the same
-        class. "balanced": the mean of the agreement in each class; unless
-        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
-        function of the targets and predictions, probabilities or values of some rows,
-        that gives a number per row, the higher the better.
+        Score that chooses settings and number of rules on held-out rows. "auto": log
+        loss of the probabilities of the rules against those of the ensemble (R2 for
+        regression). "log_loss": the same, and the search weights probabilities more,
+        classes less. "agreement": the share of rows for which rules and ensemble
+        predict the same class. "balanced": the mean of the agreement in each class;
+        unless ``class_weight`` is given, the fit weights classes as if equally
+        frequent. Or a function of the targets and predictions (probabilities or values)
+        of some rows that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
-        What a class counts: rules say the class whose probability times this is
-        largest, and print the probability as it is. "balanced" finds rare classes: it
-        counts the inverse of the mean probability.
+        Weights of the classes: rules predict the class whose probability times its
+        weight is largest, and print the unweighted probability. "balanced" finds rare
+        classes: weights are inverse to the mean probabilities.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -168,38 +167,38 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree
         Trees of all sizes.
     path_ : tuple of RuleSet
-        The trees of all sizes as rules, from ``otherwise`` alone to the largest.
+        The trees of all sizes as rules, from the default rule alone to the largest.
     n_rules_ : int
-        Leaves asked for, or chosen.
+        Number of leaves, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        Where the size was chosen on held-out rows: ``"fidelity"`` and its
-        ``"standard_error"``, one line with an entry per size, and ``"synthetic"``;
-        where another ``scoring`` decides, ``"score"`` and ``"score_error"`` too.
+        If the size was chosen on held-out rows: ``"fidelity"`` and its
+        ``"standard_error"``, one list with an entry per size, and ``"synthetic"``; with
+        another ``scoring`` also ``"score"`` and ``"score_error"``.
     settings_ : dict
         Whether synthetic rows were used.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -216,12 +215,12 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
 
 
 class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
-    """A small tree that says what an ensemble predicts where.
+    """Small decision tree that approximates an ensemble regressor.
 
     Every row is in one leaf only, so each rule can be read by itself. Parameters and
     attributes are those of :class:`DistilledTreeClassifier`, but for ``class_weight``
     and ``classes_``; see :class:`RuleListRegressor` for lists, which are closer to the
-    ensemble at the same number of lines.
+    ensemble at the same number of rules.
 
     Examples
     --------

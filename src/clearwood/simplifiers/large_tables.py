@@ -1,4 +1,4 @@
-"""Tables larger than memory: rules are searched for on a sample, and counted on all."""
+"""Tables larger than memory: search on a sample, statistics on all rows."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def simplify_table(
     weight: Any,
     sample_rows: int,
 ) -> RuleSet:
-    """Search on a sample, then count all that is printed on all rows in one pass.
+    """Search for rules on a sample, then compute all their statistics in one pass.
 
     Parameters
     ----------
     find : callable
-        Gives for some rows, and the table that they are a sample of, the rules and the
-        model that they speak for. Some methods learn from all of the table.
+        Returns the rules and the model that they explain, for some rows and the table
+        that they are a sample of. Some methods learn from the whole table.
     model : model
-        Whose columns are read.
+        Model whose columns are read.
     X, y, weight
-        As :func:`open_rows` takes them.
+        As in :func:`open_rows`.
     sample_rows : int
 
     Returns
     -------
     RuleSet
-        What it says of each row was found on the sample; ``about["sample"]`` says how
-        large that was, and how well the rules follow the model there and on all rows.
+        Predictions were found on the sample; ``about["sample"]`` has its size, and the
+        fidelity to the model on the sample and on all rows.
     """
     table = read_by(model, open_rows(X, y, weight))
     sample = table.sample(sample_rows)
@@ -50,7 +50,7 @@ def simplify_table(
         raise
     rules = rules.with_target(target_name(y))
     if is_whole:
-        return rules  # Counted on all rows already.
+        return rules  # Computed on all rows already.
     told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)
     return told.rules
 

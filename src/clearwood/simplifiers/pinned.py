@@ -1,7 +1,7 @@
-"""Lists some of whose rules a person has pinned: the method finds the others.
+"""Rule lists with pinned rules; the method finds the others.
 
-Of an ordered list the first rule that holds decides. So the rows that pinned rules
-leave are all that those below them ever see: the others are found on these alone.
+In an ordered list the first rule that holds decides, so rules below the pinned ones
+only apply to the rows that these do not cover, and are found on those rows alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from clearwood.rules import Rule, RuleList, RuleSet
 from clearwood.simplifiers._common.asking import Teacher
 
 ORDERED = ("list", "in-trees", "fab", "em")
-"""Methods that find ordered lists."""
+"""Methods that return ordered lists."""
 
 
 def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
-    """Refuse what cannot stand above rules that some method finds for a model."""
+    """Validate pinned rules against a model and a method."""
     if method not in ORDERED:
         raise InputError(
             f"pinned is for ordered lists, method={ORDERED[0]!r} and its like "
@@ -51,7 +51,7 @@ def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
 
 
 def weight_left(pinned: RuleList, X: Any, sample_weight: Any) -> np.ndarray:
-    """Row weights, none where pinned rules decide: no method counts such a row."""
+    """Row weights, zero where pinned rules decide."""
     taken = np.asarray(pinned.matches(X).any(axis=1))
     left = np.where(taken, 0.0, check_weight(sample_weight, len(taken)))
     if not left.any():
@@ -63,7 +63,7 @@ def weight_left(pinned: RuleList, X: Any, sample_weight: Any) -> np.ndarray:
 
 
 def sizes_left(pinned: RuleList, settings: dict[str, Any]) -> dict[str, Any]:
-    """The same settings, the sizes those of what is found below the pinned rules."""
+    """The same settings, with sizes reduced by the number of pinned rules."""
     n_pinned, sizes = len(pinned.rules), {}
     for name in ("max_rules", "n_rules"):
         size = settings.get(name)
@@ -85,9 +85,9 @@ def put_above(
     y: Any,
     sample_weight: Any,
 ) -> RuleSet:
-    """Pinned rules, and below them those that were found on the rows that they leave.
+    """Pinned rules, followed by those found on the remaining rows.
 
-    What is known of each is counted on all rows; what each promises of new ones stays.
+    Statistics of each are computed on all rows; estimates for new rows are kept.
     """
     whole = replace(found, rules=(*pinned.rules, *found.rules))
     counted = whole.described_on(
@@ -97,7 +97,7 @@ def put_above(
 
 
 def _as_promised(rule: Rule, own: Rule) -> Rule:
-    """A rule with what it was known to promise of new rows."""
+    """A rule with the estimates for new rows that it had."""
     known = own.statistics
     if not known.is_expected:
         return rule

@@ -1,17 +1,17 @@
-"""Short ordered lists of rules that say what an ensemble says.
+"""Short ordered lists of rules that approximate an ensemble.
 
-The ensemble answers for the training rows, and for synthetic ones mixed of them. A box
-is a set of allowed bins of every feature; the first box of a list that holds a row
-decides. The steps, in the order in which ``size_path`` calls them:
+The ensemble labels the training rows, and synthetic mixtures of them. A box is a set of
+allowed bins of every feature; the first box of a list that contains a row decides. The
+steps, in the order in which ``size_path`` calls them:
 
-1. ``_settings``: what literals and overlap may cost.
-2. ``_fit``: candidates are the nodes of small randomised trees. A list grows by the
-   candidate and the position that help most; then all its boxes are moved until
-   nothing improves. What counts is squared error; of classes, also the regret.
+1. ``_settings``: penalties of literals and overlap. 2. ``_fit``: candidates are the
+nodes of small randomized trees. A list grows by the
+   candidate and position of largest gain; then all its boxes are moved until no move
+   improves it. The loss is squared error; for classes, also the regret.
 3. Settings and length are chosen on mixtures of held-out rows (``size_path``), before
    rounding.
-4. ``_print``: boxes become conditions in the data's own terms, rounded. What is
-   printed is what predicts.
+4. ``_print``: boxes become conditions in the units of the data, rounded. The printed
+   rules are those that predict.
 """
 
 from __future__ import annotations
@@ -52,22 +52,21 @@ from clearwood.simplifiers._common.scoring import (
 from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
-"""Cost of a literal, in units of the mean loss (regret, or squares of the standardised
-target); the default first."""
+"""Penalty per literal, in units of the mean loss (regret, or squared error of the
+standardized target); the default first."""
 
 NEAR_DISJOINT = {True: 0.05, False: 0.01}
-"""Cost of a row in one box more than the first, in the same units: of classes, and of
-values."""
+"""Penalty per row in a further box, in the same units: for classes, and for values."""
 
 SQRT_2 = 2**0.5
-"""Squares of the difference of two probabilities over this are those of both errors."""
+"""Divisor of a difference of two probabilities, whose square is then both errors'."""
 
 DISJOINT = 1e6
-"""Overlap penalty at which no overlap pays."""
+"""Overlap penalty so large that boxes never overlap."""
 
 
 class ListSettings(NamedTuple):
-    """What is tuned.
+    """Settings to tune.
 
     Attributes
     ----------
@@ -83,10 +82,8 @@ class ListSettings(NamedTuple):
 
 
 class _RuleList(RulesOnSizePath):
-    """What classifier and regressor share: the method."""
-
-    # Weight of the squared error of probabilities beside the regret: lists then put
-    # rows in order of how sure the ensemble is, and agree with it no less.
+    # Weight of the squared error of probabilities beside the regret: lists then rank
+    # rows by the ensemble's probabilities, at no lower agreement.
     _softness = 0.5
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
@@ -138,7 +135,7 @@ class _RuleList(RulesOnSizePath):
 
     def _training(self, *args: Any) -> Training:
         training = super()._training(*args)
-        # Per feature 1 where rules must rise, -1 where they must fall, else 0.
+        # Per feature 1 where predictions must rise, -1 where they must fall, else 0.
         self._signs = check_signs(
             self.monotonic_cst,
             training.bins.features,
@@ -148,7 +145,7 @@ class _RuleList(RulesOnSizePath):
         return training
 
     def _settings(self, training: Training) -> list[ListSettings]:
-        # What comes first is the default, taken where nothing is tuned.
+        # The first is the default, used without tuning.
         overlaps = {
             "near-disjoint": (NEAR_DISJOINT[training.outcome.is_share], 0.0),
             "first": (0.0,),
@@ -173,11 +170,11 @@ class _RuleList(RulesOnSizePath):
     def _grow(
         self, training: Training, candidates: np.ndarray, setting: ListSettings
     ) -> list[BoxList]:
-        """The best list that was found of each size, the shortest first."""
+        """Best list found of each size, the shortest first."""
         grid, counts = training.grid, training.counts
         loss = training.soft_loss(softness(self.scoring, self._softness))
         if self._signs.any() and training.classes:
-            # Of one number it is known which is higher, of several probabilities not.
+            # One number has an order, several probabilities have none.
             first, second = training.standardised.T
             loss = Loss.squares((second - first) / SQRT_2, training.weight)
         penalised = at_stake(loss)
@@ -188,10 +185,10 @@ class _RuleList(RulesOnSizePath):
         problem = make_problem(
             grid, loss, penalties, counts, signs, min_rows=self.min_rows
         )
-        # One line is `otherwise`.
+        # One rule is the default.
         lists = grow_lists(problem, candidates, self.max_rules - 1)
-        # Boxes that may not meet soon block one another; the leaves of a tree do not.
-        # Trees know nothing of signs.
+        # Boxes that may not overlap soon block each other; the leaves of a tree do not.
+        # Trees ignore monotonicity constraints.
         if self.combine != "disjoint" or self._signs.any():
             return lists
         tree_problem = make_tree_problem(
@@ -209,14 +206,14 @@ class _RuleList(RulesOnSizePath):
         said = rules.predict(rows.grid)
         if said.ndim > 1 or not rows.classes:
             return said
-        # How much more the second class counts than the first, which is a probability.
+        # From the difference of weighted scores to the second class's probability.
         first, second = rows.standardise(np.eye(2)).diagonal()
         p = (SQRT_2 * said + first) / (first + second)
         return rows.standardise(np.column_stack([1.0 - p, p]))
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
-        # A box in which no value is left has no region. What rules say is computed anew
-        # from the rows that each catches as it is printed.
+        # A box without any value has no region. Predictions are recomputed from the
+        # rows that each rule covers as printed.
         regions = [[training.region(box) for box in lst.boxes] for lst in path]
         return [
             build_rule_list(
@@ -240,28 +237,29 @@ class _RuleList(RulesOnSizePath):
 
 
 class RuleListClassifier(ClassifiesByRules, _RuleList):
-    """A short list of rules that says what an ensemble classifies as what.
+    """Short rule list that approximates an ensemble classifier.
 
     The list is fitted to the ensemble's class probabilities: every rule is moved
-    about in the data, one after the other, until no move makes the list less wrong, or
-    simpler at little cost.
+    through the data, one after the other, until no move lowers the loss of the list or
+    simplifies it at little loss.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None, default=None
-        The ensemble to explain. A fitted one is used as it is and never refitted
-        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
-        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting. Any other model, or a function that predicts, is asked as
-        it stands, and rules choose cuts of their own.
+        The ensemble to explain. A fitted one is used as it is and never refitted (wrap
+        it in ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means histogram gradient boosting. Of
+        any other model, or a function that predicts, only predictions are used, and the
+        method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best score (``scoring``) on mixtures of rows held out from the training
-        rows (three folds); one only where the ensemble predicts the same for all rows.
+        Lines printed at most, the default rule included; fewer if more bring no
+        improvement. "auto" chooses the number, up to ``max_rules``: the fewest within
+        half a standard error of the best score (``scoring``) on mixtures of held-out
+        training rows (three folds); one only if the ensemble predicts the same for all
+        rows.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included; ``path_`` holds the lists of all
-        sizes.
+        Most lines printed, the default rule (``otherwise``) included; ``path_`` holds
+        the lists of all sizes.
     min_rows : int, default=5
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
@@ -272,39 +270,40 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and values short within half a percent of the target's standard
-        deviation.
+        values, and predicted values rounded within half a percent of the target's
+        standard deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
-        The first rule that a row satisfies decides. Whether rules may overlap: at a
-        cost (of which ``tune`` also tries none), freely, or not at all on the training
-        rows.
+        Whether rules, of which the first that a row satisfies predicts, may overlap: at
+        a penalty (of which ``tune`` also tries none), freely, or not at all on the
+        training rows.
     tune : "auto" or None, default=None
-        With fewer than 2,000 rows, choose by ``scoring`` on held-out rows (three folds)
-        how much literals and overlap cost, and whether synthetic rows are used. That
-        takes three times as long, and with as many lines it is no closer on average.
+        With fewer than 2,000 rows, choose the penalties of literals and overlap, and
+        whether synthetic rows are used, by ``scoring`` on held-out rows (three folds).
+        That takes three times as long, and at an equal number of rules it is no closer
+        on average.
     n_synthetic : int or "auto", default="auto"
-        Synthetic rows, which the ensemble labels: training rows mixed with their
-        neighbours. "auto" makes three per row, at least 4,000 and at most 20,000, and
-        none with ``target="labels"``.
+        Number of synthetic rows, labelled by the ensemble: training rows mixed with
+        their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
+        and none with ``target="labels"``.
     monotonic_cst : dict of str to int, array-like of int or None, default=None
-        Numeric features in which what the rules say must rise (1) or fall (-1), by
-        name or one sign per column; 0 for the others. It holds for every row,
-        whatever its other features: for values; for two classes, for the printed
-        probability of the second and so for the class; more than two have no order.
-        A missing value is neither more nor less than any other.
+        Monotonicity constraints: numeric features with which predictions must not fall
+        (1) or not rise (-1), by name or one sign per column; 0 for the others. They
+        hold for every row, whatever its other features: for values; for two classes,
+        for the printed probability of the second and so for the class; more than two
+        have no order. A missing value is not ordered relative to others.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
-        By what settings and length are chosen on held-out rows. "auto": log loss of
-        the probabilities of the rules against those of the ensemble (of values, R2).
-        "log_loss": the same, and rules grow more by probabilities, less by classes.
-        "agreement": the share of rows for which rules and ensemble predict the same
-        class. "balanced": the mean of the agreement in each class; unless
-        ``class_weight`` is given, classes are taught as if all were as frequent. Or a
-        function of the targets and predictions, probabilities or values of some rows,
-        that gives a number per row, the higher the better.
+        Score that chooses settings and number of rules on held-out rows. "auto": log
+        loss of the probabilities of the rules against those of the ensemble (R2 for
+        regression). "log_loss": the same, and the search weights probabilities more,
+        classes less. "agreement": the share of rows for which rules and ensemble
+        predict the same class. "balanced": the mean of the agreement in each class;
+        unless ``class_weight`` is given, the fit weights classes as if equally
+        frequent. Or a function of the targets and predictions (probabilities or values)
+        of some rows that returns one number per row, higher is better.
     class_weight : "balanced", dict from label to float, or None, default=None
-        What a class counts: rules say the class whose probability times this is
-        largest, and print the probability as it is. "balanced" finds rare classes: it
-        counts the inverse of the mean probability.
+        Weights of the classes: rules predict the class whose probability times its
+        weight is largest, and print the unweighted probability. "balanced" finds rare
+        classes: weights are inverse to the mean probabilities.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -315,35 +314,35 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     path_ : tuple of RuleSet
-        The lists of all sizes, from ``otherwise`` alone to the longest that pays.
+        The lists of all sizes, from the default rule alone to the longest found.
     n_rules_ : int
-        Lines asked for, or chosen.
+        Number of rules, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        Where something was chosen on held-out rows: per settings tried
+        If something was chosen on held-out rows: per settings tried
         ``"literal_penalty"``, ``"overlap_penalty"`` and ``"synthetic"``, and, with one
-        entry per size, ``"fidelity"`` and its ``"standard_error"``; where another
-        ``scoring`` decides, ``"score"`` and ``"score_error"`` too.
+        entry per size, ``"fidelity"`` and its ``"standard_error"``; with another
+        ``scoring`` also ``"score"`` and ``"score_error"``.
     settings_ : dict
         The settings of the lists in ``path_``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -360,13 +359,12 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
 
 
 class RuleListRegressor(PredictsByRules, _RuleList):
-    """A short list of rules that says what an ensemble predicts where.
+    """Short rule list that approximates an ensemble regressor.
 
-    The list is fitted to the ensemble's values: every rule is moved about in the
-    data, one after the other, until no move makes the squared differences smaller, or
-    the list simpler at little cost. Parameters and
-    attributes are those of :class:`RuleListClassifier`, but for ``class_weight`` and
-    ``classes_``.
+    The list is fitted to the ensemble's values: every rule is moved through the data,
+    one after the other, until no move lowers the squared error or simplifies the list
+    at little loss. Parameters and attributes are those of :class:`RuleListClassifier`,
+    but for ``class_weight`` and ``classes_``.
 
     Examples
     --------

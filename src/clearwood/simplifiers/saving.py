@@ -1,4 +1,4 @@
-"""What files hold of fitted simplifiers: what they say, without their model."""
+"""File format of fitted simplifiers: their rules, without their model."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from clearwood.simplifiers.fab.inference import Iteration
 SIDES = ("yes", "no")
 
 MOST_DEPTH = 3
-"""Of lists in a dictionary: scores are per setting and size."""
+"""Entries that are lists in a dictionary: scores are per setting and size."""
 
 
 class ModelNotSaved(BaseEstimator):
-    """Stands for a model that is not in the file of the rules made of it.
+    """Placeholder for a model that is not saved with its rules.
 
     Parameters
     ----------
     description : str
-        What the model was.
+        Description of the model.
     allows_missing : bool
-        Whether it takes missing values.
+        Whether it accepts missing values.
     """
 
     def __init__(self, description: str = "", allows_missing: bool = False) -> None:
@@ -46,7 +46,7 @@ class ModelNotSaved(BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
-        """Refuse: files hold what the rules say, not their model."""
+        """Raise an error: files hold the rules, not their model."""
         raise InputError(
             f"The model ({self.description}) was not saved with its rules; to fit "
             "again, set one: set_params(estimator=...)."
@@ -57,7 +57,7 @@ class ModelNotSaved(BaseEstimator):
 
 
 def _finite(value: Any) -> Any:
-    """The same plain data, with null for numbers that JSON has not."""
+    """The same plain data, with null for numbers that JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -67,9 +67,9 @@ def _finite(value: Any) -> Any:
 
 
 def _read_plain(place: Place, depth: int = 0) -> Any:
-    """Texts, numbers, truth values, and lists of them, under names.
+    """Strings, numbers, booleans, and lists of them, by name.
 
-    A null among numbers in two dimensions is a number that is not known.
+    A null among numbers in two dimensions is NaN.
     """
     if depth == 0:
         return {key: _read_plain(place[key], 1) for key in place.keys()}
@@ -99,18 +99,18 @@ NUMBERS = {
     "single_split_fidelity_": SHARE, "n_rules_": COUNT, "n_iter_": COUNT,
     "n_start_components_": COUNT, "n_nodes_": COUNT, "selected_": COUNT,
 }  # fmt: skip
-"""Results that are one number each, of those methods that have them."""
+"""Scalar results, of the methods that have them."""
 MODEL = codec.record(
     codec.Field("description", codec.TEXT), codec.Field("allows_missing", codec.FLAG)
 )
 TREE = codec.FieldType(
     lambda tree: list(_questions(tree.root, conditions_of(tree.features))),
-    lambda place: place,  # It is read when its rules are known.
+    lambda place: place,  # Read once its rules are known.
 )
 
 
 def _questions(node: Any, condition: codec.FieldType) -> Iterator[Any]:
-    """A tree from its root on, the first side first; null where nothing is asked."""
+    """Nodes of a tree in preorder, the first side first; null for a leaf."""
     if not isinstance(node, Question):
         yield None
         return
@@ -120,7 +120,7 @@ def _questions(node: Any, condition: codec.FieldType) -> Iterator[Any]:
 
 
 def _read_tree(place: Place, rules: RuleSet) -> Tree:
-    """A tree of its questions and of the rules that are its leaves."""
+    """A tree from its splits and the rules that are its leaves."""
     condition = conditions_of(rules.features)
     sides = codec.record(*(codec.Field(side, condition) for side in SIDES))
     below: list[Any] = []
@@ -142,8 +142,8 @@ def _read_tree(place: Place, rules: RuleSet) -> Tree:
         place.fail("a tree that is too deep", "one that can be read")
 
 
-# Files. What only some methods have is not set for others; files of version 0.1 do not
-# hold how rules were found, not all of it.
+# Files. Attributes that only some methods have are not set for others; files of
+# version 0.1 lack (part of) how rules were found.
 
 PARTS = (
     codec.Field("model", codec.optional(MODEL)),
@@ -206,7 +206,7 @@ def _make(kind: Any, values: dict[str, Any]) -> Any:
 
 
 class _Saved(dict[str, codec.Saved]):
-    """Of each class when it is asked for, so that one method loads no others."""
+    """Each class's format on first access, so that one method loads no others."""
 
     def __missing__(self, name: str) -> codec.Saved:
         kind = getattr(simplifiers, name)

@@ -16,15 +16,15 @@ from clearwood.search.monotone import kind_of
 
 
 class Penalties(NamedTuple):
-    """What counts besides the loss.
+    """Penalties in the objective.
 
     Attributes
     ----------
     literal : float
-        Per literal.
+        Penalty per literal.
     overlap : float
-        Times the mean number of further boxes that a row is in: a row in m boxes
-        counts m - 1.
+        Penalty times the mean number of further boxes that a row is in: a row in m
+        boxes has m - 1.
     """
 
     literal: float
@@ -32,22 +32,22 @@ class Penalties(NamedTuple):
 
 
 class ListProblem(NamedTuple):
-    """What a list is fitted to.
+    """Data and penalties of the search for a list.
 
     Attributes
     ----------
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold rows.
+        Bins that contain rows.
     loss : Loss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``min_rows``: 0 for a synthetic one.
+        Contribution of a row to ``min_rows``: 0 for a synthetic one.
     min_rows : float
-        Least that the rows of a box, and those of ``otherwise``, have to count.
+        Minimum count of the rows of a box, and of those of the default rule.
     signs : ndarray of shape (n_features,), or None
-        1 where the list shall rise with a numeric feature, -1 where it shall fall,
-        else 0; None where it need not anywhere. Only of one score.
+        Monotonicity constraints: 1 to rise with a numeric feature, -1 to fall, else 0;
+        None if there are none. Only for a single score.
     """
 
     grid: Grid
@@ -60,7 +60,7 @@ class ListProblem(NamedTuple):
 
     @property
     def all_signs(self) -> np.ndarray:
-        """The signs, all 0 where there are none."""
+        """The signs, all 0 if there are none."""
         none = np.zeros(len(self.grid.n_bins), dtype=np.int64)
         return none if self.signs is None else self.signs
 
@@ -81,11 +81,11 @@ class BoxList(NamedTuple):
     ----------
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
     values : tuple
-        What each box says: a class, a standardised value, or a list of probabilities.
+        Prediction of each box: a class, a standardized value, or probabilities.
     otherwise : int, float or list of float
-        What is said of a row that is in no box.
+        Prediction for a row in no box.
     objective : float
-        Loss and penalties on the rows it was fitted to.
+        Loss and penalties on the rows of the fit.
     """
 
     boxes: np.ndarray
@@ -94,7 +94,7 @@ class BoxList(NamedTuple):
     objective: float
 
     def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row."""
+        """Prediction for each row."""
         first = first_box(contains(grid, self.boxes))
         return np.array([*self.values, self.otherwise])[first]
 
@@ -108,7 +108,7 @@ def make_problem(
     *,
     min_rows: float = LEAST_ROWS,
 ) -> ListProblem:
-    """Put together what a list is fitted to."""
+    """Build the problem of a list."""
     if signs is not None and not signs.any():
         signs = None
     counts = counts.astype(np.float64)
@@ -126,13 +126,13 @@ def make_problem(
 def refine(problem: ListProblem, start: BoxList) -> BoxList:
     """Improve box after box until the objective stops falling.
 
-    Boxes that catch too few rows are dropped.
+    Boxes with too few rows are dropped.
 
     Parameters
     ----------
     problem : ListProblem
     start : BoxList
-        Where the problem has ``signs``, each box is of one kind (see ``monotone``).
+        If the problem has ``signs``, each box is of one kind (see ``monotone``).
 
     Returns
     -------
@@ -149,7 +149,7 @@ class ListAscent(BoxAscent):
     problem : ListProblem
     start : BoxList
     member : ndarray of bool of shape (n_boxes, n_rows), optional
-        Which rows are in which box, where that is known.
+        Which rows are in which box, if known.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class ListAscent(BoxAscent):
     ) -> None:
         super().__init__(problem, start.boxes, member)
         vectors = map(problem.loss.vector, [*start.values, start.otherwise])
-        # What each line says as a vector, `otherwise` at the end.
+        # Predictions of all boxes as vectors, the default rule at the end.
         self.said = np.array(list(vectors), dtype=np.float64)
         loss = problem.loss
         self._loss = loss.form, loss.scores, loss.share
@@ -169,23 +169,23 @@ class ListAscent(BoxAscent):
 
     @property
     def values(self) -> list[Any]:
-        """What each line says, ``otherwise`` at the end."""
+        """Prediction of each box, the default rule at the end."""
         return [self.problem.loss.value(vector) for vector in self.said]
 
     def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
+        """Optimize the value and the sides of one box, with the others fixed."""
         self._known = None
         lines = self.boxes, self.member, self.literals, self.said
         _kernels.improve_line(self._fitted_to, lines, k)
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Scores and shares of the rows of each line, and what overlap there is."""
+        """Scores and shares of the rows that each box decides, and the overlap."""
         if self._known is None:
             self._known = _kernels.sums_of_lines(self.member, *self._loss[1:])
         return self._known
 
     def refit(self) -> None:
-        """The best values for the boxes as they are."""
+        """Refit the values of the current boxes."""
         sums, share, _ = self._sums()
         if self.problem.signs is None:
             say_best_of_lines(self.problem.loss.form, sums, share, self.said)
@@ -196,9 +196,9 @@ class ListAscent(BoxAscent):
         self.said[:, 0] = pool_values(means.tolist(), share.tolist(), [*kinds, 0])
 
     def drop(self) -> bool:
-        """Drop boxes that catch too few rows; whether there were any.
+        """Drop boxes with too few rows; return whether there were any.
 
-        Nor may a few be left to ``otherwise``: then the last box goes.
+        If the default rule would have too few, the last box is dropped.
         """
         first = first_box(self.member)
         caught = np.bincount(
@@ -216,7 +216,7 @@ class ListAscent(BoxAscent):
         return True
 
     def objective(self) -> float:
-        """Loss and penalties of the list as it is."""
+        """Loss and penalties of the current list."""
         penalties, loss = self.problem.penalties, self.problem.loss
         sums, share, further = self._sums()
         lost = _kernels.loss_of_lines(loss.form, sums, share, self.said)
@@ -228,12 +228,12 @@ class ListAscent(BoxAscent):
         )
 
     def result(self) -> BoxList:
-        """The list as it is."""
+        """The current list."""
         *values, otherwise = self.values
         return BoxList(self.boxes, tuple(values), otherwise, self.objective())
 
 
 def first_box(member: np.ndarray) -> np.ndarray:
-    """Position of the first box that each row is in; their number where none."""
+    """Index of the first box that each row is in; the number of boxes if none."""
     none = np.ones((1, member.shape[1]), dtype=bool)
     return np.concatenate([member, none]).argmax(axis=0)

@@ -23,24 +23,24 @@ from clearwood.search.monotone import kind_of, opened_pool, value_range
 def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[BoxList]:
     """Lists of 0, 1, ... boxes, grown from shorter ones.
 
-    At each step every box of the pool is tried at every position. The sides of the
-    best are moved to where they fit best; with the best of these the whole list is
-    refitted, and the best result is kept. Where nothing pays any more, the penalty
-    per literal is halved, twice at most.
+    At each step every candidate box is tried at every position. The sides of the best
+    are optimized; with the best of these the whole list is refitted, and the best
+    result is kept. If no box lowers the objective, the penalty per literal is halved,
+    at most twice.
 
     Parameters
     ----------
     problem : ListProblem
     pool : ndarray of bool of shape (n_pool, total number of bins)
-        Boxes to choose from.
+        Candidate boxes.
     max_boxes : int
-        Most boxes in a list.
+        Maximum number of boxes in a list.
 
     Returns
     -------
     list of BoxList
-        Longer from one to the next. The last may have fewer than ``max_boxes``
-        boxes, where more do not pay.
+        By number of boxes. The last may have fewer than ``max_boxes``, if more do not
+        lower the objective.
     """
     if problem.signs is not None:
         pool = opened_pool(problem.grid, problem.signs, pool)
@@ -57,13 +57,12 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
-    """The best list that comes of some, if there are any."""
+    """The best list after refining some, if there are any."""
     refined = [refine(problem, trial) for trial in trials]
     return sorted(refined, key=lambda lst: lst.objective)[:1]
 
 
 def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[BoxList]:
-    """The most promising lists with one box more."""
     trials: dict[bytes, tuple[float, ListAscent]] = {}
     member = contains(problem.grid, current.boxes)
     best = gains.best(problem, current)
@@ -74,7 +73,7 @@ def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[Bo
         ascent = ListAscent(problem, longer, rows)
         ascent.refit()
         ascent.improve(position)
-        # Many candidates end in the same place.
+        # Many candidates lead to the same list.
         key = ascent.boxes.tobytes()
         if key not in trials:
             trials[key] = ascent.objective(), ascent
@@ -83,7 +82,7 @@ def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[Bo
 
 
 class ListGains(Candidates):
-    """What each candidate would gain at each position of a list."""
+    """Gain of each candidate at each position of a list."""
 
     def __init__(self, problem: ListProblem, boxes: np.ndarray) -> None:
         super().__init__(problem, boxes)
@@ -94,7 +93,7 @@ class ListGains(Candidates):
     def best(
         self, problem: ListProblem, current: BoxList
     ) -> list[tuple[int, int, Any]]:
-        """Which candidate, its position and value: the best insertions, each once."""
+        """The best insertions, each once: candidate, position and value."""
         if not len(self):
             return []
         change, value = self.changes(problem, current)
@@ -110,7 +109,7 @@ class ListGains(Candidates):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Change of the objective, and the value, per candidate and position.
 
-        Infinite where the box would catch too few rows.
+        Infinite if the box would have too few rows.
         """
         sums = self._sums_by_position(current)
         fixed = problem.penalties.overlap * sums[:, 0, :1] + (
@@ -123,11 +122,11 @@ class ListGains(Candidates):
         return rounded(np.where(enough, change + fixed, np.inf)), values
 
     def _sums_by_position(self, current: BoxList) -> np.ndarray:
-        """What the rows of each candidate that no box before a position decides sum to.
+        """Sums over the rows of each candidate that no box before a position decides.
 
         Of shape (n_boxes, n_positions, n_columns): shares of rows that are in another
-        box (of all of them at the first position), what counts as support, and the
-        columns of the loss.
+        box (of all of them at the first position), support, and the columns of the
+        loss.
         """
         loss, member = self.loss, contains(self.grid, current.boxes)
         line, values = first_box(member), [*current.values, current.otherwise]
@@ -138,13 +137,13 @@ class ListGains(Candidates):
         overlap = loss.share * (line < len(member))
         columns = np.column_stack([overlap, self.counts, columns])
         sums = self.sums(columns, line.astype(np.int32), len(values))
-        # A box decides what those from its position on have decided so far.
+        # A box takes over the rows of the boxes after its position.
         return np.ascontiguousarray(np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])
 
     def _value_ranges(
         self, signs: np.ndarray | None, current: BoxList
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """The least and the largest that each candidate may say at each position."""
+        """Minimum and maximum of the value of each candidate at each position."""
         if signs is None:
             return None
         kinds = [kind_of(self.grid, signs, box) for box in current.boxes]
@@ -167,12 +166,12 @@ def _constant(problem: ListProblem) -> BoxList:
 
 
 def inserted(lst: BoxList, box: np.ndarray, position: int, value: Any) -> BoxList:
-    """The list with one box more."""
+    """The list with a box inserted."""
     boxes = with_line(lst.boxes, position, box)
     values = (*lst.values[:position], value, *lst.values[position:])
     return BoxList(boxes, values, lst.otherwise, np.inf)
 
 
 def with_line(table: np.ndarray, position: int, line: np.ndarray) -> np.ndarray:
-    """A table with one line more."""
+    """A table with a row inserted."""
     return np.concatenate([table[:position], line[None], table[position:]])

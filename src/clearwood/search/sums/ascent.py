@@ -21,22 +21,22 @@ from clearwood.search.sums.values import (
 
 
 class SumProblem(NamedTuple):
-    """What a sum is fitted to.
+    """Data and penalties of the search for a sum.
 
     Attributes
     ----------
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold rows.
+        Bins that contain rows.
     loss : SquaredSumLoss or ClassSumLoss
     literal : float
         Penalty per literal.
     ridge : float
-        Penalty on half the square of each value, so that none runs away.
+        Ridge penalty on half the square of each value, to keep it finite.
     counts : ndarray of float64 of shape (n_rows,)
-        How much a row counts towards ``min_rows``: 0 for a synthetic one.
+        Contribution of a row to ``min_rows``: 0 for a synthetic one.
     min_rows : float
-        Least that the rows of a box have to count.
+        Minimum count of the rows of a box.
     """
 
     grid: Grid
@@ -59,13 +59,13 @@ class BoxSum(NamedTuple):
     ----------
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
     values : ndarray of shape (n_boxes,)
-        What each box adds.
+        Contribution of each box.
     outputs : ndarray of int of shape (n_boxes,)
-        To which output.
+        Output of each box.
     constant : ndarray of shape (n_outputs,)
-        What every row begins with.
+        Initial value of every row.
     objective : float
-        Loss and penalties on the rows it was fitted to.
+        Loss and penalties on the rows of the fit.
     """
 
     boxes: np.ndarray
@@ -80,7 +80,7 @@ class BoxSum(NamedTuple):
         return _kernels.scores_of(self.constant, self.values, self.outputs, member)
 
     def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row: a value, or of several outputs the largest."""
+        """Prediction for each row: a value, or of several outputs the largest."""
         scores = self.scores(grid)
         return scores.argmax(axis=0) if len(scores) > 1 else scores[0]
 
@@ -94,7 +94,7 @@ def make_sum_problem(
     *,
     min_rows: float = LEAST_ROWS,
 ) -> SumProblem:
-    """Put together what a sum is fitted to."""
+    """Build the problem of a sum."""
     counts = counts.astype(np.float64)
     return SumProblem(grid, grid.seen(), loss, literal, ridge, counts, float(min_rows))
 
@@ -102,8 +102,8 @@ def make_sum_problem(
 def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
     """Refit all values and improve box after box until the objective stops falling.
 
-    Boxes that do not pay for their literals, the others being refitted, are dropped,
-    and so is a box that holds nearly the rows of another one, or all but these.
+    Boxes whose literals cost more than they gain, with the others refitted, are
+    dropped, and so is a box with nearly the rows of another one, or of its complement.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
 
 
 class Groups(NamedTuple):
-    """Rows that are in the same boxes, which a sum says the same of.
+    """Groups of rows that are in the same boxes, with equal predictions of a sum.
 
     Attributes
     ----------
@@ -126,9 +126,9 @@ class Groups(NamedTuple):
     member : ndarray of bool of shape (n_boxes, n_groups)
         Which groups are in which box.
     loss : SquaredSumLoss or ClassSumLoss
-        That of the groups.
+        Loss of the groups.
     within : float
-        What the rows lose beyond it, whatever is said.
+        Further loss of the rows, whatever the prediction.
     """
 
     of_row: np.ndarray
@@ -138,24 +138,24 @@ class Groups(NamedTuple):
 
 
 class TermProblem(NamedTuple):
-    """What one box of a sum is fitted to, the others being as they are.
+    """Data of the fit of one box of a sum, with the others fixed.
 
     Attributes
     ----------
     grid, seen
         As of :class:`SumProblem`.
     is_class : bool
-        Whether answers are probabilities of a class; else they are values.
+        Whether predictions are probabilities of a class; else they are values.
     group : ndarray of int32 of shape (n_rows,)
-        Rows of one group are said the same by the other boxes.
+        Rows of one group have equal predictions by the other boxes.
     answers : ndarray of shape (n_groups,)
-        What is said without the box.
+        Predictions without the box.
     shares, targets : ndarray of shape (n_rows,)
-        Shares of rows, and times them what they should be said.
+        Shares of rows, and these times their targets.
     counts, literal, ridge
         As of :class:`SumProblem`.
     largest : float
-        Most that a value may be.
+        Maximum of the absolute value.
     min_rows : float
     """
 
@@ -181,7 +181,7 @@ class SumAscent(BoxAscent):
     problem : SumProblem
     start : BoxSum
     member : ndarray of bool of shape (n_boxes, n_rows), optional
-        Which rows are in which box, where that is known.
+        Which rows are in which box, if known.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class SumAscent(BoxAscent):
         return self._groups
 
     def improve(self, k: int) -> None:
-        """Find a better value and better sides for one box, the others as they are."""
+        """Optimize the value and the sides of one box, with the others fixed."""
         one = self.boxes[k], self.member[k], self.literals[k], self.values[k]
         value, _, changed = self.moved(*one, int(self.outputs[k]), without=k)
         if changed:
@@ -220,10 +220,10 @@ class SumAscent(BoxAscent):
         output: int,
         without: int | None = None,
     ) -> tuple[float, float, bool]:
-        """A better value for a box, what it costs, and whether anything has changed.
+        """A better value for a box, its objective, and whether anything has changed.
 
-        The box joins the others, ``without`` one of them. It, and which rows are
-        ``inside``, are changed in place.
+        The box is added to the others, ``without`` one of them. It, and the mask
+        ``inside`` of its rows, are changed in place.
         """
         problem, loss, groups = self.problem, self.problem.loss, self.groups
         values = self.values.copy()
@@ -249,7 +249,7 @@ class SumAscent(BoxAscent):
         return found
 
     def refit(self) -> None:
-        """The best constant and values for the boxes as they are."""
+        """Refit the constant and the values of the current boxes."""
         groups = self.groups
         self.constant, self.values = best_values(
             groups.loss,
@@ -261,11 +261,11 @@ class SumAscent(BoxAscent):
         )
 
     def drop(self) -> bool:
-        """Drop boxes that say too little; whether there were any."""
+        """Drop boxes of little effect; return whether there were any."""
         return self.drop_twin() or self.drop_idle()
 
     def drop_idle(self) -> bool:
-        """Drop the box that pays least, if it does not pay; whether there was one."""
+        """Drop the box of least gain, if negative; return whether there was one."""
         least, best = self.objective() + SMALLEST_CHANGE, None
         for k in np.flatnonzero(self._may_be_idle()).tolist():
             fewer = self._without(k)
@@ -279,12 +279,12 @@ class SumAscent(BoxAscent):
 
     def _may_be_idle(self) -> np.ndarray:
         """Boxes without which the objective would hardly rise."""
-        # Far off, other losses rise less than their curvature says.
+        # For large changes, other losses rise less than their curvature implies.
         most = 2.0 * self.problem.literal * self.literals + SMALLEST_CHANGE
         return np.less(self._rises(), most)
 
     def _rises(self) -> np.ndarray:
-        """How much the objective would rise without each box, nearly.
+        """Approximate rise of the objective without each box.
 
         Without a factor, and with all others refitted, a quadratic function rises by
         half its square over its place in the inverse of the second derivatives.
@@ -305,7 +305,7 @@ class SumAscent(BoxAscent):
         return rises
 
     def drop_twin(self) -> bool:
-        """Drop a box that says no more than others do; whether there was one.
+        """Drop a box that duplicates others; return whether there was one.
 
         A box and its complement differ by the constant. So a box must differ by
         ``min_rows`` rows from nothing, from everything, and from every box before
@@ -333,7 +333,7 @@ class SumAscent(BoxAscent):
         return fewer
 
     def answers(self) -> np.ndarray:
-        """What is said of each row."""
+        """Prediction for each row."""
         groups = self.groups
         return groups.loss.answers(self._scores())[:, groups.of_row]
 
@@ -345,14 +345,14 @@ class SumAscent(BoxAscent):
         return found
 
     def objective(self) -> float:
-        """Loss and penalties of the sum as it is."""
+        """Loss and penalties of the current sum."""
         problem, groups = self.problem, self.groups
         loss = groups.within + groups.loss.rows(self._scores()).sum()
         ridge = 0.5 * problem.ridge * (self.values**2).sum()
         return float(loss + ridge + problem.literal * self.literals.sum())
 
     def result(self) -> BoxSum:
-        """The sum as it is."""
+        """The current sum."""
         return BoxSum(
             self.boxes, self.values, self.outputs, self.constant, self.objective()
         )

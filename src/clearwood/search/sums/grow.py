@@ -16,10 +16,10 @@ from clearwood.search.sums.ascent import (
 )
 
 SAME_DIGITS = 7
-"""Decimals to which the objectives of two sums differ, unless they are the same."""
+"""Decimals to which the objectives of two sums are compared."""
 
 N_RESIDUAL_TREES = 5
-"""Trees on what the sum leaves, whose nodes join the pool at every step.
+"""Number of trees on the residuals, whose nodes are candidates at every step.
 
 With nine, sums were no better.
 """
@@ -33,26 +33,26 @@ def grow_sums(
 ) -> list[BoxSum]:
     """Sums of 0, 1, ... boxes, grown by a beam search.
 
-    At each step every box of the pool, and of a fresh one on what the sum leaves, is
-    tried. The sides of the best are moved to where they fit best; with the best of
-    these the whole sum is refitted, and the best results are grown further. Where
-    nothing pays any more, the penalty per literal is halved, twice at most.
+    At each step every candidate box, and those of fresh trees on the residuals, is
+    tried. The sides of the best are optimized; with the best of these the whole sum is
+    refitted, and the best results are grown further. If no box lowers the objective,
+    the penalty per literal is halved, at most twice.
 
     Parameters
     ----------
     problem : SumProblem
     pool : ndarray of bool of shape (n_pool, total number of bins)
-        Boxes to choose from.
+        Candidate boxes.
     max_boxes : int
-        Most boxes in a sum.
+        Maximum number of boxes in a sum.
     generator : numpy.random.Generator
-        Draws the trees on what the sum leaves.
+        Generator of the trees on the residuals.
 
     Returns
     -------
     list of BoxSum
-        Longer from one to the next. The last may have fewer than ``max_boxes``
-        boxes, where more do not pay.
+        By number of boxes. The last may have fewer than ``max_boxes``, if more do not
+        lower the objective.
     """
     if not len(pool):
         return [_constant(problem)]
@@ -75,10 +75,10 @@ def grow_sums(
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
-    """The best sums that come of the most promising ones, each once, best first.
+    """The best sums after refining the most promising ones, each once, best first.
 
-    The best one alone often ends where one box does the work of two, and no single
-    move leads out; with log-odds more sums than one gain nothing on other rows.
+    The best one alone often ends with one box in the place of two, a local optimum of
+    single moves; with log-odds, more sums than one gain nothing on other rows.
     """
     n_grown = problem.loss.n_grown
     n_refitted = max(N_REFITTED, 2 * n_grown)
@@ -86,7 +86,7 @@ def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
     best: dict[float, BoxSum] = {}
     for trial in trials:
         one = refine_sum(problem, trial)
-        # Sums that end in the same place have the same objective.
+        # Sums that become equal have the same objective.
         best.setdefault(round(one.objective, SAME_DIGITS), one)
     return [best[key] for key in sorted(best)][:n_grown]
 
@@ -94,7 +94,6 @@ def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
 def _residual_pool(
     problem: SumProblem, current: BoxSum, generator: np.random.Generator
 ) -> np.ndarray:
-    """Nodes of trees on what the sum leaves of the target."""
     loss = problem.loss
     left = loss.target - SumAscent(problem, current).answers()
     left = left[list(loss.free)]
@@ -106,7 +105,6 @@ def _residual_pool(
 def _longer(
     problem: SumProblem, pools: list[SumGains], current: BoxSum
 ) -> list[BoxSum]:
-    """The most promising sums with one box more."""
     trials: dict[tuple[bytes, int], BoxSum] = {}
     ascent = SumAscent(problem, current)
     before, answers = ascent.objective(), ascent.answers()
@@ -119,7 +117,7 @@ def _longer(
         _, gains, b, output, value = choice
         literals = int(gains.literals[b])
         value, cost, _ = ascent.moved(box, inside, literals, value, output)
-        # Many candidates end in the same place.
+        # Many candidates lead to the same sum.
         trials.setdefault(
             (box.tobytes(), output),
             _appended(current, box, output, value, before + cost),
@@ -128,7 +126,7 @@ def _longer(
 
 
 class SumGains(Candidates):
-    """What each candidate would gain if it joined a sum."""
+    """Gain of each candidate when added to a sum."""
 
     def best(
         self, problem: SumProblem, answers: np.ndarray
@@ -148,10 +146,10 @@ class SumGains(Candidates):
     def gains(
         self, problem: SumProblem, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Fall of the objective, and the value, per candidate and free output.
+        """Decrease of the objective, and the value, per candidate and free output.
 
-        To second order, all other values as they are. Minus infinity where the box
-        would hold too few rows. ``answers`` are what the sum says as it is.
+        To second order, with all other values fixed. Minus infinity if the box would
+        have too few rows. ``answers`` are the current predictions of the sum.
         """
         slopes = [self.loss.slopes(answers, c) for c in self.loss.free]
         columns = np.array([self.counts, *(part for pair in slopes for part in pair)])

@@ -1,8 +1,8 @@
-"""What it costs to score rows by a sum, and how that changes with the sum.
+"""Losses of the scores of a sum, and their derivatives.
 
-Scores are of shape (n_outputs, n_rows): one output for values, one per class
-otherwise. ``answers`` are what scores come to: values, or class probabilities. All
-losses are shares: over all rows, the weights sum to one.
+Scores are of shape (n_outputs, n_rows): one output for values, one per class otherwise.
+``answers`` are the predictions from scores: values, or class probabilities. All losses
+are shares: over all rows, the weights sum to one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from clearwood._kernels import search_sums as _kernels
 
 LARGEST_SCORE = 20.0
-"""Log-odds beyond which a class is as good as sure."""
+"""Log-odds beyond which a class is considered certain."""
 
 
 @dataclass(frozen=True, eq=False)
 class SquaredSumLoss:
-    """Squared difference of the sum from a target of variance 1, or near it.
+    """Squared difference of the sum from a target of variance near 1.
 
-    Make one with :meth:`of`.
+    Created by :meth:`of`.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ class SquaredSumLoss:
         return cls(target[None], weight / weight.sum())
 
     def rows(self, scores: np.ndarray) -> np.ndarray:
-        """What the scores cost on each row."""
+        """Loss of the scores on each row."""
         return self.share * (self.target[0] - scores[0]) ** 2
 
     def answers(self, scores: np.ndarray) -> np.ndarray:
-        """What is said of each row."""
+        """Prediction for each row."""
         return scores
 
     def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
-        """Both derivatives of each row's loss by what is added to one output."""
+        """First and second derivative of each row's loss by the score of one output."""
         away = self.target[0] - answers[0]
         return -2.0 * self.share * away, 2.0 * self.share
 
     @property
     def n_scores(self) -> int:
-        """How many scores a row has."""
+        """Number of scores of a row."""
         return 1
 
     @cached_property
@@ -75,7 +75,7 @@ class SquaredSumLoss:
         return self.target * self.share
 
     def merged(self, group: np.ndarray) -> tuple[SquaredSumLoss, float]:
-        """The loss of groups of rows that are said the same, and what it leaves out."""
+        """Loss of groups of rows with equal predictions, and the loss that it omits."""
         target, share = merged(self, group)
         within = (self.share * self.target[0] ** 2).sum() - (
             share * target[0] ** 2
@@ -93,7 +93,7 @@ class SquaredSumLoss:
 class ClassSumLoss:
     """Cross-entropy of the classes' probabilities, the softmax of the sums.
 
-    Of two classes the first always scores 0. Make one with :meth:`of`.
+    Of two classes the first always scores 0. Created by :meth:`of`.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ class ClassSumLoss:
 
     @property
     def free(self) -> tuple[int, ...]:
-        """Classes to whose scores something may be added."""
+        """Classes whose scores boxes may add to."""
         n_classes = len(self.target)
         return (1,) if n_classes == 2 else tuple(range(n_classes))
 
     def rows(self, scores: np.ndarray) -> np.ndarray:
-        """What the scores cost on each row."""
+        """Loss of the scores on each row."""
         highest = scores.max(axis=0)
         normaliser = highest + np.log(np.exp(scores - highest).sum(axis=0))
         return self.share * (normaliser - (self.target * scores).sum(axis=0))
@@ -138,14 +138,14 @@ class ClassSumLoss:
         return odds / odds.sum(axis=0)
 
     def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
-        """Both derivatives of each row's loss by what is added to one output."""
+        """First and second derivative of each row's loss by the score of one output."""
         said = answers[output]
         away = self.target[output] - said
         return -self.share * away, self.share * said * (1.0 - said)
 
     @property
     def n_scores(self) -> int:
-        """How many scores a row has."""
+        """Number of scores of a row."""
         return len(self.target)
 
     @cached_property
@@ -154,7 +154,7 @@ class ClassSumLoss:
         return self.target * self.share
 
     def merged(self, group: np.ndarray) -> tuple[ClassSumLoss, float]:
-        """The loss of groups of rows that are said the same, and what it leaves out."""
+        """Loss of groups of rows with equal predictions, and the loss that it omits."""
         return ClassSumLoss(*merged(self, group)), 0.0
 
     def take(self, rows: np.ndarray) -> ClassSumLoss:

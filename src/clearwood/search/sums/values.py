@@ -1,4 +1,4 @@
-"""What the boxes of a sum add: the best values of all of them together."""
+"""Contributions of the boxes of a sum, optimized jointly."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clearwood._numeric import product
 from clearwood.search.sums.losses import ClassSumLoss, SumLoss
 
 SMALLEST_RIDGE = 1e-9
-"""Ridge where only a common shift of all constants is unknown."""
+"""Ridge if only a common shift of all constants is not identified."""
 
 SMALLEST_SHARE = 1e-9
-"""Least mean probability of a class; never taught, its score would be without end."""
+"""Minimum mean probability of a class; with 0, its score would be infinite."""
 
 
 def best_values(
@@ -25,7 +25,7 @@ def best_values(
     constant: np.ndarray,
     values: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The constant and the values that cost least together.
+    """The constant and the values of least joint cost.
 
     Newton's method, with steps halved until the loss falls; for squares one step.
 
@@ -33,12 +33,12 @@ def best_values(
     ----------
     loss : SquaredSumLoss or ClassSumLoss
     penalty : float
-        Ridge: on half the square of each value.
+        Ridge penalty on half the square of each value.
     member : ndarray of bool of shape (n_boxes, n_rows)
         Which rows are in which box.
     outputs : ndarray of int of shape (n_boxes,)
     constant, values : ndarray
-        Where to begin.
+        Initial values.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def best_values(
     """
     others = classes_without_boxes(loss, outputs)
     if len(others) > 1:
-        # Classes to which no box adds are said in the same proportions everywhere, and
-        # cost least in those in which they are taught: one constant is left for all.
+        # Classes that no box adds to have constant relative probabilities, best in the
+        # proportions of the target: one constant is left for all.
         few, output_of, used = fewer_classes(loss, outputs, others)
         start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
         start -= start[0]
@@ -67,7 +67,7 @@ def best_values(
 
 
 def classes_without_boxes(loss: SumLoss, outputs: np.ndarray) -> np.ndarray:
-    """The classes to whose scores no box adds; of two classes, or values, none."""
+    """Classes whose scores no box adds to; none for two classes, or values."""
     n_outputs = len(loss.target)
     return np.setdiff1d(np.arange(n_outputs), outputs) if n_outputs > 2 else outputs[:0]
 
@@ -75,13 +75,13 @@ def classes_without_boxes(loss: SumLoss, outputs: np.ndarray) -> np.ndarray:
 def fewer_classes(
     loss: SumLoss, outputs: np.ndarray, others: np.ndarray
 ) -> tuple[ClassSumLoss, np.ndarray, np.ndarray]:
-    """The loss with all classes without boxes as the first one.
+    """The loss with all classes without boxes merged into the first one.
 
     Returns
     -------
     loss : ClassSumLoss
     outputs : ndarray of int of shape (n_boxes,)
-        To which of its classes each box adds.
+        The class of this loss that each box adds to.
     used : ndarray of int
         Its classes but the first.
     """
@@ -91,7 +91,7 @@ def fewer_classes(
 
 
 class SumDesign(NamedTuple):
-    """Constants and boxes as lines over rows, each of which has a factor.
+    """Constants and boxes as regressors over rows, each with a coefficient.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ class SumDesign(NamedTuple):
     lines : ndarray of bool of shape (n_lines, n_rows)
         Constants, which hold for all rows, and boxes.
     outputs : ndarray of int64 of shape (n_lines,)
-        The output to which each adds.
+        Output of each.
     ridge : ndarray of shape (n_lines,)
-        Penalty on half the square of each factor.
+        Ridge penalty on half the square of each coefficient.
     """
 
     is_class: bool
@@ -117,10 +117,10 @@ class SumDesign(NamedTuple):
 def design_of(
     loss: SumLoss, penalty: float, member: np.ndarray, outputs: np.ndarray
 ) -> SumDesign:
-    """Constants and boxes as lines over rows."""
+    """Constants and boxes as regressors over rows."""
     free = np.array(loss.free)
     every = np.ones((len(free), member.shape[1]), dtype=bool)
-    # Several constants are known but for a common shift; this keeps it at none.
+    # Several constants are identified up to a common shift; this sets it to zero.
     slight = SMALLEST_RIDGE if len(free) > 1 else 0.0
     ridge = np.repeat([slight, penalty], [len(free), len(member)])
     lines = np.ascontiguousarray(np.concatenate([every, member]))

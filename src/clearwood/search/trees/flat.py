@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 
 class NodePlace(NamedTuple):
-    """Where a node stands.
+    """Rows and box of a node.
 
     Attributes
     ----------
     rows : ndarray of int64
-        Positions of the rows that come to it.
+        Indices of its rows.
     box : ndarray of bool of shape (total number of bins,)
-        Bins that are allowed there.
+        Allowed bins.
     literals : int
-        Of the box.
+        Number of literals of the box.
     """
 
     rows: np.ndarray
@@ -61,5 +61,5 @@ class FlatTree(NamedTuple):
 
 
 def digest(*parts: Any) -> bytes:
-    """A short name of some arrays and bytes."""
+    """Short hash of some arrays and bytes."""
     return blake2b(b"".join(parts), digest_size=16).digest()

@@ -1,8 +1,8 @@
 """Small trees, grown by looking two splits ahead and improved as a whole.
 
-A tree is fitted to a loss on bins. It is grown large by splits whose best follow-up
-splits lower the loss most, cut back to each size exactly, and improved at each size by
-moving splits and leaves until the objective stops falling.
+A tree is fitted to a loss on bins. It is grown large by the splits with the lowest loss
+after their best follow-up splits, pruned to each size exactly, and improved at each
+size by moving splits and leaves until the objective stops falling.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Expansion = tuple[float, Address, GrownNode, int, Any]
 """Change of the cost, the leaf's address, the leaf, feature and bins that go left."""
 
 N_REMOVED = 3
-"""Leaves that may move to another place at a time: those that are missed least."""
+"""Number of leaves that may be moved at a time, those of least cost of removal."""
 
 
 def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
@@ -43,7 +43,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     Returns
     -------
     list of GrownNode
-        One per size; none beyond the size from which no split pays.
+        One per size, up to the size from which no split lowers the objective.
     """
     some = some_rows(problem.grid.n_rows, problem.stats.shape[1] - N_EXTRA)
     if some is not None:
@@ -58,7 +58,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
     for cut in (prunings(tree, max_leaves) for tree in large):
         for size in sorted(cut):
             _keep(found, improve(cut[size]))
-    # What was learnt at one size may serve those beside it; twice is no better.
+    # Results at one size may improve adjacent ones; a second pass is no better.
     for size in range(1, max_leaves):
         if size in found:
             for longer in expansions(found[size]):
@@ -75,7 +75,7 @@ def grow_trees(problem: TreeProblem, max_leaves: int) -> list[GrownNode]:
 
 
 def _keep(found: dict[int, GrownNode], tree: GrownNode) -> None:
-    """Keep a tree if it is the best of its size, without splits that say nothing."""
+    """Keep a tree if it is the best of its size, without splits that have no effect."""
     tree = merged(tree)
     known = found.get(tree.n_leaves)
     if known is None or tree.cost < known.cost - SMALLEST_CHANGE:
@@ -83,7 +83,7 @@ def _keep(found: dict[int, GrownNode], tree: GrownNode) -> None:
 
 
 def merged(tree: GrownNode) -> GrownNode:
-    """The tree without splits on both sides of which the same is said."""
+    """The tree without splits with equal predictions on both sides."""
     if not tree.children:
         return tree
     children = tuple(merged(child) for child in tree.children)
@@ -94,7 +94,7 @@ def merged(tree: GrownNode) -> GrownNode:
 
 
 def improve(tree: GrownNode) -> GrownNode:
-    """Move splits, and leaves to other places, while the objective falls."""
+    """Move splits and leaves while the objective falls."""
     for _ in range(MOST_SWEEPS):
         before = tree.cost
         for address, _ in list(inner_nodes(tree)):
@@ -108,11 +108,11 @@ def improve(tree: GrownNode) -> GrownNode:
 
 
 def removals(tree: GrownNode, most: int | None = None) -> list[GrownNode]:
-    """Trees with one leaf less, best first: a split gives way to one of its sides."""
+    """Trees with one leaf less, best first: a split is replaced by one of its sides."""
     found = []
     for address, node in inner_nodes(tree):
         for side, child in enumerate(node.children):
-            # The leaf that goes; of two it does not matter which.
+            # The leaf to remove; of two, either.
             if child.children or (side and node.n_leaves == 2):
                 continue
             if np.isfinite(cost := node.without(side)):
@@ -130,7 +130,7 @@ def expansions(tree: GrownNode, most: int = 1) -> list[GrownNode]:
 
 
 def _best_expansions(tree: GrownNode) -> list[Expansion]:
-    """How leaves may be split, and by how much the cost changes, best first."""
+    """Candidate splits of leaves with their change of the cost, best first."""
     found = []
     todo: list[tuple[Address, GrownNode]] = [((), tree)]
     while todo:
@@ -148,7 +148,7 @@ def _expanded(tree: GrownNode, found: Expansion) -> GrownNode:
 
 
 def transplanted(tree: GrownNode) -> GrownNode:
-    """Take a leaf away and split another one; the same tree where that does not pay."""
+    """Remove a leaf and split another one; the same tree if that is no better."""
     best = tree
     for shorter in removals(tree, N_REMOVED):
         for longer in _best_expansions(shorter)[:1]:

@@ -1,4 +1,4 @@
-"""Trees in bins: nodes with the rows that come to them, and moving one split."""
+"""Trees in bins: nodes with their rows, and moving one split."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from clearwood.search.losses import Loss, LossForm
 from clearwood.search.trees.flat import FlatTree, NodePlace, digest
 
 MOST_BINS_AHEAD = 32
-"""Bins per numeric feature in which splits are sought that may follow another one."""
+"""Maximum bins per numeric feature in the search for follow-up splits."""
 
 TREE_PENALTY = 0.0003
-"""Per literal of each leaf. It decides between trees that are as good; one of K leaves
-cannot do without some K log K of them."""
+"""Penalty per literal of each leaf. It decides between equally good trees; one of K
+leaves needs about K log K of them."""
 
 
 class TreeProblem(NamedTuple):
-    """What a tree is fitted to; see :func:`make_tree_problem`.
+    """Data and penalties of the search for a tree; see :func:`make_tree_problem`.
 
     Attributes
     ----------
     grid : Grid
     seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold rows.
+        Bins that contain rows.
     stats : ndarray of shape (n_rows, n_scores + 3)
-        Per row its scores, its weight, whether it counts as support, and one.
+        Per row its scores, its weight, its contribution to the support, and one.
     leaf : LossForm
-        What a leaf loses.
+        Loss of a leaf.
     constant : float
-        What is lost besides.
+        Constant term of the loss.
     literal : float
         Penalty per literal of a leaf's box.
     min_rows : float
-        Least support of a leaf.
+        Minimum support of a leaf.
     ahead : Grid
-        The same rows in fewer bins, for splits that are looked at ahead of others.
+        The same rows in fewer bins, for follow-up splits.
     """
 
     grid: Grid
@@ -57,7 +57,7 @@ class TreeProblem(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether one of the scores decides, the least; they are less than zero."""
+        """Whether the least of the scores, which are negative, decides."""
         return self.leaf.hard > 0
 
     @classmethod
@@ -86,7 +86,7 @@ class TreeProblem(NamedTuple):
         )
 
     def take(self, rows: np.ndarray) -> TreeProblem:
-        """The same problem on some of the rows; each stands for equally many."""
+        """The same problem on some of the rows, each standing for equally many."""
         scale = np.full(self.stats.shape[1], self.grid.n_rows / len(rows))
         scale[-1] = 1.0
         return self._replace(
@@ -104,21 +104,21 @@ def make_tree_problem(
     *,
     min_rows: float = LEAST_ROWS,
 ) -> TreeProblem:
-    """Put together what a tree is fitted to.
+    """Build the problem of a tree.
 
     Parameters
     ----------
     grid : Grid
     loss : Loss
-        Of squares, or of probabilities.
+        Squared error, or loss of probabilities.
     counts : ndarray of shape (n_rows,)
-        How much a row counts as support: 0 for a synthetic one.
+        Contribution of a row to the support: 0 for a synthetic one.
     literal : float
         Penalty per literal of a leaf's box.
     min_rows : float
-        Least support of a leaf.
+        Minimum support of a leaf.
     """
-    # Of classes, a tree counts what saying each does not cost.
+    # For classes, a tree sums the negative gain of predicting each.
     scores = -loss.scores if loss.form.hard else loss.scores
     problem = TreeProblem.of(
         grid, scores, loss.share, counts, loss.form, literal, min_rows=min_rows
@@ -127,32 +127,32 @@ def make_tree_problem(
 
 
 OF_ROWS = {"sums", "leaf_cost", "literals", "name", "best_splits", "promising"}
-"""What does not depend on the question of a node, nor on what is below."""
+"""Cached values that depend neither on the split of a node nor on its descendants."""
 
 Split = tuple[float, int, np.ndarray]
-"""What a node costs with a split, the feature, and which of its bins go left."""
+"""Cost of a node after a split, the feature, and which of its bins go left."""
 
 
 @dataclass(frozen=True, eq=False)
 class GrownNode:
-    """A node of a tree with the rows that come to it; the root stands for the tree.
+    """A node of a tree with its rows; the root represents the tree.
 
     Attributes
     ----------
     problem : TreeProblem
     rows : ndarray of int64
-        Positions of the rows.
+        Indices of the rows.
     box : ndarray of bool of shape (total number of bins,)
-        Bins that are allowed here.
+        Allowed bins.
     feature : int
-        The feature that is asked about; -1 in a leaf.
+        Feature of the split; -1 in a leaf.
     goes_left : ndarray of bool of shape (number of bins of the feature,) or None
         Which of its bins go left; None in a leaf.
     children : tuple of GrownNode
         Left and right, or none.
     known : dict
-        What was found out about any node below the same root. Most of a search is on
-        nodes that it has seen in other trees.
+        Cache of results on all nodes below the same root. Most of a search is on nodes
+        that occurred in other trees.
     """
 
     problem: TreeProblem
@@ -170,13 +170,13 @@ class GrownNode:
 
     @cached_property
     def leaf_cost(self) -> float:
-        """Loss and literals, were it a leaf."""
+        """Loss and literals as a leaf."""
         loss = float(kernels.leaf_loss(self.sums, self.problem.leaf))
         return loss + self.problem.literal * self.literals
 
     @cached_property
     def literals(self) -> int:
-        """Literals of its box."""
+        """Number of literals of its box."""
         return n_literals(self.problem.grid, self.box, self.problem.seen)
 
     @cached_property
@@ -201,12 +201,12 @@ class GrownNode:
 
     @cached_property
     def name(self) -> bytes:
-        """The same for equal boxes below the same root, and for no others."""
+        """Hash of the box; equal boxes below the same root, and no others, share it."""
         return digest(self.box)
 
     @cached_property
     def shape(self) -> bytes:
-        """The same for equal questions here and below, and for no others."""
+        """Hash of the splits here and below; equal ones, and no others, share it."""
         if not self.children:
             return b""
         left, right = self.children
@@ -216,7 +216,7 @@ class GrownNode:
 
     @cached_property
     def value(self) -> Any:
-        """What is said here: the mean of the scores, or of what each class counts."""
+        """Prediction: the mean of the scores, or of the weighted classes."""
         scores = self.sums[: -kernels.N_EXTRA]
         if self.problem.is_class:
             scores = -scores
@@ -226,12 +226,12 @@ class GrownNode:
 
     @cached_property
     def best_splits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Per feature the least loss after one split, and the bins that go left."""
+        """Per feature the minimum loss after one split, and the bins that go left."""
         return kernels.best_splits_of_rows(self.problem, self.rows)
 
     @property
     def place(self) -> NodePlace:
-        """Where it stands."""
+        """Rows and box of the node."""
         return NodePlace(self.rows, self.box, self.literals)
 
     @cached_property
@@ -247,7 +247,7 @@ class GrownNode:
 
     @cached_property
     def moved(self) -> GrownNode:
-        """The best split here, what is below being kept; see :func:`improve`."""
+        """The best split here with descendants kept; see :func:`improve`."""
         return _moved(self)
 
     def part(self, d: int) -> slice:
@@ -261,7 +261,7 @@ class GrownNode:
         goes_left: np.ndarray,
         shapes: tuple[GrownNode, ...] = (),
     ) -> GrownNode:
-        """Ask about a feature here; below, leaves, or splits like ``shapes``."""
+        """Split on a feature; below are leaves, or splits like ``shapes``."""
         column = self.problem.grid.columns[d]
         sides = kernels.partition(column, self.rows, goes_left)
         children: list[GrownNode] = []
@@ -275,7 +275,7 @@ class GrownNode:
         return self._asking(int(d), goes_left, tuple(children))
 
     def with_children(self, children: tuple[GrownNode, ...]) -> GrownNode:
-        """The same question with other nodes below."""
+        """The same split with other nodes below."""
         return self._asking(self.feature, self.goes_left, children)
 
     def _asking(
@@ -284,7 +284,7 @@ class GrownNode:
         goes_left: np.ndarray | None = None,
         children: tuple[GrownNode, ...] = (),
     ) -> GrownNode:
-        """The node with another question, or none; what is known of its rows stays."""
+        """The node with another split, or none; cached results on its rows are kept."""
         node = GrownNode(
             self.problem, self.rows, self.box, feature, goes_left, children, self.known
         )
@@ -293,7 +293,7 @@ class GrownNode:
         return node
 
     def without(self, side: int) -> float:
-        """What it would cost with one of its sides alone; infinite if not sound."""
+        """Cost if replaced by one of its sides; infinite if not sound."""
         kept = self.children[1 - side]
         key = self.name + b"-" + kept.shape
         if key not in self.known:
@@ -303,14 +303,14 @@ class GrownNode:
         return self.known[key]
 
     def shaped_like(self, shape: GrownNode) -> GrownNode:
-        """The same questions as in another tree, asked of the rows here."""
+        """The splits of another tree, applied to the rows here."""
         if not shape.children:
             return self.leaf()
         assert shape.goes_left is not None
         return self.split(shape.feature, shape.goes_left, shape.children)
 
     def leaf(self) -> GrownNode:
-        """The node without what is below."""
+        """The node without descendants."""
         if not self.children:
             return self
         return self._asking()
@@ -327,7 +327,7 @@ class GrownNode:
         return as_list(self).boxes
 
     def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row."""
+        """Prediction for each row."""
         return as_list(self).predict(grid)
 
 
@@ -338,7 +338,7 @@ Address = tuple[int, ...]
 def inner_nodes(
     tree: GrownNode, address: Address = ()
 ) -> Iterator[tuple[Address, GrownNode]]:
-    """The nodes that ask, parents first, and how to get there from the root."""
+    """The inner nodes, parents first, with their addresses from the root."""
     if tree.children:
         yield address, tree
         for side, child in enumerate(tree.children):
@@ -365,7 +365,7 @@ def with_node(tree: GrownNode, address: Address, node: GrownNode) -> GrownNode:
 
 
 def root_of(problem: TreeProblem) -> GrownNode:
-    """The tree that is one leaf."""
+    """The tree with a single leaf."""
     rows = np.arange(problem.grid.n_rows)
     return GrownNode(problem, rows, whole_box(problem.grid))
 
@@ -376,7 +376,7 @@ def objective(tree: GrownNode) -> float:
 
 
 def leaf_boxes(tree: GrownNode) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """The leaves as boxes, and what they say, from left to right.
+    """The leaves as boxes, and their predictions, from left to right.
 
     Returns
     -------
@@ -388,13 +388,13 @@ def leaf_boxes(tree: GrownNode) -> tuple[np.ndarray, tuple[Any, ...]]:
 
 
 def as_list(tree: GrownNode) -> BoxList:
-    """The same as a list of boxes, the last leaf as ``otherwise``."""
+    """The same as a list of boxes, with the last leaf as default rule."""
     boxes, values = leaf_boxes(tree)
     return BoxList(boxes[:-1], values[:-1], values[-1], objective(tree))
 
 
 def _splits(node: GrownNode, tried: tuple[np.ndarray, ...]) -> list[Split]:
-    """What a kernel has tried, mask by mask."""
+    """Splits from the results of a kernel, mask by mask."""
     n_bins = node.problem.grid.n_bins
     costs, features, masks = tried
     pairs = zip(costs.tolist(), features.tolist(), masks)
@@ -402,7 +402,7 @@ def _splits(node: GrownNode, tried: tuple[np.ndarray, ...]) -> list[Split]:
 
 
 def _moved(node: GrownNode) -> GrownNode:
-    """The best split here, what is below being kept; the same node where it is best."""
+    """The best split here with descendants kept; the same node if it is best."""
     key = node.name + node.shape
     if key not in node.known:
         best, least = None, node.cost - SMALLEST_CHANGE
@@ -417,9 +417,9 @@ def _moved(node: GrownNode) -> GrownNode:
 
 
 def _moves(node: GrownNode) -> list[Split]:
-    """Splits that may be better here.
+    """Candidate splits for this node.
 
-    Where the children are leaves, what they say is refitted with the split.
+    If the children are leaves, their predictions are refitted with the split.
     """
     if node.n_leaves == 2:
         return node.promising

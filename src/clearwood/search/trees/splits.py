@@ -1,4 +1,4 @@
-"""Growing a tree split by split, and cutting it back to each size exactly."""
+"""Growing a tree split by split, and pruning it to each size exactly."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.trees.nodes import Address, GrownNode, at, with_node
 
 MOST_AHEAD_ROWS = 2500
-"""Rows on which first splits are compared; the best are compared again on all."""
+"""Maximum number of rows to compare first splits on; the best are compared on all."""
 
 MOST_AHEAD_WORK = 5e7
-"""Most additions in one comparison of first splits."""
+"""Maximum number of additions in one comparison of first splits."""
 
 N_FIRST = (12, 64)
-"""Fewest and most first splits that are followed up."""
+"""Minimum and maximum number of first splits that are followed up."""
 
 N_COMPARED = 6
-"""Of these, those that are followed up on all rows."""
+"""Of these, the number that are followed up on all rows."""
 
 
 Proposal = tuple[float, int, np.ndarray]
@@ -29,7 +29,7 @@ Proposal = tuple[float, int, np.ndarray]
 
 
 def grow(root: GrownNode, n_leaves: int, propose: Any) -> GrownNode:
-    """Split the leaf with most to gain, again and again."""
+    """Repeatedly split the leaf of largest gain."""
     tree = root
     proposals: dict[Address, Proposal | None] = {(): propose(root)}
     for _ in range(n_leaves - 1):
@@ -68,14 +68,14 @@ def first_split(leaf: GrownNode) -> Proposal | None:
     Returns
     -------
     Proposal or None
-        The gain is that per leaf that is added. None where no split is possible.
+        The gain is per added leaf. None if no split is possible.
     """
     features, masks = first_splits(leaf)
     if not len(features):
         return None
     rows = leaf.rows
     if len(rows) > MOST_AHEAD_ROWS and len(features) > N_COMPARED:
-        some = rows[:: -(-len(rows) // MOST_AHEAD_ROWS)].copy()  # Side by side.
+        some = rows[:: -(-len(rows) // MOST_AHEAD_ROWS)].copy()  # Contiguous.
         after = follow_up(leaf, some, features, masks)
         best = np.argsort(after.min(axis=1), kind="stable")[:N_COMPARED]
         features, masks = features[best], masks[best]
@@ -92,9 +92,9 @@ def first_split(leaf: GrownNode) -> Proposal | None:
 def follow_up(
     leaf: GrownNode, rows: np.ndarray, features: np.ndarray, masks: np.ndarray
 ) -> np.ndarray:
-    """Loss after each split, with none, the better one, and both of the follow-ups.
+    """Loss after each split, with none, the better, and both of the follow-up splits.
 
-    On some of the rows: each stands for equally many.
+    Computed on a sample of the rows, each standing for equally many.
     """
     problem = leaf.problem
     scale = len(leaf.rows) / len(rows)
@@ -107,9 +107,9 @@ def follow_up(
 
 
 def first_splits(leaf: GrownNode) -> tuple[np.ndarray, np.ndarray]:
-    """Splits worth following up: the best of each feature, and evenly spread cuts.
+    """Splits to follow up: the best of each feature, and evenly spaced thresholds.
 
-    All cuts of all numeric features, where they are few.
+    All thresholds of all numeric features, if they are few.
 
     Returns
     -------
@@ -138,17 +138,17 @@ def best_subtrees(
     right: Sequence[int],
     most: int,
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """Of all prunings of a tree with 1, 2, ... leaves, those that cost least.
+    """Minimum-cost prunings of a tree with 1, 2, ... leaves.
 
     Parameters
     ----------
     costs : sequence of float
-        What each node costs as a leaf. Node 0 is the root; children come after their
+        Cost of each node as a leaf. Node 0 is the root; children come after their
         parents.
     left, right : sequence of int
         Children of each node; -1 for a leaf.
     most : int
-        Most leaves.
+        Maximum number of leaves.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def best_subtrees(
 
 
 def prunings(tree: GrownNode, most: int) -> dict[int, GrownNode]:
-    """The best pruning of every size that there is."""
+    """The best pruning of every possible size."""
     nodes, left, right = [tree], [-1], [-1]
     addresses: list[Address] = [()]
     for i, node in enumerate(nodes):

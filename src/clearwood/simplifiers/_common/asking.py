@@ -1,4 +1,4 @@
-"""What a teacher says of rows, in the terms in which rules are fitted to it."""
+"""Predictions of the model to explain, in the form that rules are fitted to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Teacher = TreeEnsemble | AnyModel
 
 
 def class_positions(ensemble: Teacher, y: np.ndarray) -> np.ndarray:
-    """Labels as positions in the ensemble's classes; values as they are."""
+    """Indices of labels in the ensemble's classes; values unchanged."""
     if ensemble.classes is None:
         return y
     # CatBoost keeps classes in the order of class_names, whatever that is.
@@ -35,7 +35,7 @@ def class_positions(ensemble: Teacher, y: np.ndarray) -> np.ndarray:
 
 
 class ReadRows(NamedTuple):
-    """A table as rules are searched for in it.
+    """A table in the form in which rules are searched for.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ReadRows(NamedTuple):
     answers : ndarray
         What the ensemble predicts.
     others : SparseRows or None
-        Of a sparse table all columns.
+        All columns of a sparse table.
     """
 
     table: Any
@@ -56,9 +56,9 @@ class ReadRows(NamedTuple):
 
 
 def read_rows(ensemble: Teacher, X: Any, columns: np.ndarray | None = None) -> ReadRows:
-    """A table in all columns; a sparse one in those of :func:`columns_to_read`.
+    """Read a table in all columns; a sparse one in those of :func:`columns_to_read`.
 
-    By default among the columns that the model asks.
+    By default among the columns that the model reads.
     """
     if not is_sparse(X):
         encoded = ensemble.encode(X)
@@ -74,11 +74,11 @@ def read_rows(ensemble: Teacher, X: Any, columns: np.ndarray | None = None) -> R
 
 
 def columns_to_read(X: Any, columns: np.ndarray, answers: np.ndarray) -> SparseRows:
-    """A sparse table, of which some columns are read as a dense one.
+    """Read some columns of a sparse table as a dense one.
 
-    All of those given; of more than ``most_columns`` those that go most with what the
-    model says, by the squares that a line through each explains. A few rules name no
-    more.
+    All of those given; of more than ``most_columns`` those with the largest explained
+    sum of squares in a simple linear regression of the model's predictions. A few rules
+    use no more.
     """
     every, most = SparseRows.of(X, columns), most_columns(X.shape[0])
     if len(columns) <= most:
@@ -96,7 +96,7 @@ def columns_to_read(X: Any, columns: np.ndarray, answers: np.ndarray) -> SparseR
 
 
 def answers_of(ensemble: Teacher, rows: Any) -> np.ndarray:
-    """What an ensemble predicts for rows that its ``encode`` made, or for sparse ones.
+    """Predictions of an ensemble for rows encoded by its ``encode``, or sparse ones.
 
     Class probabilities, or values.
     """
@@ -107,7 +107,7 @@ def answers_of(ensemble: Teacher, rows: Any) -> np.ndarray:
     else:
         answers = ensemble.predict_proba(rows)
     if ensemble.link == "one_vs_rest":
-        # One model per class: their answers need not sum to 1, those of rules do.
+        # One model per class: its predictions need not sum to 1, those of rules do.
         total = answers.sum(axis=1, keepdims=True)
         even = np.full_like(answers, 1 / answers.shape[1])
         answers = np.divide(answers, total, out=even, where=total > 0)

@@ -1,4 +1,4 @@
-"""What all estimators that turn an ensemble into rules share."""
+"""Base class of the estimators that turn an ensemble into rules."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ CORE: dict[str, Any] = {
 }
 """Constraints of the parameters that every simplifier has, in this order.
 
-A method adds its own after ``round_cuts``; one that can do without a cap lets
-``max_rules`` be None, too.
+A method adds its own after ``round_cuts``; one without a need for a maximum allows
+``max_rules=None``, too.
 """
 
 LARGEST_WEIGHT = 1e100
-"""Its inverse is the smallest that the largest row weight may be."""
+"""Inverse of the smallest value that the largest row weight may have."""
 
 
 class RulesFromEnsemble(BaseEstimator):
-    """Checks the data, gets the ensemble, and predicts by the printed rules.
+    """Validate the data, get the ensemble, and predict by the printed rules.
 
     A subclass is a method: it finds the rules in ``_find_rules``.
     """
@@ -113,18 +113,18 @@ class RulesFromEnsemble(BaseEstimator):
     def _find_rules(
         self, training: Training, generator: np.random.Generator
     ) -> dict[str, str]:
-        """Set ``rules_`` and the like; the answer goes into what rules say of them."""
+        """Set ``rules_`` and the like; the result is added to the rules' ``about``."""
         raise NotImplementedError
 
     def _learn_table(self, table: RowBlocks, training: Training) -> dict[str, str]:
-        """Go on with all rows of a table, where a method can, and say so."""
+        """Continue on all rows of a table, where a method can, and record it."""
         return {}
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """Rules of the same kind and size of a part of the rows alone.
+        """Rules of the same kind and size from a part of the rows alone.
 
-        Nothing that the ensemble says of other rows comes in, as it may have learnt
-        the very labels that these rules are then judged by.
+        The ensemble's predictions for other rows are not used, as it may have learnt
+        the very labels that these rules are then evaluated by.
         """
         plainly = {"n_jobs": None, "verbose": False, "round_cuts": False}
         other = copy(self).set_params(**plainly)
@@ -132,7 +132,7 @@ class RulesFromEnsemble(BaseEstimator):
         return other.rules_
 
     def _expect(self, expect: Expect) -> None:
-        """Say of the rules, of all sizes, what is to be expected on new rows."""
+        """Add estimates for new rows to the rules of all sizes."""
         path = getattr(self, "path_", (self.rules_,))
         chosen = [rules is self.rules_ for rules in path].index(True)
         path = tuple(map(expect, path))
@@ -150,15 +150,15 @@ class RulesFromEnsemble(BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the rules.
+        """Fit the rules.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Training rows. Lists, trees and sums take sparse matrices too.
+            Training rows. Lists, trees and sums also accept sparse matrices.
         y : array-like of shape (n_samples,), optional
-            Labels or values. Not needed when ``estimator`` is fitted and the rules
-            are fitted to what it says; then their precision is not known.
+            Labels or values. Not needed if ``estimator`` is fitted and the rules are
+            fitted to its predictions; then their precision is unknown.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights.
 
@@ -172,7 +172,7 @@ class RulesFromEnsemble(BaseEstimator):
     def _fit_rows(
         self, X: Any, y: Any, sample_weight: Any, table: RowBlocks | None = None
     ) -> Any:
-        """Find the rules; where the rows are a sample of a table, learn from all."""
+        """Fit the rules; if the rows are a sample of a table, continue on all rows."""
         name, (training, generator) = target_name(y), self._begin(X, y, sample_weight)
         about = self._find_rules(training, generator)
         if table is not None:
@@ -196,7 +196,7 @@ class RulesFromEnsemble(BaseEstimator):
         rules = self.rules_.with_about(model=self.ensemble_.source, **about)
         self.rules_ = rules.with_target(name)
         if training.others is not None:
-            # Rules of some columns of a sparse table are put back among all.
+            # Rules on a subset of columns of a sparse table are mapped back to all.
             columns, info = training.others.columns, [*self.ensemble_.features.info]
             for d, own in zip(columns, self.rules_.features.info):
                 info[d] = own
@@ -208,7 +208,7 @@ class RulesFromEnsemble(BaseEstimator):
     def _begin(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Training, np.random.Generator]:
-        """Check the table, get the ensemble, and put together what rules learn from."""
+        """Validate the table, get the ensemble, and prepare the training data."""
         self._check_sizes()
         X = check_table(self, X, reset=True, sparse=self._reads_sparse)
         n_samples = X.shape[0]
@@ -217,7 +217,7 @@ class RulesFromEnsemble(BaseEstimator):
         if y is not None:
             check_apart(X, y)
             y = self._outcome.check(y, n_samples)
-        # The ensemble's seed comes first, so that the search does not depend on it.
+        # The ensemble's seed is drawn first, so that the search does not depend on it.
         generator = as_generator(self.random_state)
         default = self._default_estimator().set_params(
             random_state=int(generator.integers(2**31))
@@ -235,11 +235,11 @@ class RulesFromEnsemble(BaseEstimator):
         return training, generator
 
     def _move(self, features: FeatureSpace, place: dict[int, int]) -> None:
-        """Put all rules into the columns in which their features stand in a table."""
+        """Map all rules to the columns of their features in a table."""
         self.rules_ = self.rules_.in_columns(features, place)
 
     def _doubts(self, training: Training) -> list[str]:
-        """Warn of what speaks against reading the rules as an explanation."""
+        """Warn of what makes the rules unsuitable as an explanation."""
         split = best_single_split(training, self.min_rows)
         self.single_split_fidelity_ = split.fidelity
         order, poor = None, []
@@ -247,7 +247,7 @@ class RulesFromEnsemble(BaseEstimator):
             order = class_order_doubt(
                 training.classes, training.labels, training.teacher
             )
-        # One line says one thing, as asked.
+        # A single rule has a single prediction, as requested.
         if self._most_rules != 1:
             doubts = doubts_about(self.rules_, training, split, self.min_rows)
             poor = [f"{d.text} {self._remedy(d, training, split)}" for d in doubts]
@@ -258,7 +258,7 @@ class RulesFromEnsemble(BaseEstimator):
         return [order, *poor] if order else poor
 
     def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
-        """What to try against a doubt."""
+        """Suggestion against a doubt."""
         if not len(training.asked):
             return "Forbid fewer columns that the model reads (forbidden, --forbid)."
         if doubt.kind == "constant":
@@ -270,7 +270,7 @@ class RulesFromEnsemble(BaseEstimator):
 
     @property
     def _most_rules(self) -> Any:
-        """Most lines: those asked for, or the cap; None where there is none."""
+        """Maximum number of rules: requested or by default; None for no limit."""
         return self.max_rules if self.n_rules == "auto" else int(self.n_rules)
 
     def _check_sizes(self) -> None:
@@ -285,7 +285,7 @@ class RulesFromEnsemble(BaseEstimator):
     def _training(
         self, ensemble: Teacher, X: Any, y: Any, weight: np.ndarray
     ) -> Training:
-        """The rows that count, and what the rules shall say of them."""
+        """The rows of positive weight and the target of the rules."""
         outcome = outcome_of(ensemble.classes, self._outcome)
         labels = None if y is None else class_positions(ensemble, y)
         table, encoded, answers, others = read_rows(ensemble, X)
@@ -315,7 +315,7 @@ class RulesFromEnsemble(BaseEstimator):
         )
 
     def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
-        """What rules shall say: what the ensemble does, or the labels do."""
+        """Target of the fit: the ensemble's predictions, or the labels."""
         check_range(answers, "What the ensemble says")
         if self.target == "ensemble":
             return answers
@@ -326,11 +326,11 @@ class RulesFromEnsemble(BaseEstimator):
         return outcome_of(self.ensemble_.classes).certain(labels)
 
     def _columns(self) -> list[str]:
-        """Names of the table's columns; the ensemble may not read all of them."""
+        """Names of the table's columns, of which the ensemble may read only some."""
         return list(getattr(self, "feature_names_in_", self.ensemble_.features.names))
 
     def predict(self, X: Any) -> np.ndarray:
-        """What the printed rules say.
+        """Predict by the printed rules.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class RulesFromEnsemble(BaseEstimator):
 
 
 def check_weight_size(weight: np.ndarray) -> None:
-    """Refuse weights whose sums, or products with squares, would be lost."""
+    """Raise an error if sums of weights, or products with squares, lose all digits."""
     largest = float(weight.max())
     if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise InputError(
@@ -359,7 +359,7 @@ def check_weight_size(weight: np.ndarray) -> None:
 
 
 def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, str]:
-    """Names of the features that each mask marks, where there are some.
+    """Names of the features that each mask marks, if any.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, st
 
 
 class ClassifiesByRules(ClassifierMixin):
-    """Rules that say a class."""
+    """Mixin of rules for classification."""
 
     _outcome: Outcome = ClassProbabilities()
     rules_: RuleSet
@@ -386,7 +386,7 @@ class ClassifiesByRules(ClassifierMixin):
         return HistGradientBoostingClassifier()
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the printed rule that decides each row.
+        """Predict class probabilities by the printed rule that decides each row.
 
         Parameters
         ----------
@@ -395,21 +395,21 @@ class ClassifiesByRules(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            What is to be expected on new rows, where labels were given to the fit
-            (``caution_``); else means of what the rules were fitted to.
+            Estimates for new rows if labels were given to the fit (``caution_``); else
+            means of the target of the fit.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(self._checked(X))
 
 
 class PredictsByRules(RegressorMixin):
-    """Rules that say a value."""
+    """Mixin of rules for regression."""
 
     _outcome: Outcome = Mean()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # A few steps cannot follow a plane through ten features, which is what
+        # A few steps cannot approximate a plane through ten features, which is what
         # scikit-learn means by a reasonable score.
         tags.regressor_tags.poor_score = True
         return tags

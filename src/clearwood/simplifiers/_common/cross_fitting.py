@@ -1,9 +1,9 @@
-"""Rules judged on rows that took no part in their search (cross-fitting).
+"""Evaluation of rules on rows left out of their search (cross-fitting).
 
-The printed rules come from all rows. How far to believe them is told by rules like
-them, which are found three times on two thirds of the rows and judged on the third
-that is left out. They are fitted to labels: what the model says of a row it has learnt
-from rows like it, and so from the labels by which these rules are judged.
+The printed rules come from all rows. Their shrinkage for new rows is estimated from
+similar rules, which are found three times on two thirds of the rows and evaluated on
+the remaining third. They are fitted to labels: the model's prediction for a row depends
+on rows like it, and so on the labels that these rules are evaluated by.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from clearwood.simplifiers._common.base import RulesFromEnsemble
 
 N_FOLDS = 3
-"""Parts of the rows, each of which is left out once."""
+"""Number of folds."""
 
 MOST_ROWS = 10_000
-"""Of more rows a random part tells how careful to be."""
+"""Maximum number of rows, drawn at random, for the estimate."""
 
 Expect = Callable[[Any], Any]
 
@@ -41,7 +41,7 @@ Expect = Callable[[Any], Any]
 def cross_fit(
     method: RulesFromEnsemble, training: Training
 ) -> tuple[dict[str, float], Expect] | None:
-    """How careful to be with what a method found; None where nothing tells.
+    """Estimate the shrinkage of a method's rules for new rows; None if unknown.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def cross_fit(
     Returns
     -------
     caution : dict of str to float
-        The numbers that were learnt.
+        The estimated numbers.
     expect : callable
-        Takes rules, and gives the same with what is to be expected of them.
+        Returns given rules with estimates for new rows.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
     # The constant of a sum was not searched for.
@@ -83,14 +83,14 @@ def _left_out(
     method: RulesFromEnsemble, training: Training
 ) -> Iterator[tuple[Any, Training, Training]]:
     """Rules of a part of the rows, these rows, and those that were left out."""
-    # The same parts for every seed: methods without luck stay without it.
+    # The same folds for every seed: methods without randomness stay without it.
     generator = np.random.default_rng(0)
     order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
         fitted = _taught_by_labels(training.take(np.setdiff1d(order, left_out)))
         with warnings.catch_warnings():
-            # They are of rules that nobody reads.
+            # These rules are not shown to anyone.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
             rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
@@ -98,6 +98,6 @@ def _left_out(
 
 
 def _taught_by_labels(training: Training) -> Training:
-    """The same rows, of which rules shall say the labels, not what the model says."""
+    """The same rows with the labels as target, not the model's predictions."""
     labels: Any = training.labels
     return replace(training, taught=training.outcome.certain(labels))

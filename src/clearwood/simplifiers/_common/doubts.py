@@ -1,7 +1,7 @@
-"""What speaks against reading rules as an explanation, in words.
+"""Warnings on rules that are unsuitable as an explanation.
 
-Whatever the method, rules may leave out what their model says, and a model may be read
-with its classes in the wrong order. Both are seen on the rows of the fit.
+Whatever the method, rules may omit parts of the model's predictions, and a model may be
+read with its classes in the wrong order. Both are detected on the rows of the fit.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from clearwood.rules.scores import likelier_order, never_said
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 ROUNDING = 1e-9
-"""Of the largest number; what differs by less is the same."""
+"""Relative tolerance of equality, to the largest number."""
 
 MARGIN = 0.005
-"""Short values cost up to 0.00003 of R2, and the split may be judged on a part."""
+"""Tolerance: rounding costs up to 0.00003 of R2, and the split may be from a sample."""
 
 
 class Doubt(NamedTuple):
-    """What rules leave out of what they were fitted to.
+    """Deficiency of rules relative to the target of the fit.
 
     Attributes
     ----------
     kind : {"constant", "worse", "unsaid"}
-        All rows are told the same; one split does better; a class is never said.
+        One prediction for all rows; worse than a single split; a class never predicted.
     text : str
-        The same in a sentence.
+        The same as a sentence.
     """
 
     kind: str
@@ -42,13 +42,13 @@ class Doubt(NamedTuple):
 
 
 class SingleSplit(NamedTuple):
-    """How far a tree of one split follows what rules are fitted to.
+    """Fidelity of a tree with a single split to the target of the fit.
 
     Attributes
     ----------
     fidelity : float
     apart : float
-        Variance between its leaves of the class probabilities; of values 0.
+        Variance of the class probabilities between its leaves; 0 for values.
     """
 
     fidelity: float
@@ -58,14 +58,14 @@ class SingleSplit(NamedTuple):
 def doubts_about(
     rules: RuleSet, training: Training, split: SingleSplit, min_rows: int
 ) -> list[Doubt]:
-    """What rules leave out of what they were fitted to.
+    """Deficiencies of rules relative to the target of the fit.
 
     Parameters
     ----------
     rules : RuleSet
-        Of more than one line, had more paid.
+        With a maximum size of more than one.
     training : Training
-        The rows they were fitted to, without synthetic ones.
+        The rows of the fit, without synthetic ones.
     split : SingleSplit
         See :func:`best_single_split`.
     min_rows : int
@@ -74,7 +74,7 @@ def doubts_about(
     Returns
     -------
     list of Doubt
-        None where there is nothing to say.
+        Empty if there is none.
     """
     if not varies(training.taught):
         return []
@@ -92,7 +92,7 @@ def doubts_about(
     said, taught = outcome.codes(said), training.point(training.taught)
     found = []
     reached = outcome.fidelity(taught, said, training.weight)
-    # Rules that order rows better than the split are no worse where classes are few.
+    # Rules that rank rows better than the split are no worse if classes are few.
     is_worse = reached < split.fidelity - MARGIN and not (
         training.classes
         and told_apart(_groups(told), training.standardised, training.weight)
@@ -116,12 +116,12 @@ def doubts_about(
 
 
 def varies(answers: np.ndarray) -> bool:
-    """Whether what is said differs from row to row by more than rounding."""
+    """Whether predictions differ between rows by more than rounding."""
     return bool(np.ptp(answers, axis=0).max() > ROUNDING * np.abs(answers).max())
 
 
 def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> float:
-    """Variance between groups of rows of what classes count, over all classes.
+    """Variance between groups of rows of weighted class scores, over all classes.
 
     Examples
     --------
@@ -140,13 +140,13 @@ def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> fl
 
 
 def _groups(told: np.ndarray) -> np.ndarray:
-    """Rows that are told the same, as numbers."""
+    """Index of the group of rows with equal predictions."""
     _, groups = np.unique(told, axis=0, return_inverse=True)
     return groups.ravel()
 
 
 def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -> None:
-    """As :func:`class_order_doubt`, of a model and true labels of some rows."""
+    """Warn as in :func:`class_order_doubt`, given a model and true labels."""
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}
     truth = np.array([position.get(label, -1) for label in y.tolist()])
@@ -159,7 +159,7 @@ def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -
 def class_order_doubt(
     classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray
 ) -> str | None:
-    """What speaks for a model's classes being in another order, or None.
+    """Evidence that a model's classes are in another order, or None.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
         return None
     labels, text = found
     names, option = list(map(prediction_text, labels)), ""
-    # The command parts what it is given at every comma, and drops spaces around.
+    # The command splits its argument at every comma, and strips spaces.
     joined = ",".join(names)
     if [name.strip() for name in joined.split(",")] == names:
         option = f", or say --classes {shlex.quote(joined)}"
@@ -190,16 +190,16 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
 def best_single_split(
     training: Training, min_rows: int, most_rows: int = 20_000
 ) -> SingleSplit:
-    """How far a tree of one split follows what the rules are fitted to.
+    """Fidelity of a tree with a single split to the target of the fit.
 
-    The split is one of the ensemble's cuts that rules may use, or a set of categories.
-    Judged on the rows it is grown on, like the rules; of very many rows, on a random
-    part.
+    The split is one of the ensemble's thresholds that rules may use, or a set of
+    categories. Evaluated on the rows it is grown on, like the rules; of very many rows,
+    on a random sample.
     """
     rows = np.arange(len(training))
     if len(rows) > most_rows:
         rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
-    # In units in which scikit-learn sees a difference.
+    # In units in which scikit-learn resolves differences.
     taught, weight = training.standardised[rows], training.weight[rows]
     weight = weight / weight.max()
     scores = taught.reshape(len(taught), -1)[:, 0]
@@ -229,7 +229,7 @@ def mean_ranks(
 ) -> np.ndarray:
     """Rank of every bin of a feature by the mean score of its rows.
 
-    Among all sets of categories, the best one for a score is a cut in these ranks.
+    Among all sets of categories, the best for a score is a threshold in these ranks.
 
     Parameters
     ----------

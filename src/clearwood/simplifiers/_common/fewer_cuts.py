@@ -1,7 +1,7 @@
-"""Fewer cuts of numeric features, where an ensemble has thousands.
+"""Fewer thresholds of numeric features, for ensembles with thousands.
 
-Every tree of a forest has cuts of its own: those of one feature soon lie between any
-two rows. A few rules need no cut for every row.
+Every tree of a forest has its own thresholds: those of one feature soon separate any
+two rows. A few rules do not need a threshold for every row.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 from clearwood.rules import FeatureBins
 
 MOST_CUTS = 250
-"""Per feature; with the bins of missing values, 252 bins."""
+"""Maximum per feature; with the bins of missing values, 252 bins."""
 
 
 def with_fewer_cuts(bins: FeatureBins, encoded: np.ndarray) -> FeatureBins:
-    """The bins, with no more than ``MOST_CUTS`` cuts of each feature.
+    """The bins, with at most ``MOST_CUTS`` thresholds of each feature.
 
-    They are cuts of the ensemble, with about as many rows between each two. Of those
-    that are as good the middle one is taken, as they lie close where something changes.
+    They are thresholds of the ensemble, at about equal numbers of rows. Of equally good
+    ones the middle is taken, as thresholds are dense where predictions change.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def with_fewer_cuts(bins: FeatureBins, encoded: np.ndarray) -> FeatureBins:
 
 
 def _spread(cuts: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Which cuts of one feature to keep: one in each part of the rows that has some."""
+    """Thresholds of one feature to keep: one in each quantile group that has some."""
     column = np.sort(column[~np.isnan(column)])
     below = np.searchsorted(column, cuts, side="right")
     part = below * MOST_CUTS // (len(column) + 1)

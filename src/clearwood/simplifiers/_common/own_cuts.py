@@ -1,8 +1,8 @@
-"""Cuts that rules choose themselves, where a model has no trees to take them from.
+"""Thresholds for rules if a model has no trees to take them from.
 
-Small trees are grown on what the model says of the rows, and of mixtures of them, each
-on a part of the columns. Their cuts are the questions that rules may ask: those that
-change what the model says, and as many as pay. Every category is one by itself.
+Small trees are grown on the model's predictions for the rows, and for mixtures of them,
+each on a subset of the columns. Their thresholds are those that rules may use: where
+predictions change, as many as improve the fit. Every category is a bin by itself.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from clearwood.simplifiers._common.asking import answers_of, read_rows
 from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
 N_TREES, N_LEAVES, SHARE_OF_COLUMNS = 60, 12, 0.5
-"""Of the forest whose cuts are taken."""
+"""Trees, leaves and share of columns of the forest that the thresholds come from."""
 
 MOST_CUTS = 32
-"""Per column, those that lower the trees' error most."""
+"""Maximum per column, those of largest decrease of the trees' error."""
 
 MOST_ROWS = 10_000
-"""Of more rows a random part grows the trees."""
+"""Maximum number of rows, drawn at random, to grow the trees on."""
 
 
 def with_own_cuts_in(model: AnyModel, X: Any, rows: np.ndarray | slice) -> AnyModel:
     """As :func:`with_own_cuts`, on some rows of any table.
 
-    Of a sparse one in :func:`columns_to_read`.
+    A sparse one is read in :func:`columns_to_read`.
     """
     if not is_sparse(X):
         return with_own_cuts(model, model.encode(X)[rows])
@@ -43,7 +43,7 @@ def with_own_cuts_in(model: AnyModel, X: Any, rows: np.ndarray | slice) -> AnyMo
 def with_own_cuts(
     model: AnyModel, encoded: np.ndarray, others: SparseRows | None = None
 ) -> AnyModel:
-    """A model, and questions found on some rows besides those that it has.
+    """Add thresholds found on some rows to those that a model has.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def with_own_cuts(
     encoded : ndarray of shape (n_rows, n_features)
         The rows, as the model encodes them.
     others : SparseRows, optional
-        The same rows of a sparse table, where ``encoded`` has some of its columns.
+        The same rows of a sparse table, if ``encoded`` has some of its columns.
     """
     columns = np.arange(model.n_features) if others is None else others.columns
     categories = [model.features.categories[d] for d in columns]
-    # The same for every seed: methods without luck stay without it.
+    # The same for every seed: methods without randomness stay without it.
     generator = np.random.default_rng(0)
     # In an order that does not depend on that of the table.
     in_order = np.lexsort((place_of_rows(np.isnan(encoded)), place_of_rows(encoded)))
@@ -70,7 +70,7 @@ def with_own_cuts(
         as_read = others.filled(rows, some[np.append(np.arange(len(some)), of)])
     answers = answers_of(model, as_read)
     feature, cut = _cuts(encoded, rows, answers, by_label, generator)
-    # A gap may lie on either side.
+    # Missing values may go to either side.
     gaps = np.isnan(encoded).any(axis=0)[feature]
     every = (
         columns[np.concatenate([feature, feature[gaps]])],
@@ -104,11 +104,11 @@ def _cuts(
     by_label: np.ndarray,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and cuts, half way between neighbouring values of the given rows."""
+    """Columns and thresholds, half way between adjacent values of the given rows."""
     from sklearn.ensemble import RandomForestRegressor
 
     values = [np.unique(c[np.isfinite(c)]) for c in encoded.T]
-    # By ranks, cuts do not depend on the unit, nor on what float32 tells apart.
+    # By ranks, thresholds depend neither on the unit nor on the resolution of float32.
     ranks = np.column_stack(
         [
             np.where(np.isnan(c), np.nan, np.searchsorted(v, c, side="right"))
@@ -130,7 +130,7 @@ def _cuts(
     for tree in (one.tree_ for one in forest.estimators_):
         weight = tree.weighted_n_node_samples * tree.impurity
         for node in np.flatnonzero(tree.children_left >= 0).tolist():
-            # Beyond all values lies what tells gaps from them.
+            # A threshold beyond all values separates missing values from them.
             d, threshold = int(tree.feature[node]), float(tree.threshold[node])
             if by_label[d] or not 1 <= threshold < len(values[d]):
                 continue
@@ -151,7 +151,7 @@ def _cuts(
 
 
 def _by_mean(codes: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Category codes in the order of the mean answer; gaps stay gaps."""
+    """Category codes in the order of the mean prediction; missing values stay so."""
     first = answers if answers.ndim == 1 else answers[:, 0]
     known = np.unique(codes[~np.isnan(codes)])
     means = [first[codes == code].mean() for code in known]

@@ -1,6 +1,6 @@
-"""By what rules are judged on rows held out, and what classes count.
+"""Scores of rules on held-out rows, and class weights.
 
-Losses are per row, the less the better, so that their mean has a standard error.
+Losses are per row, lower is better, so that their mean has a standard error.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ CLASS_WEIGHT: list[Any] = [StrOptions({"balanced"}), dict, None]
 """Constraint of ``class_weight``."""
 
 SOFTNESS_FOR_LOG_LOSS = 1.0
-"""Weight of the squared error of probabilities beside the regret, while rules for
-classes grow that are judged by log loss; more is no better."""
+"""Weight of the squared error of probabilities beside the regret, in the search for
+rules for classes evaluated by log loss; a larger weight is no better."""
 
 FULL_PENALTY = 0.1
-"""Loss of the best constant from which on penalties count in full. Where a class is
-rare there is less to lose, and full penalties would leave the constant."""
+"""Loss of the best constant above which penalties apply in full. With a rare class the
+loss is small, and full penalties would leave the constant."""
 
 
 def softness(scoring: Any, usual: float) -> float:
-    """What squared error counts while rules grow that are judged by a scoring."""
+    """Weight of the squared error of probabilities in the search, given a scoring."""
     return SOFTNESS_FOR_LOG_LOSS if scoring == "log_loss" else usual
 
 
 def at_stake(loss: Any) -> float:
-    """What penalties count, by what the best constant loses; at most 1.
+    """Factor of penalties, by the loss of the best constant; at most 1.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ def at_stake(loss: Any) -> float:
 
 
 def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
-    """What rules lose on each row.
+    """Loss of rules on each row.
 
     Parameters
     ----------
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable
     rows : Training
-        What is right.
+        Rows with their targets.
     said : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        What the rules say, in units of the search.
+        Predictions of the rules, in units of the search.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     taught = outcome.point(rows.standardised)
     wrong = outcome.losses(taught, outcome.point(said)).astype(np.float64)
     if scoring == "balanced":
-        # Each class that there is counts the same.
+        # All classes that occur have equal weight.
         mass = np.bincount(taught, rows.weight, len(rows.classes))
         wrong *= rows.weight.sum() / ((mass > 0).sum() * mass[taught])
     return wrong
@@ -90,7 +90,7 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
 def _scores_of(
     scoring: Callable[..., Any], rows: Training, said: np.ndarray
 ) -> np.ndarray:
-    """What a function that was handed in gives, of values in the data's own units."""
+    """Scores by a user's function, of values in the units of the data."""
     said = said * rows.unit + rows.centre
     scores = np.asarray(scoring(rows.taught, said), dtype=np.float64)
     if scores.shape != (len(rows),) or not np.isfinite(scores).all():
@@ -102,14 +102,14 @@ def _scores_of(
 
 
 def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.ndarray:
-    """What the probability of each class counts; on average, 1.
+    """Weight of the probability of each class; 1 on average.
 
     Parameters
     ----------
     training : Training
     asked : "balanced" or dict from label to weight
-        "balanced": the mean probabilities of all classes count the same. Labels that
-        are left out count 1.
+        "balanced": the weighted mean probabilities of all classes are equal. Labels
+        that are left out have weight 1.
 
     Examples
     --------

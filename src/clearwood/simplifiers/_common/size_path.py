@@ -1,12 +1,11 @@
 """Fitting rules of all sizes at once, and choosing settings and a size.
 
-A method says which settings there are, how rules grow from one size to the next in
-bins, and how they are printed. The loop is here: with each of the settings, rules are
-fitted to two thirds of the rows and judged on mixtures of the others, which the
-ensemble has not learnt by heart, three times; with the best settings they are fitted to
-all rows; and of all sizes, the smallest is chosen that is within half a standard error
-of the best. Of classes a proper score decides, the log loss: by agreement a constant
-would do where a class is rare.
+A method defines its settings, how rules grow from one size to the next in bins, and how
+they are printed. The loop is here: with each of the settings, rules are fitted to two
+thirds of the rows and evaluated on mixtures of the others, which the ensemble was not
+trained on, three times; with the best settings they are fitted to all rows; and of all
+sizes, the smallest within half a standard error of the best is chosen. For classes the
+score is proper, the log loss: by agreement a constant would be best if a class is rare.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ from clearwood.simplifiers._common.synthetic_rows import (
 )
 
 TUNED_ROWS = 2000
-"""With so many rows the settings hardly matter, and are not tuned."""
+"""Number of rows above which settings hardly matter, and are not tuned."""
 
 MOST_JUDGED = 10_000
-"""Of more rows a random part tells which size and settings to choose."""
+"""Maximum number of rows, drawn at random, to choose size and settings."""
 
 ENOUGH_ERRORS = 0.5
-"""So many standard errors below the best size, the score of one with fewer lines is
-close enough: with a whole one more is lost on new rows than the lines are worth."""
+"""Standard errors within which a smaller size is chosen: with a whole one, the loss on
+new rows exceeds the benefit of fewer rules."""
 
 N_SYNTHETIC: list[Any] = [
     StrOptions({"auto"}),
@@ -73,14 +72,14 @@ class RulesOnSizePath(RulesFromEnsemble):
     scoring: Any = "auto"
     _method_remedy = "See which method follows the model best (compare)."
     class_weight: Any = None
-    # What several kinds of rules that are fitted to the same rows with the same seed
-    # have in common, and what each has begun; None where there is one kind.
+    # Shared state of several kinds of rules that are fitted to the same rows with the
+    # same seed; None for a single kind.
     _made: dict[Any, Any] | None = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
-        """Named tuples of what may be tuned, the default first.
+        """Named tuples of settings that may be tuned, the default first.
 
-        Each says whether ``synthetic`` rows are used.
+        Each has a field ``synthetic``: whether synthetic rows are used.
         """
         raise NotImplementedError
 
@@ -90,18 +89,18 @@ class RulesOnSizePath(RulesFromEnsemble):
         settings: Sequence[Any],
         generator: np.random.Generator,
     ) -> Sequence[Sequence[Any]]:
-        """For each of the settings, rules in bins that grow from one to the next.
+        """For each of the settings, rules in bins of increasing size.
 
         They have ``boxes``, and ``predict`` a grid.
         """
         raise NotImplementedError
 
     def _print(self, training: Training, path: Sequence[Any]) -> Sequence[RuleSet]:
-        """The rules of one path in the data's own terms."""
+        """The rules of one path in the units of the data."""
         raise NotImplementedError
 
     def _about(self) -> dict[str, str]:
-        """What the rules say of their making."""
+        """Entries of ``about`` on how the rules were found."""
         raise NotImplementedError
 
     def _training(self, *args: Any) -> Training:
@@ -116,13 +115,13 @@ class RulesOnSizePath(RulesFromEnsemble):
         return replace(training, class_weight=class_weights(training, asked))
 
     def _said(self, rules: Any, rows: Training) -> np.ndarray:
-        """What rules in bins say of some rows: class probabilities, or values."""
+        """Predictions of rules in bins: class probabilities, or values."""
         said = rules.predict(rows.grid)
         return said if said.ndim == rows.taught.ndim else rows.outcome.certain(said)
 
     @fit_context
     def _choose_size(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
-        """Choose settings and a size, and find no rules yet."""
+        """Choose settings and a size without fitting final rules."""
         self._settle(*self._begin(X, y, sample_weight))
 
     def _begin(self, *rows: Any) -> tuple[Training, np.random.Generator]:
@@ -132,7 +131,7 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _settle(
         self, training: Training, generator: np.random.Generator
     ) -> tuple[Any, int]:
-        """The settings to fit with, and a seed for what comes next."""
+        """Settings of the fit, and a seed for the next step."""
 
         def settled() -> tuple[Any, int]:
             settings = self._settings(training)
@@ -152,7 +151,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         n_synthetic = self._n_synthetic(training) if chosen.synthetic else None
         rows, generator = self._rows_to_fit(training, n_synthetic, seed)
         (path,) = self._fit(rows, [chosen], generator)
-        # Two may end up with as many lines, where a region is one that is there.
+        # Two paths may end up with the same size, if a region occurs twice.
         by_size = {rules.n_rules: rules for rules in self._print(rows, path)}
         self.path_ = tuple(by_size[size] for size in sorted(by_size))
         self.rules_ = [r for r in self.path_ if r.n_rules <= self.n_rules_][-1]
@@ -163,7 +162,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         self.path_ = tuple(rules.in_columns(features, place) for rules in self.path_)
 
     def _goals(self, training: Training) -> dict[str, str]:
-        """What rules say of their making where it is not the default."""
+        """Entries of ``about`` for parameters that differ from the defaults."""
         goals = {}
         if isinstance(self.scoring, str) and self.scoring != "auto":
             goals["scoring"] = self.scoring
@@ -173,7 +172,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         return goals
 
     def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
-        """A size against which nothing speaks, or what makes rules say more."""
+        """A size without doubts, or a parameter that makes rules more specific."""
         for rules in self.path_:
             against = doubts_about(rules, training, split, self.min_rows)
             if not {one.kind for one in against} & {doubt.kind, "constant"}:
@@ -196,7 +195,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         return super()._remedy(doubt, training, split)
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """As elsewhere, with what was chosen, no further, and no synthetic rows."""
+        """As in the base class, with the chosen settings and without synthetic rows."""
         other = copy(self).set_params(round_cuts=False, max_rules=self.n_rules_)
         chosen = self._settings(training)[0]._replace(**self.settings_)
         chosen = self._without_synthetic(chosen)
@@ -205,13 +204,12 @@ class RulesOnSizePath(RulesFromEnsemble):
 
     @staticmethod
     def _without_synthetic(chosen: Any) -> Any:
-        """The same settings, but for rows that the ensemble would be asked about."""
+        """The same settings without synthetic rows, which need the ensemble."""
         return chosen._replace(synthetic=False)
 
     def _n_synthetic(self, training: Training) -> int:
-        """How many synthetic rows there are for all rows."""
         if self.target == "labels":
-            # Nobody knows theirs.
+            # Labels of synthetic rows are unknown.
             if self.n_synthetic not in ("auto", 0):
                 raise InputError(
                     f"n_synthetic={self.n_synthetic} asks for rows without labels, but "
@@ -224,13 +222,13 @@ class RulesOnSizePath(RulesFromEnsemble):
         return int(self.n_synthetic)
 
     def _synthetic_or_not(self, training: Training) -> tuple[bool, ...]:
-        """Whether to use synthetic rows: what to try, the default first."""
+        """Options for synthetic rows: those to try, the default first."""
         return (True, False) if self._n_synthetic(training) else (False,)
 
     def _candidates(
         self, training: Training, generator: np.random.Generator
     ) -> np.ndarray:
-        """Boxes to choose from; none where rules have one line."""
+        """Candidate boxes; none if a single rule is requested."""
         grid = training.grid
         if self.max_rules == 1:
             return np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
@@ -240,16 +238,16 @@ class RulesOnSizePath(RulesFromEnsemble):
             found = candidate_boxes(grid, scores, weight, generator)
             return found, generator.bit_generator.state
 
-        # The same luck means the same rows.
+        # The same state of the generator means the same rows.
         luck = generator.bit_generator.state["state"]["state"]
         found, state = self._once(("candidates", luck), candidates)
-        generator.bit_generator.state = state  # whoever has drawn them
+        generator.bit_generator.state = state  # the same after a cached result
         return found
 
     def _rows_to_fit(
         self, rows: Training, n_synthetic: int | None, seed: int
     ) -> tuple[Training, np.random.Generator]:
-        """Rows with synthetic ones, and a generator for what comes next."""
+        """Rows with synthetic ones, and a generator for the next step."""
 
         def with_more() -> tuple[Training, np.random.Generator]:
             generator, more = np.random.default_rng(seed), rows
@@ -261,7 +259,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         return more, deepcopy(generator)
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is made, or was made for the same key by another kind of rules."""
+        """Compute a value once per key, shared between kinds of rules."""
         if self._made is None:
             return make()
         if key not in self._made:
@@ -271,7 +269,7 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _choose(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
     ) -> Any:
-        """Settings and size, on held-out rows where there is a choice."""
+        """Settings and size, by held-out rows if there is a choice."""
         self.cv_results_ = None
         self.n_rules_ = self._most_rules
         is_free = self.n_rules == "auto"
@@ -281,7 +279,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         held_out = self._cross_validate(self._some(training, seeds[0]), settings, seeds)
         best = held_out.best_settings(None if is_free else self.n_rules_)
         if is_free:
-            # One line tells nothing of a model that says more than one thing.
+            # A single rule explains nothing of a model with varying predictions.
             fewest = 2 if varies(training.taught) else 1
             self.n_rules_ = max(held_out.fewest_rules(best), fewest)
         self.cv_results_ = {
@@ -296,7 +294,7 @@ class RulesOnSizePath(RulesFromEnsemble):
 
     @staticmethod
     def _some(training: Training, seed: int) -> Training:
-        """A random part of very many rows, which tells as well what to choose."""
+        """A random sample of very many rows, sufficient to choose settings."""
         if len(training) <= MOST_JUDGED:
             return training
         generator = np.random.default_rng((seed, 2))
@@ -306,10 +304,10 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _cross_validate(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
     ) -> HeldOutFidelity:
-        """Fit to two thirds of the rows and judge by the others, three times.
+        """Fit to two thirds of the rows and evaluate on the others, three times.
 
-        ``seeds``: one for the folds and one per fold. Rows that are synthetic, and
-        boxes to choose from, are the same for all settings.
+        ``seeds``: one for the folds and one per fold. Synthetic rows and candidate
+        boxes are the same for all settings.
         """
         from joblib import Parallel, delayed
 
@@ -350,9 +348,9 @@ class RulesOnSizePath(RulesFromEnsemble):
         settings: Sequence[Any],
         seed: int,
     ) -> np.ndarray:
-        """The losses of all rules on each of the rows that were held out.
+        """Losses of all rules on each of the held-out rows.
 
-        By agreement and by what is asked for: (rows, 2, settings, sizes).
+        By agreement and by ``scoring``: (rows, 2, settings, sizes).
         """
         test = self._once(
             ("judged", seed), lambda: self._to_judge(training, held, seed)
@@ -374,10 +372,10 @@ class RulesOnSizePath(RulesFromEnsemble):
         return losses
 
     def _to_judge(self, training: Training, held: np.ndarray, seed: int) -> Training:
-        """Rows on which rules are judged, as many for each of those held out.
+        """Rows to evaluate rules on, equally many for each held-out row.
 
-        An ensemble has learnt by heart what it says of the rows themselves. It is
-        asked about mixtures of them; labels are known of the rows alone.
+        The ensemble was trained on the rows themselves, so it predicts for mixtures of
+        them; labels are only known for the rows.
         """
         if self.target == "labels":
             return training.take(held)
@@ -387,15 +385,15 @@ class RulesOnSizePath(RulesFromEnsemble):
 
 
 class HeldOutFidelity(NamedTuple):
-    """How rules are judged by rows that they were not fitted to.
+    """Scores of rules on held-out rows.
 
     Attributes
     ----------
     fidelity : ndarray of shape (n_settings, max_rules)
-        Share of equal classes, or R2, of rules of at most 1, 2, ... lines.
+        Share of equal classes, or R2, of rules of maximum size 1, 2, ...
     standard_error : ndarray of shape (n_settings, max_rules)
     score, score_error : ndarray of shape (n_settings, max_rules), or None
-        The same by what decides in place of fidelity, the higher the better.
+        The same for the deciding score if it is not fidelity, higher is better.
     """
 
     fidelity: np.ndarray
@@ -405,13 +403,13 @@ class HeldOutFidelity(NamedTuple):
 
     @property
     def _judged(self) -> tuple[np.ndarray, np.ndarray]:
-        """What decides, and its standard error."""
+        """The deciding score and its standard error."""
         if self.score is None or self.score_error is None:
             return self.fidelity, self.standard_error
         return self.score, self.score_error
 
     def best_settings(self, n_rules: int | None) -> int:
-        """Position of the settings that are best, at a size or at the best one."""
+        """Index of the best settings, at a size or at the best one."""
         score, _ = self._judged
         if n_rules is None:
             return int(score.max(axis=1).argmax())
@@ -426,16 +424,16 @@ class HeldOutFidelity(NamedTuple):
 
 
 class TreesOnSizePath(RulesOnSizePath):
-    """Fits trees of all sizes, and keeps them as trees too.
+    """Fit trees of all sizes, and keep them as trees too.
 
-    A subclass says in ``_print_tree`` how one of them is printed.
+    A subclass prints one of them in ``_print_tree``.
     """
 
     trees_: tuple[Tree, ...]
     tree_: Tree
 
     def _print_tree(self, training: Training, tree: Any) -> Tree:
-        """A tree of bins in the data's own terms."""
+        """A tree of bins in the units of the data."""
         raise NotImplementedError
 
     def _print(self, training: Training, path: Sequence[Any]) -> Sequence[RuleSet]:

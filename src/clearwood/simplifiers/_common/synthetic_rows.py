@@ -1,4 +1,4 @@
-"""Synthetic rows, on which the ensemble is asked too."""
+"""Synthetic rows, labelled by the ensemble."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from clearwood.rules import Training
 from clearwood.simplifiers._common.asking import Teacher, answers_of
 
 MOST_ROWS = 20_000
-"""Most synthetic rows by default, and rows among which neighbours are sought."""
+"""Maximum number of synthetic rows by default, and of rows to search neighbours in."""
 
 FEWEST_ROWS = 4000
-"""Synthetic rows by default however few rows there are: few rows need them most."""
+"""Minimum number of synthetic rows by default: few rows need them most."""
 
 SYNTHETIC_WEIGHT = 10.0
-"""Weight of all synthetic rows together over that of the real ones, at most; one
-synthetic row weighs no more than a real one."""
+"""Maximum total weight of synthetic rows relative to the real ones; one synthetic row
+weighs no more than a real one."""
 
 MOST_LEVELS = 64
-"""Columns for the categories of one feature while neighbours are sought."""
+"""Maximum number of columns for the categories of a feature in the search."""
 
 N_NEIGHBOURS = 5
-"""Neighbours of a row that it may be mixed with."""
+"""Number of nearest neighbours that a row may be mixed with."""
 
 FEW_ROWS, FEW_DIMENSIONS = 5000, 8
-"""Beyond both, distances to all rows take less time than a tree of places: a seventh
-at 20,000 rows in 15 dimensions."""
+"""Above both, distances to all rows are faster than a k-d tree: a seventh at 20,000
+rows in 15 dimensions."""
 
 
 def default_number(n_rows: int) -> int:
-    """How many synthetic rows there are where nothing is asked for.
+    """Default number of synthetic rows.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def with_synthetic_rows(
     n_synthetic: int,
     generator: np.random.Generator,
 ) -> Training:
-    """Add rows like those that there are, of which the ensemble says what they are.
+    """Add synthetic rows, labelled by the ensemble.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def with_synthetic_rows(
     Returns
     -------
     Training
-        With ``n_synthetic`` rows more; with none where there are too few to mix.
+        With ``n_synthetic`` rows more; with none if there are too few to mix.
     """
     encoded, weight = training.encoded, training.weight
     is_category, used = training.bins.is_category, training.bins.used_features
@@ -79,10 +79,10 @@ def rows_to_judge(
     n_each: int,
     generator: np.random.Generator,
 ) -> Training:
-    """Rows like some that were held out, which the ensemble has not learnt by heart.
+    """Rows like some held-out ones, which the ensemble was not trained on.
 
-    An ensemble that was fitted to rows says of them what it says nowhere else, so
-    that rules are judged too harshly there.
+    An ensemble is overfitted to its training rows, so that rules would be evaluated too
+    harshly there.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def rows_to_judge(
         Real rows.
     ensemble : TreeEnsemble or AnyModel
     n_each : int
-        Rows that are made of each of them.
+        Number of rows made from each of them.
     generator : numpy.random.Generator
 
     Returns
     -------
     Training
-        ``n_each`` rows per given one, one after the other; a single row as it is.
+        ``n_each`` rows per given one, one after the other; a single row unchanged.
     """
     first = np.arange(len(training)).repeat(n_each)
     bins = training.bins
@@ -118,33 +118,33 @@ def mixed_rows(
     generator: np.random.Generator,
     columns: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows like those given: each is a row mixed with one of its neighbours.
+    """Synthetic rows: each is a row mixed with one of its neighbours.
 
-    Every feature comes from the one or the other with equal probability. So these
-    rows keep, roughly, what goes together in the data; shuffling columns one by one
-    does not, and asks the ensemble about rows that do not occur.
+    Every feature comes from either with equal probability. So these rows approximately
+    keep the dependence between features; permuting columns one by one does not, and
+    leads to rows that do not occur.
 
     Parameters
     ----------
     encoded : ndarray of shape (n_given, n_features)
-        Rows as ``FeatureSpace.encode`` gives them.
+        Rows as returned by ``FeatureSpace.encode``.
     is_category : ndarray of bool of shape (n_features,)
         Which features hold category codes.
     weight : ndarray of shape (n_given,)
-        How often a row is drawn.
+        Probability of drawing a row, up to a factor.
     n_rows : int
         Number of rows to make.
     generator : numpy.random.Generator
     columns : ndarray of int, optional
-        Features that are mixed, and by which rows are neighbours; by default all. The
-        others stay as in the row that was drawn.
+        Features that are mixed, and that define neighbours; by default all. The others
+        stay as in the row that was drawn.
 
     Returns
     -------
     made : ndarray of shape (n_rows, n_features)
-        No rows where there are too few to mix.
+        Empty if there are too few rows to mix.
     of : ndarray of int of shape (n_rows,)
-        Positions of the rows that were drawn.
+        Indices of the rows that were drawn.
     """
     rows = np.arange(len(encoded))
     if len(rows) > MOST_ROWS:
@@ -166,10 +166,10 @@ def _mixed(
     first: np.ndarray,
     generator: np.random.Generator,
 ) -> np.ndarray:
-    """Rows at some positions, some columns of each mixed with one of its neighbours."""
+    """Rows at some indices, some columns of each mixed with one of its neighbours."""
     from sklearn.neighbors import NearestNeighbors
 
-    # Models are asked about rows side by side.
+    # Models predict for C-contiguous rows.
     rows = np.ascontiguousarray(encoded[first])
     n_neighbours = min(N_NEIGHBOURS, len(encoded) - 1)
     if n_neighbours == 0 or len(columns) == 0:
@@ -179,7 +179,7 @@ def _mixed(
     is_crowded = len(places) > FEW_ROWS and places.shape[1] > FEW_DIMENSIONS
     search = NearestNeighbors(algorithm="brute" if is_crowded else "auto").fit(places)
     found = search.kneighbors(places[drawn], n_neighbours + 1, return_distance=False)
-    # Without the row itself; of many in one place it may not be among them.
+    # Without the row itself; among many duplicates it may not be included.
     is_left_out = found == drawn[:, None]
     is_left_out[~is_left_out.any(axis=1), 0] = True
     neighbours = found[~is_left_out].reshape(len(drawn), n_neighbours)
@@ -191,11 +191,11 @@ def _mixed(
 
 
 def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
-    """Points whose distances say how alike rows are.
+    """Points whose distances measure the similarity of rows.
 
-    Numbers are standardised, categories become columns of 0 and 1, and so does
-    being missing. All are multiples of 1/4096: so sums of their products are exact,
-    and the same neighbours are nearest in whatever order a machine adds.
+    Numbers are standardized; categories become 0-1 columns, and so do missing values.
+    All are multiples of 1/4096, so that sums of their products are exact, and the same
+    neighbours are nearest in any order of summation.
     """
     columns = []
     for column, category in zip(encoded.T, is_category):
@@ -203,8 +203,8 @@ def _places(encoded: np.ndarray, is_category: np.ndarray) -> np.ndarray:
         if missing.any():
             columns.append(missing.astype(np.float64))
         if category:
-            # Of more than that some share a column: of two rows with different
-            # categories few are then thought to have the same.
+            # Above that number some share a column: few pairs of rows with different
+            # categories are then considered equal.
             column = column % MOST_LEVELS
             known = np.unique(column[~missing])
             columns += [(column == code).astype(np.float64) for code in known]
@@ -222,7 +222,7 @@ def _standardised(column: np.ndarray) -> np.ndarray:
     finite = column[np.isfinite(column)]
     if not len(finite) or finite.min() == finite.max():
         return np.zeros(len(column))
-    # Halves, so that no difference of large numbers overflows.
+    # Halved, so that no difference of large numbers overflows.
     half = np.clip(column, finite.min(), finite.max()) / 2
     middle = finite.min() / 2 + finite.max() / 2
     spread = finite.max() / 2 - finite.min() / 2

@@ -1,4 +1,4 @@
-"""The model that the rules speak for: fitted, fitted here, read, or asked."""
+"""The model to explain: fitted, fitted here, read as trees, or by predictions only."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def get_teacher(
     sample_weight: np.ndarray | None,
     task: str,
 ) -> tuple[Any, Teacher]:
-    """Use a fitted model as it is, fit an unfitted one, read anything else.
+    """Use a fitted model unchanged, fit an unfitted one, read anything else.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None
-        As handed to the meta-estimator; None means ``default``.
+        As passed to the meta-estimator; None means ``default``.
     default : estimator
-        Fitted where ``estimator`` is None.
+        Fitted if ``estimator`` is None.
     X, y, sample_weight
         Training data for an unfitted estimator.
     task : {"classification", "regression"}
-        What the rules shall predict.
+        Task of the rules.
 
     Returns
     -------
-    model : estimator, or what was handed in
+    model : estimator, or the object passed in
     ensemble : TreeEnsemble or AnyModel
-        The same, reading rows like X.
+        The same model, for rows in the format of X.
     """
     model = estimator
     if needs_fit(estimator):
@@ -59,7 +59,7 @@ def get_teacher(
                 f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes "
                 "apart need at least two classes."
             )
-        # CatBoost copies a list of cat_features, which scikit-learn's clone refuses.
+        # CatBoost copies a list of cat_features, which scikit-learn's clone rejects.
         model = deepcopy(default if estimator is None else estimator)
         model = fit_to_table(model, X, y, sample_weight)
     ensemble = read_teacher(model, X, y, task=task)
@@ -78,7 +78,7 @@ def get_teacher(
 
 
 def as_given(model: Any) -> Any:
-    """A model that can be fitted, read or asked; anything else is refused."""
+    """Validate a model: one that can be fitted, read, or evaluated."""
     return as_predictor(model) if predicts(model) else read_ensemble(model)
 
 
@@ -90,19 +90,19 @@ def read_teacher(
     task: str | None = None,
     rows: np.ndarray | slice = slice(None),
 ) -> Teacher:
-    """Read a model's trees where they decide alone; else have the model asked.
+    """Read a model's trees if they alone decide; else use its predictions.
 
     Parameters
     ----------
     model : fitted model, callable, path, TreeEnsemble or AnyModel
     X : ndarray or frame
-        Rows like those that it shall be asked about.
+        Rows in the format that it predicts for.
     y : ndarray of shape (n_rows,), optional
-        Names the classes of what does not name them itself.
+        Names the classes of models that do not name them.
     task : {"classification", "regression"}, optional
-        What a callable says, if it does not tell.
+        Task of a callable, if it cannot be inferred.
     rows : ndarray or slice
-        Of X, those in which rules may look for cuts of their own.
+        Rows of X in which rules may find their own thresholds.
 
     Returns
     -------
@@ -136,12 +136,12 @@ def read_teacher(
         asked = asked.with_questions(inside, "those of the trees inside the model")
     except ModelError:
         return with_own_cuts_in(asked, X, rows)
-    # What decides besides the trees may look at anything.
+    # What decides besides the trees may use any column.
     return with_own_cuts_in(asked, X, rows) if differs else asked
 
 
 def refuse_without_trees(teacher: Teacher, method: str) -> None:
-    """For methods that take their rules from trees."""
+    """Raise an error for methods that take their rules from trees."""
     if isinstance(teacher, AnyModel):
         raise ModelError(
             f"{method} takes its rules from the trees of a model, and "

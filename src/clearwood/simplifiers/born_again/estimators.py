@@ -1,10 +1,10 @@
-"""Born-again trees: one tree grown on synthetic rows that are made in every node.
+"""Born-again trees: a tree grown on synthetic rows drawn in every node.
 
-In a node rows are drawn inside its box (``smearing``), and the ensemble says what they
-are; the split is taken after which squared error is least, and the leaf with most to
-gain is split next (``trees``). The tree is kept at every size, and how many leaves it
-has is chosen on held-out rows (``size_path``). The leaves are printed as rules in the
-data's own terms, of which a row satisfies one only.
+In a node, rows are drawn inside its box (``smearing``) and labelled by the ensemble;
+the split with the least squared error is taken, and the leaf with the largest gain is
+split next (``trees``). The tree is kept at every size, and the number of leaves is
+chosen on held-out rows (``size_path``). The leaves are printed as disjoint rules in the
+units of the data.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from clearwood.simplifiers.born_again.trees import (
 
 
 class SmearSettings(NamedTuple):
-    """How rows are made; there is nothing to tune.
+    """How rows are drawn; no setting is tuned.
 
     Attributes
     ----------
     p_alt : float
         Probability that a feature takes the value of another row.
     n_node_rows : int
-        Rows that are made in each node.
+        Number of rows drawn in each node.
     synthetic : bool
-        Whether there are synthetic rows before the tree grows: no, each node makes
+        Whether there are synthetic rows before the tree grows: False, each node draws
         its own.
     """
 
@@ -52,8 +52,6 @@ class SmearSettings(NamedTuple):
 
 
 class _BornAgainTree(TreesOnSizePath):
-    """What classifier and regressor share: the method."""
-
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "p_alt": [Interval(Real, 0, 1, closed="both")],
@@ -89,11 +87,11 @@ class _BornAgainTree(TreesOnSizePath):
         self.verbose = verbose
         self.random_state = random_state
 
-    # Leaves that say the same class are one.
+    # Adjacent leaves of the same class are merged.
     scoring = "agreement"
 
     def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
-        # Fewer rows in a leaf do not change the class that it says.
+        # Smaller leaves do not change their predicted class.
         if doubt.kind == "constant":
             return RulesFromEnsemble._remedy(self, doubt, training, split)
         return super()._remedy(doubt, training, split)
@@ -102,7 +100,7 @@ class _BornAgainTree(TreesOnSizePath):
         return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}
 
     def _settings(self, training: Training) -> list[SmearSettings]:
-        # Nobody knows the labels of rows that are made.
+        # Synthetic rows have no labels.
         n_node_rows = 0 if self.target == "labels" else int(self.n_node_rows)
         return [SmearSettings(float(self.p_alt), n_node_rows)]
 
@@ -133,29 +131,29 @@ class _BornAgainTree(TreesOnSizePath):
 
 
 class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
-    """A tree grown on synthetic rows that an ensemble classifies.
+    """Tree grown on synthetic rows that an ensemble classifies.
 
-    The tree of Breiman and Shang: rows are made in every node, so that a split deep in
-    the tree is chosen on as many as the first one, and a tree may grow large: some
-    fifty leaves are no trouble. Leaves say what the ensemble says. For trees of a few
-    lines, :class:`DistilledTreeClassifier` usually follows the ensemble better.
+    The tree of Breiman and Shang: rows are drawn in every node, so that a split deep in
+    the tree is chosen on as many as the first one, and large trees, of some fifty
+    leaves, are feasible. Leaves predict as the ensemble does. For trees of a few
+    leaves, :class:`DistilledTreeClassifier` is usually closer to the ensemble.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None, default=None
-        The ensemble to explain. A fitted one is used as it is and never refitted
-        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
-        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting. Any other model, or a function that predicts, is asked as
-        it stands, and rules choose cuts of their own.
+        The ensemble to explain. A fitted one is used as it is and never refitted (wrap
+        it in ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means histogram gradient boosting. Of
+        any other model, or a function that predicts, only predictions are used, and the
+        method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most; fewer where more do not pay. "auto" takes as many as
-        pay, up to ``max_rules``: the fewest that are within half a standard error of
-        the best fidelity on mixtures of rows held out from the training rows (three
-        folds).
+        Lines printed at most, the default rule included; fewer if more bring no
+        improvement. "auto" chooses the number, up to ``max_rules``: the fewest within
+        half a standard error of the best fidelity on mixtures of held-out training rows
+        (three folds).
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included: each is a leaf. ``path_`` holds the
-        trees of all sizes.
+        Most lines printed, the default rule included: each is a leaf. ``path_`` holds
+        the trees of all sizes.
     min_rows : int, default=5
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
@@ -166,17 +164,16 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, and values short within half a percent of the target's standard
-        deviation.
+        values, and predicted values rounded within half a percent of the target's
+        standard deviation.
     p_alt : float, default=0.1
         Probability with which each feature of a synthetic row takes the value of
-        another training row. The more, the more is learnt of how the ensemble goes on
-        where there are few rows, and the more rows are asked about that do not occur:
-        where features depend on each other, large values do harm, and where they
-        hardly do, 0.2 and more are often better. The program of Hara and Hayashi has
-        0.5.
+        another training row. Larger values explore more of the ensemble where rows are
+        sparse, and predict for more rows that do not occur: they are harmful if
+        features depend on each other, and if they hardly do, 0.2 and more are often
+        better. The program of Hara and Hayashi has 0.5.
     n_node_rows : int, default=1000
-        Synthetic rows that are made in each node; none with ``target="labels"``.
+        Number of synthetic rows drawn in each node; none with ``target="labels"``.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : bool, default=False
@@ -187,38 +184,38 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     tree_ : Tree
         The rules as a tree, which predicts the same.
     trees_ : tuple of Tree
         Trees of growing size.
     path_ : tuple of RuleSet
-        The same trees as rules, from ``otherwise`` alone to the largest. Where both
-        sides of a split say the same class it is left out, so a size may be missing.
+        The same trees as rules, from the default rule alone to the largest. A split
+        with the same class on both sides is left out, so a size may be missing.
     n_rules_ : int
-        Leaves asked for, or chosen.
+        Number of leaves, as requested or chosen.
     cv_results_ : dict of str to list, or None
-        Where the size was chosen on held-out rows: ``"fidelity"`` and its
-        ``"standard_error"``, one line with an entry per size, and the settings.
+        If the size was chosen on held-out rows: ``"fidelity"`` and its
+        ``"standard_error"``, one list with an entry per size, and the settings.
     settings_ : dict
         How rows were made.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -240,12 +237,12 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
 
 
 class BornAgainTreeRegressor(PredictsByRules, _BornAgainTree):
-    """A tree grown on synthetic rows for which an ensemble predicts values.
+    """Tree grown on synthetic rows for which an ensemble predicts values.
 
-    The tree of Breiman and Shang: rows are made in every node, so that a split deep in
+    The tree of Breiman and Shang: rows are drawn in every node, so that a split deep in
     the tree is chosen on as many as the first one. Parameters and attributes are those
-    of :class:`BornAgainTreeClassifier`, but for ``classes_``. For trees of a few lines,
-    :class:`DistilledTreeRegressor` usually follows the ensemble better.
+    of :class:`BornAgainTreeClassifier`, but for ``classes_``. For trees of a few
+    leaves, :class:`DistilledTreeRegressor` is usually closer to the ensemble.
 
     Examples
     --------

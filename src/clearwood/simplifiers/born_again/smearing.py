@@ -1,19 +1,17 @@
-r"""Smeared rows inside a box, drawn directly.
+r"""Direct sampling of smeared rows inside a box.
 
-Smearing (Breiman and Shang, 1996) makes a row of a training row: each feature keeps its
-value, or with probability ``p_alt`` takes that of a training row of its own. A node of
-a tree needs such rows inside its box. Drawing until one falls into the box takes for
-ever where the box is small; but what such draws give is known.
-
-Let row i be taken with probability w_i, let B_d be what the box allows of feature d,
-and q_d = sum of w_j over the rows whose value is in B_d. Given row i, features are
-independent, and that of d ends in B_d with probability
+Smearing (Breiman and Shang, 1996) makes a synthetic row from a training row: each
+feature keeps its value, or with probability ``p_alt`` takes that of a random training
+row. A node of a tree needs such rows inside its box. Rejection sampling is slow if the
+box is small, but its distribution is known.
+Let row i be drawn with probability w_i, let B_d be the values of feature d that the box
+allows, and q_d = sum of w_j over the rows whose value is in B_d. Given row i, features
 
     r_id = (1 - p_alt) [x_id in B_d] + p_alt q_d.
 
 So among the smeared rows that are in the box
 
-* row i is the one behind with probability proportional to w_i times the product of
+* row i is the source with probability proportional to w_i times the product of
   r_id over the features that the box restricts (for all others r_id = 1);
 * given that, feature d keeps its value with probability
   (1 - p_alt) [x_id in B_d] / r_id;
@@ -33,7 +31,7 @@ Inside = Mapping[int, np.ndarray]
 
 
 def reach(share: np.ndarray, inside: Inside, p_alt: float) -> np.ndarray:
-    """Probability of each row to be drawn, and to be in the box when it is smeared.
+    """Probability of each row to be drawn, and to be in the box once smeared.
 
     Parameters
     ----------
@@ -108,5 +106,5 @@ def _draw(
         return rows[generator.integers(len(rows), size=size)]
     upto = np.cumsum(weight[rows])
     drawn = np.searchsorted(upto, generator.random(size) * upto[-1], side="right")
-    # Rounding may take the product to the total.
+    # Rounding may raise the product to the total.
     return rows[np.minimum(drawn, len(rows) - 1)]

@@ -1,4 +1,4 @@
-"""Trees grown best first on synthetic rows, made and labelled anew in every node."""
+"""Trees grown best-first on synthetic rows, drawn and labelled anew in every node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clearwood.simplifiers._common.asking import Teacher, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
 MOST_SPLITS = 2
-"""Splits per leaf asked for, at most: some have the same class on both sides."""
+"""Maximum splits per requested leaf: some have the same class on both sides."""
 
 
 def grow_smeared_trees(
@@ -31,27 +31,27 @@ def grow_smeared_trees(
     min_rows: int,
     generator: np.random.Generator,
 ) -> list[SmearedTree]:
-    """Grow a tree best first, and keep it at every size.
+    """Grow a tree best-first, and keep it at every size.
 
     Parameters
     ----------
     training : Training
         Real rows.
     ensemble : TreeEnsemble or AnyModel
-        Says what synthetic rows are.
+        Labels synthetic rows.
     max_leaves : int
     p_alt : float
         Probability that a feature takes the value of another row.
     n_node_rows : int
-        Rows that are made in each node.
+        Number of rows drawn in each node.
     min_rows : int
-        Training rows that a leaf holds at least.
+        Minimum number of training rows in a leaf.
     generator : numpy.random.Generator
 
     Returns
     -------
     list of SmearedTree
-        Of growing size. Leaves side by side that say the same class are one.
+        Of growing size. Adjacent leaves with the same prediction are merged.
     """
     nodes = _NodeMaker(training, ensemble, p_alt, n_node_rows, min_rows, generator)
     is_class = bool(training.classes)
@@ -74,7 +74,7 @@ def grow_smeared_trees(
 
 
 def _after(node: SmearedNode, n_splits: int, is_class: bool) -> SmearedTree:
-    """The tree after so many splits, without those that do not matter."""
+    """The tree after some splits, without those that do not change predictions."""
     leaf = SmearedTree(node, (), is_class)
     if node.number >= n_splits:
         return leaf
@@ -90,12 +90,12 @@ class SmearedSplit(NamedTuple):
     Attributes
     ----------
     gain : float
-        By how much it lowers the loss of the whole tree.
+        Decrease of the loss of the whole tree.
     feature : int
-        Among those that may be asked.
+        Index among the features that may be used.
     goes_left : ndarray of bool of shape (number of bins of the feature,)
     border : ndarray of shape (n_rows, n_features)
-        Of the node's rows, those next to the cut.
+        Rows of the node next to the threshold.
     """
 
     gain: float
@@ -106,30 +106,30 @@ class SmearedSplit(NamedTuple):
 
 @dataclass(eq=False)
 class SmearedNode:
-    """A box, and what its rows say.
+    """A box and the predictions for its rows.
 
     Attributes
     ----------
     box : ndarray of bool of shape (total number of bins,)
-        Bins that are allowed here.
+        Allowed bins.
     inside : mapping
         The same for the sampler: see ``smearing``.
     rows : ndarray of int
         Positions of the training rows in the box.
     synthetic : ndarray of shape (1, n_features)
-        One of the rows made here; it stands for all. No row where none are made.
+        One of the rows drawn here, as their representative; empty if none are drawn.
     answer : ndarray of shape (1,) or (1, n_classes)
-        Mean of what the ensemble says of them.
+        Mean prediction of the ensemble for them.
     weight : float
-        Weight of the training rows, and of the synthetic ones together.
+        Weight of the training rows, and of all synthetic ones together.
     mean : ndarray
-        Mean of what is said of training rows and synthetic ones, standardised.
+        Mean target of training rows and synthetic ones, standardized.
     split : SmearedSplit or None
-        None where no split is possible.
+        None if no split is possible.
     children : tuple of SmearedNode
-        The two sides, once it was split.
+        The two sides, once it is split.
     number : float
-        Splits of the tree before this one; infinite where it was not split.
+        Number of splits of the tree before this one; infinite for a leaf.
     """
 
     box: np.ndarray
@@ -145,12 +145,12 @@ class SmearedNode:
 
     @property
     def gain(self) -> float:
-        """By how much the best split lowers the loss."""
+        """Decrease of the loss by the best split."""
         return -np.inf if self.split is None else self.split.gain
 
 
 class SmearedTree(NamedTuple):
-    """A node and what is below in one tree of the path."""
+    """A node and its descendants in one tree of the path."""
 
     node: SmearedNode
     below: tuple[Any, ...]
@@ -174,7 +174,7 @@ class SmearedTree(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """What the node says: a class, or a standardised value."""
+        """Prediction of the node: a class, or a standardized value."""
         return _value(self.node, self.is_class)
 
     @property
@@ -183,7 +183,7 @@ class SmearedTree(NamedTuple):
         return np.array([leaf.box for leaf in self.leaves])[:-1]
 
     def predict(self, grid: Grid) -> np.ndarray:
-        """What is said of each row."""
+        """Prediction for each row."""
         *values, last = (_value(leaf, self.is_class) for leaf in self.leaves)
         return BoxList(self.boxes, tuple(values), last, 0.0).predict(grid)
 
@@ -193,7 +193,7 @@ def _value(node: SmearedNode, is_class: bool) -> Any:
 
 
 class _NodeMaker:
-    """Makes rows in a box, asks the ensemble about them, and finds the best split."""
+    """Draw rows in a box, label them by the ensemble, and find the best split."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class _NodeMaker:
         self.min_rows, self.generator = min_rows, generator
         self.share = training.weight / training.weight.sum()
         self.read = np.unique(ensemble.feature[ensemble.feature >= 0])
-        # Where the features that may be asked stand among those that are smeared.
+        # Indices of the features that may be used, among those that are smeared.
         self.place = np.searchsorted(self.read, training.asked)
 
     def root(self) -> SmearedNode:
@@ -232,9 +232,9 @@ class _NodeMaker:
         return made[0], made[1]
 
     def examine(self, box: np.ndarray, inside: Inside, rows: np.ndarray) -> SmearedNode:
-        """Make rows in a box and see what they say.
+        """Draw and label rows in a box, and find its best split.
 
-        The training rows in the box count as much as all rows made here.
+        The training rows in the box have the same total weight as all rows drawn here.
         """
         training, columns = self.training, self.grid.columns[:, rows]
         synthetic, answers = training.encoded[:0], training.taught[:0]
@@ -247,7 +247,7 @@ class _NodeMaker:
                 self.n_node_rows,
                 self.generator,
             )
-            # What the model does not read stays as in some row.
+            # Features that the model does not read stay as in some row.
             synthetic = training.encoded[picks.max(axis=1, initial=0)]
             synthetic[:, self.read] = training.encoded[picks, self.read]
             answers = answers_of(self.ensemble, synthetic)
@@ -281,7 +281,6 @@ class _NodeMaker:
     def _best_split(
         self, columns: np.ndarray, stats: np.ndarray, encoded: np.ndarray
     ) -> SmearedSplit | None:
-        """The split after which squared error is least."""
         grid = self.grid
         sums = kernels.histogram(
             columns, grid.start, int(grid.n_bins.sum()), np.arange(len(stats)), stats
@@ -308,7 +307,7 @@ class _NodeMaker:
 def print_smeared_tree(
     training: Training, tree: SmearedTree, *, round_cuts: bool = True
 ) -> Tree:
-    """A tree of bins in the data's own terms."""
+    """A tree of bins in the units of the data."""
 
     def split(part: SmearedTree) -> BinSplit | None:
         if not part.below:
@@ -321,7 +320,7 @@ def print_smeared_tree(
 
     leaves = tree.leaves
     if len(leaves[0].synthetic):
-        # Rows at borders count for where bounds are printed, not for what is said.
+        # Rows next to thresholds determine printed thresholds, not predictions.
         borders = [asked.border for asked in tree.splits]
         n_border = sum(map(len, borders))
         training = training.with_synthetic(

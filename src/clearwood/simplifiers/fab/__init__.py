@@ -2,5 +2,5 @@
 
 Read ``inference`` for the paper's Algorithm 1, ``outputs`` for the two output models,
 ``rules`` for how components become printed rules, and ``restarts`` for the random
-starts and the choice among them; ``estimators`` puts these together.
+starts and the choice among them; ``estimators`` combines these.
 """

@@ -1,4 +1,4 @@
-"""The course of a fit by FAB, as a picture."""
+"""Plot of the course of a FAB fit."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from clearwood.exceptions import InputError
 
 @dataclass(eq=False, repr=False)
 class FABPathDisplay(Display):
-    """The bound and the surviving components, iteration by iteration.
+    """Bound and number of surviving components per iteration.
 
-    Make one with :meth:`from_estimator`.
+    Created by :meth:`from_estimator`.
 
     Parameters
     ----------
     bound : ndarray of shape (n_iterations,)
         Lower bound on the log evidence.
     n_components : ndarray of shape (n_iterations + 1,)
-        Components at the start, and those left after each iteration.
+        Components at the start, and after each iteration.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Shows the bound.
+        Axes of the bound.
     components_ax_ : matplotlib Axes
-        Shows the components; it lies below ``ax_``.
+        Axes of the components, below ``ax_``.
     figure_ : matplotlib Figure
 
     Examples
@@ -48,7 +48,7 @@ class FABPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> FABPathDisplay:
-        """The course of the best start of a fitted estimator.
+        """Plot the best start of a fitted estimator.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class FABPathDisplay(Display):
         )
 
     def chart(self) -> Chart:
-        """Both over the iterations."""
+        """Chart of both over the iterations."""
         n = len(self.bound)
         across = Axis("iteration", is_whole=True)
         bound = Points(np.arange(1, n + 1), self.bound)
@@ -96,7 +96,7 @@ class FABPathDisplay(Display):
         )  # fmt: skip
 
     def words(self) -> str:
-        """The chart for those who do not see it."""
+        """Text alternative of the chart."""
         n, bound, left = len(self.bound), self.bound, self.n_components
         return (
             f"In {n:,} iteration{'s' * (n > 1)} the bound went from "
@@ -106,5 +106,5 @@ class FABPathDisplay(Display):
 
     @property
     def components_ax_(self) -> Any:
-        """Axes that show the components."""
+        """Axes of the components."""
         return self.parts_[1]

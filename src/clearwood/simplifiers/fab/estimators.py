@@ -1,4 +1,4 @@
-"""The scikit-learn face of FAB and EM."""
+"""scikit-learn estimators of FAB and EM."""
 
 from __future__ import annotations
 
@@ -46,8 +46,6 @@ from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 
 
 class _FABRules(RulesFromEnsemble):
-    """What classifier and regressor share."""
-
     max_rules: int
     selected_: int | None
     _mixture: Mixture | None
@@ -113,7 +111,7 @@ class _FABRules(RulesFromEnsemble):
     ) -> dict[str, str]:
         most = self._most_rules
         problem = self._problem(training)
-        # One component alone would hold every row and say what `otherwise` says.
+        # A single component would contain every row and predict as the default rule.
         n_components = min(max(most - 1, 2), problem.n_rows)
         if most == 1 or len(problem.bins.used_features) == 0:
             n_components = 0
@@ -148,7 +146,6 @@ class _FABRules(RulesFromEnsemble):
         )
 
     def _problem(self, training: Training) -> MixtureProblem:
-        """The rows, their statements and the output model."""
         output: Output
         if training.classes:
             output = MultinomialOutput(len(training.classes))
@@ -182,10 +179,10 @@ class _FABRules(RulesFromEnsemble):
             )
 
     def _learn_table(self, table: RowBlocks, training: Training) -> dict[str, str]:
-        """The best start goes on with all rows of a table: one more to choose from.
+        """Continue the best start on all rows of a table, as one more candidate.
 
-        Its rows are coded once; an iteration then reads the codes once. Rules are
-        printed of the mixture, and judged, on the sample.
+        Its rows are encoded once; each iteration is one pass over the codes. Rules are
+        printed from the mixture, and evaluated, on the sample.
         """
         best = self._best
         if best is None:
@@ -220,16 +217,17 @@ class _FABRules(RulesFromEnsemble):
         return judged(fit, whole, training, self._printing(training))
 
     def _keep_otherwise(self, training: Training) -> None:
-        """No split, or one line asked for: the list is its `otherwise`."""
+        """A single rule: no split, or one rule requested."""
         self.rules_ = build_rule_set([], training, round_cuts=self.round_cuts)
         self.selected_, self._mixture, self._best = None, None, None
         self.history_, self.n_iter_, self.restarts_ = (), 0, []
 
     def predict_soft(self, X: Any) -> np.ndarray:
-        """What the fitted mixture says before it is cut down to rules (eq. 10-11).
+        """Predict by the fitted mixture, before it is reduced to rules (eq. 10-11).
 
-        This is not what the printed rules say; it is often closer to the ensemble.
-        A missing value of a feature that had none in training counts as a low one.
+        These are not the predictions of the printed rules, and often closer to the
+        ensemble. A missing value of a feature that had none in training counts as a low
+        one.
 
         Parameters
         ----------
@@ -254,7 +252,7 @@ class _FABRules(RulesFromEnsemble):
 def _coded(
     rows: RowsOfTable, method: _FABRules, training: Training, used: np.ndarray
 ) -> RowBlock:
-    """Rows of a table as the mixture reads them, in the bins of the sample."""
+    """Rows of a table encoded in the bins of the sample."""
     ensemble = method.ensemble_
     X = check_table(method, rows.X, reset=False)
     weight = rows.checked_weight()
@@ -274,59 +272,58 @@ def _weight_of(rows: RowBlock) -> tuple[float]:
 
 
 class FABRulesClassifier(ClassifiesByRules, _FABRules):
-    """A few printed rules that say what a tree ensemble classifies as what.
+    """FAB or EM rules that approximate a classifying tree ensemble.
 
-    A mixture of a few components is fitted to the rows' answers to the ensemble's
-    questions and to what the ensemble says; where a component is certain of its
-    answers, it is a rule.
+    A mixture of a few components is fitted to the truth of the ensemble's statements
+    (splits) on the rows, and to the ensemble's predictions; where a component is
+    certain of its statements, it is a rule.
 
     Parameters
     ----------
     estimator : estimator, callable, TreeEnsemble or None, default=None
-        The ensemble to explain. A fitted one is used as it is and never refitted
-        (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive
-        ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
-        gradient boosting. Any other model, or a function that predicts, is asked as
-        it stands, and rules choose cuts of their own.
+        The ensemble to explain. A fitted one is used as it is and never refitted (wrap
+        it in ``sklearn.frozen.FrozenEstimator`` where it must survive ``clone``); an
+        unfitted one is fitted on ``X, y``; None means histogram gradient boosting. Of
+        any other model, or a function that predicts, only predictions are used, and the
+        method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, ``otherwise`` included. "auto" prints those of the
+        Lines printed at most, the default rule included. "auto" prints those of the
         components that survive, up to ``max_rules``. Both methods start from one
-        component fewer than lines (at least two); FAB drops those that do not pay. A
-        component without a region of its own prints no rule.
+        component fewer than rules (at least two); FAB drops those that do not raise the
+        bound. A component without a region of its own gives no rule.
     max_rules : int, default=10
-        Most lines printed, ``otherwise`` included.
+        Most lines printed, the default rule (``otherwise``) included.
     min_rows : int, default=5
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules are fitted to: what the ensemble predicts (probabilities,
-        or values), so that they explain the model; or the labels, as in the paper.
+        What the rules are fitted to: what the ensemble predicts (probabilities, or
+        values), so that they explain the model; or the labels, as in the paper.
     forbidden : sequence of str or int, default=()
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same
-        training values, and values short within half a percent of the target's
+        Print, and predict with, the shortest bounds that separate the same training
+        values, and predicted values rounded within half a percent of the target's
         standard deviation.
     method : {"fab", "em"}, default="fab"
         Factorized asymptotic Bayesian inference, which chooses the number of
         components, or EM at a fixed number.
     rules : {"refined", "regions"}, default="refined"
-        What is printed: the regions in which the components are certain, as in the
-        paper, which leave the rows between them to ``otherwise``; or these regions
-        moved, one after the other, to where the printed list follows the ensemble
-        best.
+        Rules to print: the regions in which the components are certain, as in the
+        paper, which leave the rows between them to the default rule; or these regions
+        moved, one after the other, to maximize the fidelity of the printed list.
     n_restarts : int, default=20
-        Random starts. Kept is the one whose printed rules follow best, on the training
-        rows, what they were fitted to.
+        Number of random starts. The one whose printed rules have the highest fidelity
+        to the target on the training rows is kept.
     statement_weight : float, default=1.0
         Factor on the statements' log-likelihood and on their number in the
         penalty. Below one, the target counts for more.
     statement_counts : {"distinct", "all"}, default="distinct"
-        Whether a question that many trees ask counts once or each time.
+        Whether a split that many trees share counts once or each time.
     tol : float, default=1e-6
-        A start ends when the bound moves by less than this per row.
+        Tolerance: a start ends when the bound changes by less than this per row.
     max_iter : int, default=1000
-        Most iterations per start.
+        Maximum number of iterations per start.
     n_jobs : int or None, default=None
         Threads for the restarts. The result does not depend on it.
     verbose : bool, default=False
@@ -337,36 +334,36 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     history_ : tuple of Iteration
         Bound, surviving components and passes per iteration of the best start.
     restarts_ : list of dict
         Per start: bound, components, iterations, convergence, and fidelity of the
-        printed rules and of the soft posterior to what they were fitted to.
+        printed rules and of the soft posterior to the target of the fit.
     n_iter_ : int
         Iterations of the best start.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     n_start_components_ : int
-        Components that each start began with.
+        Number of components at each start.
     selected_ : int or None
-        Position of the best start in ``restarts_``; None where there was nothing
-        to fit (one line asked for, or an ensemble without splits).
+        Index of the best start in ``restarts_``; None if there was nothing to fit (one
+        rule requested, or an ensemble without splits).
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -388,7 +385,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
 
 
 class FABRulesRegressor(PredictsByRules, _FABRules):
-    """A few printed rules that say what a tree ensemble predicts where.
+    """FAB or EM rules that approximate a tree ensemble for regression.
 
     Parameters and attributes are those of :class:`FABRulesClassifier`, but for
     ``classes_``. Components are normal around one value each, in place of class

@@ -1,10 +1,10 @@
 """Factorized asymptotic Bayesian inference of few rules (Hara & Hayashi 2018).
 
-A row n has a target y and answers s_l in {0, 1} to the L statements of the ensemble,
-such as ``x_d > b``. Component k of a mixture of K gives every answer and the target
-independently of each other, with parameters Pi: p(y, s, k) = alpha_k p(y | phi_k)
-prod_l p(s_l | eta_kl). Rows belong to components with responsibilities beta_nk; N_k is
-their sum over rows, and a component costs omega log(N_k + 1) in the bound (eq. 12).
+A row n has a target y and truth values s_l in {0, 1} of the L statements of the
+ensemble, such as ``x_d > b``. Given component k of a mixture of K, all of these are
+independent, with parameters Pi: p(y, s, k) = alpha_k p(y | phi_k) prod_l p(s_l |
+eta_kl). Rows belong to components with responsibilities beta_nk; N_k is their sum over
+rows, and a component costs omega log(N_k + 1) in the bound (eq. 12).
 
 :func:`fit_mixture` is Algorithm 1: E-step, truncation, M-step, lower bound. Everything
 is computed on bins: the log-likelihood of a row's statements (eq. 6) is a sum over
@@ -32,7 +32,7 @@ TRUNCATION_SHARE = 1e-8
 """A component with a smaller alpha is dropped (delta of Algorithm 1)."""
 
 SMALLEST = np.finfo(np.float64).tiny
-"""Mass below which a component's means are not numbers."""
+"""Mass below which the means of a component are undefined."""
 
 
 def fit_mixture(
@@ -49,8 +49,7 @@ def fit_mixture(
 ) -> Fit:
     """Algorithm 1 from one start; with ``truncate=False``, EM (appendix A).
 
-    EM has omega = 0, one pass of eq. 13, and keeps all its components that any row
-    belongs to.
+    EM has omega = 0, one pass of eq. 13, and keeps all components that contain any row.
 
     Parameters
     ----------
@@ -59,18 +58,18 @@ def fit_mixture(
     start : Parameters
         Pi at the start.
     counts : ndarray of shape (K,)
-        N_k at the start. Eq. 13 needs of the responsibilities before only these sums,
-        so they are not kept.
+        N_k at the start. Eq. 13 depends on the previous responsibilities only through
+        these sums, so they are not kept.
     max_iter : int
-        Most iterations.
+        Maximum number of iterations.
     tol : float
-        Stop when the bound moves by less.
+        Stop when the bound changes by less.
     inner_tol : float
-        End the E-step when no count N_k moves by more than this share of N_k + 1.
+        End the E-step when no count N_k changes by more than this share of N_k + 1.
     max_passes : int
-        Most passes of one E-step. Each raises the bound, so any number is sound; with
-        none, the counts of the iteration before are taken, and an iteration goes
-        through the rows once.
+        Maximum number of passes per E-step. Each raises the bound, so any number is
+        valid; with none, the counts of the previous iteration are used, and an
+        iteration is a single pass over the rows.
     truncate : bool
         Whether components are penalised and dropped.
     verbose : bool
@@ -81,7 +80,7 @@ def fit_mixture(
     Fit
     """
     omega = problem.omega if truncate else 0.0
-    # Without omega eq. 13 does not ask for the counts: one pass is exact.
+    # Without omega eq. 13 does not depend on the counts: one pass is exact.
     most_passes = max_passes if truncate else min(max_passes, 1)
     parameters, components = start, np.arange(len(start.share))
     history: list[Iteration] = []
@@ -93,7 +92,7 @@ def fit_mixture(
         # beta at these counts; all further steps need only sums of it over rows.
         penalty = omega / (counts + 1.0)
         sums = Sums(*scored.map_sum(_sums, penalty, problem, parameters.output))
-        # Region truncation; EM loses only what has no mass left to divide by
+        # Region truncation; EM drops only components without mass to divide by
         least = TRUNCATION_SHARE * problem.total_weight if truncate else SMALLEST
         kept = sums.counts >= least
         sums, parameters = keep_components(kept, sums, parameters)
@@ -133,7 +132,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MixtureProblem:
-    """All that stays the same during a fit; restarts share it.
+    """Constants of a fit, shared by restarts.
 
     Attributes
     ----------
@@ -142,7 +141,7 @@ class MixtureProblem:
     bins : FeatureBins
         The bins that the codes refer to.
     bin_start : ndarray
-        Where the bins of each column of ``codes`` begin.
+        Start of the bins of each column of ``codes``.
     output : GaussianOutput or MultinomialOutput
         The model p(y|k).
     statement_weight : float
@@ -166,7 +165,7 @@ class MixtureProblem:
 
     @property
     def n_rows(self) -> int:
-        """Rows that differ in codes or target (per block)."""
+        """Number of rows that differ in codes or target (per block)."""
         return sum(len(rows.weight) for rows in self.blocks)
 
 
@@ -187,7 +186,7 @@ class RowBlock(NamedTuple):
 
 
 class ScoredBlock(NamedTuple):
-    """One block of rows, with ``log f_k = log p(y|k) p(s|k) p(k)`` (n_rows, K)."""
+    """Block of rows with ``log f_k = log p(y|k) p(s|k) p(k)`` (n_rows, K)."""
 
     codes: np.ndarray
     target: np.ndarray
@@ -207,9 +206,9 @@ class Sums(NamedTuple):
     counts : ndarray of shape (K,)
         N_k, the mass of all rows.
     entropy : ndarray of shape (K,)
-        Of the responsibilities.
+        Entropy of the responsibilities.
     target : ndarray of shape (n_sums, K)
-        Of the targets: see ``statistics`` of the output model.
+        Sums of the targets: see ``statistics`` of the output model.
     """
 
     histogram: np.ndarray
@@ -219,7 +218,7 @@ class Sums(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """What one iteration left behind."""
+    """Record of one iteration."""
 
     bound: float
     n_components: int
@@ -227,7 +226,7 @@ class Iteration(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """The end of one run from one start."""
+    """Result of one run from one start."""
 
     parameters: Parameters
     counts: np.ndarray
@@ -239,7 +238,7 @@ class Fit(NamedTuple):
 def with_log_joint(
     problem: MixtureProblem, parameters: Parameters
 ) -> Blocks[ScoredBlock]:
-    """The rows with ``log f_k``: what the E-step compares components by."""
+    """Rows with ``log f_k``, which the E-step compares components by."""
     return problem.blocks.map(
         _with_log_joint,
         statement_table(problem, parameters),
@@ -277,7 +276,7 @@ def _settle_counts(
     inner_tol: float,
     max_passes: int,
 ) -> tuple[np.ndarray, int]:
-    """The counts N_k at which eq. 13 stands still, and the passes it took.
+    """Counts N_k at the fixed point of eq. 13, and the number of passes.
 
     Besides the parameters, beta depends on them alone.
     """
@@ -324,7 +323,7 @@ def sums_of_rows(
 def keep_components(
     kept: np.ndarray, sums: Sums, parameters: Parameters
 ) -> tuple[Sums, Parameters]:
-    """Region truncation: only the components marked in ``kept`` stay."""
+    """Region truncation: drop all components but those marked in ``kept``."""
     if kept.all():
         return sums, parameters
     output = parameters.output
@@ -354,7 +353,7 @@ def lower_bound(
     parameters: Parameters,
     omega: float,
 ) -> float:
-    """Eq. 12 after an M-step; no row is looked at again.
+    """Eq. 12 after an M-step, without another pass over the rows.
 
     ``before`` are the parameters of the E-step: a Gaussian's ``sums.target`` are sums
     of ``y - before.mean`` and its square.
@@ -376,7 +375,7 @@ def make_problem(
     output: Output,
     statement_weight: float = 1.0,
 ) -> MixtureProblem:
-    """Cut rows into blocks and merge equal ones; keep only features in use."""
+    """Split rows into blocks and merge equal ones; keep only features in use."""
     used = bins.used_features
     blocks = Blocks.from_arrays(
         np.ascontiguousarray(codes[:, used]), target, weight
@@ -388,9 +387,9 @@ def make_problem(
 
 
 def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> RowBlock:
-    """Rows of equal codes and target become one row with their summed weight.
+    """Merge rows of equal codes and target, summing their weights.
 
-    Rows without weight go.
+    Rows of zero weight are dropped.
     """
     codes, target, weight = block
     n_rows = len(codes)
@@ -403,19 +402,19 @@ def merge_equal_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray]) -> RowBlo
 
 
 class Mixture(NamedTuple):
-    """What is left of a fit for prediction: nothing of its rows.
+    """Mixture for prediction, without the rows of its fit.
 
     Attributes
     ----------
     features : ndarray of int of shape (n_features_used,)
-        Those with statements.
+        Features with statements.
     bin_start : ndarray of int of shape (n_features_used,)
-        Where their bins begin in ``table``.
+        Start of their bins in ``table``.
     table : ndarray of shape (total number of bins, K)
         ``log p(s|k)`` of eq. 6.
     log_share : ndarray of shape (K,)
     values : ndarray of shape (K,) or (K, n_classes)
-        What each component says (eq. 11): a value, or class probabilities.
+        Prediction of each component (eq. 11): a value, or class probabilities.
     """
 
     features: np.ndarray
@@ -426,7 +425,7 @@ class Mixture(NamedTuple):
 
     @classmethod
     def of(cls, problem: MixtureProblem, parameters: Parameters) -> Mixture:
-        """The mixture with some parameters."""
+        """Mixture with given parameters."""
         return cls(
             problem.bins.used_features,
             problem.bin_start,
@@ -436,7 +435,7 @@ class Mixture(NamedTuple):
         )
 
     def predict(self, codes: np.ndarray) -> np.ndarray:
-        """What the most probable component says, given a row's statements (eq. 10, 11).
+        """Prediction of the most probable component given the statements (eq. 10, 11).
 
         ``codes`` are bins of all features (n_rows, n_features).
         """

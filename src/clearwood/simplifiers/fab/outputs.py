@@ -1,4 +1,4 @@
-"""What a component says of the target: the two output models p(y|k) of eq. 8."""
+"""The two output models p(y|k) of eq. 8."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearwood._kernels import fab as _kernels
 from clearwood._numeric import clipped_log, product
 
 VARIANCE_FLOOR = 1e-4
-"""Least variance of a component, as a share of the target's variance."""
+"""Minimum variance of a component, as a share of the target's variance."""
 
 
 class Normal(NamedTuple):
@@ -28,7 +28,7 @@ class Multinomial(NamedTuple):
 
 
 class Output(Protocol):
-    """What FAB asks of an output model."""
+    """Interface of an output model."""
 
     @property
     def n_parameters(self) -> int:
@@ -51,10 +51,10 @@ class Output(Protocol):
         """Sum over rows and components of responsibility times ``log p(y|k)``."""
 
     def around(self, y: np.ndarray) -> Any:
-        """Parameters to start from, one component per row of ``y``."""
+        """Initial parameters, one component per row of ``y``."""
 
     def values(self, parameters: Any) -> np.ndarray:
-        """What each component says (eq. 11)."""
+        """Prediction of each component (eq. 11)."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class GaussianOutput:
     Parameters
     ----------
     variance_floor : float
-        Variances below it count as it. A component whose rows all have one value
-        would otherwise have infinite precision and likelihood.
+        Lower bound of variances. A component whose rows all have one value would
+        otherwise have infinite precision and likelihood.
     centre, unit : float
         The target in its own units is ``centre + unit * y``.
     """
@@ -106,7 +106,7 @@ class GaussianOutput:
         return float(np.sum(scale - 0.5 * normal.precision * squares))
 
     def around(self, y: np.ndarray) -> Normal:
-        """A start: each component around one value, as wide as all (variance 1)."""
+        """Initial components, each around one value, with the variance of all (1)."""
         return Normal(y.astype(np.float64), np.ones(len(y)))
 
     def values(self, normal: Normal) -> np.ndarray:
@@ -126,7 +126,7 @@ class MultinomialOutput:
         return self.n_classes
 
     def log_density(self, y: np.ndarray, classes: Multinomial) -> np.ndarray:
-        """``log p(y|k)``, rows by components; soft ``y`` weighs the classes."""
+        """``log p(y|k)``, rows by components; soft ``y`` weights the classes."""
         return product(y, clipped_log(classes.probability).T)
 
     def statistics(
@@ -152,7 +152,7 @@ class MultinomialOutput:
         return float(np.sum(sums.T * clipped_log(classes.probability)))
 
     def around(self, y: np.ndarray) -> Multinomial:
-        """A start: halfway between one row's classes and the average."""
+        """Initial components: halfway between one row's classes and the average."""
         return Multinomial(0.5 * y + 0.5 * y.mean(axis=0))
 
     def values(self, classes: Multinomial) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Many starts, one answer: fit from each, print the rules of each, choose."""
+"""Random restarts: fit, print the rules of each, and choose the best."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from clearwood.simplifiers.fab.inference import (
 from clearwood.simplifiers.fab.rules import component_boxes
 
 START_PULL = 0.05
-"""How far a component starts from all rows towards one row."""
+"""Share by which an initial component moves from all rows towards one row."""
 
 
 class Restart(NamedTuple):
-    """One restart: its mixture, its rules, and how good both are.
+    """One restart: its mixture, its rules, and the quality of both.
 
-    The fidelities are to what is taught, on the training rows.
+    Fidelities are to the target of the fit, on the training rows.
     """
 
     fit: Fit
@@ -40,11 +40,11 @@ class Restart(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """The lower bound at the end."""
+        """Lower bound at the end."""
         return self.fit.history[-1].bound
 
     def merit(self, choose_by: str) -> tuple[float, ...]:
-        """What the best restart has most of; among equals, fewer literals are better.
+        """Criterion that the best restart maximizes; ties go to fewer literals.
 
         ``choose_by`` is "rules" (fidelity of the printed rules), "soft" (that of the
         mixture, as in the paper) or "bound".
@@ -57,7 +57,7 @@ class Restart(NamedTuple):
         return (first, -self.rules.n_literals, -self.rules.n_rules)
 
     def summary(self) -> dict[str, Any]:
-        """What there is to know of a start that was not chosen."""
+        """Summary of a restart for ``restarts_``."""
         return {
             "bound": self.bound,
             "n_components": self.fit.history[-1].n_components,
@@ -82,23 +82,23 @@ def run_restarts(
 ) -> list[Restart]:
     """Run restarts, each with its own generator, in threads.
 
-    An interrupt (Ctrl-C) ends the run with those that are done, if there are any.
+    After an interrupt (Ctrl-C) the completed ones are returned, if there are any.
 
     Parameters
     ----------
     problem : MixtureProblem
     training : Training
-        The rows, to judge rules by.
+        Rows to evaluate rules on.
     n_components : int
-        Components at the start.
+        Number of components at the start.
     fit_mixture : callable
-        Makes a ``Fit`` of a start (its parameters, and counts of the components).
+        Returns a ``Fit`` from a start (its parameters, and counts of the components).
     print_rules : callable
-        Makes rules of boxes (n_boxes, total number of bins of the grid).
+        Returns rules from boxes (n_boxes, total number of bins of the grid).
     n_restarts : int
     generator : Generator
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     verbose : bool, default=False
         Whether to show a progress bar.
 
@@ -151,7 +151,7 @@ def judged(
     training: Training,
     print_rules: Callable[..., RuleSet],
 ) -> Restart:
-    """A fit with its printed rules, and how faithful both are on the training rows."""
+    """A fit with its printed rules and the fidelity of both on the training rows."""
     eta, not_eta = fit.parameters.true_probability, fit.parameters.false_probability
     boxes = component_boxes(problem.bins, eta, not_eta)
     rules = print_rules(boxes[:, training.asked_bins])
@@ -172,12 +172,12 @@ def judged(
 def random_start(
     problem: MixtureProblem, n_components: int, generator: np.random.Generator
 ) -> tuple[Parameters, np.ndarray]:
-    """A random start, of one of two kinds at even odds.
+    """Random start, of one of two kinds with equal probability.
 
-    The paper only says "randomly". Either eta is uniform, which leaves the first
-    M-step free but kills most components when there are many statements; or every
-    component is like all rows, pulled a little towards one of them, which keeps
-    more components alive. Each finds good rules on data where the other does not.
+    The paper only says "randomly". Either eta is uniform, which leaves the first M-step
+    free but eliminates most components when there are many statements; or every
+    component is like all rows, shifted slightly towards one of them, which keeps more
+    components. Each finds good rules on data where the other does not.
     """
     weight = np.concatenate([rows.weight for rows in problem.blocks])
     picked = generator.choice(len(weight), size=n_components, p=weight / weight.sum())

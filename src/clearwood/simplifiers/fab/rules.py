@@ -1,10 +1,10 @@
-"""From a fitted mixture to printed rules: components, boxes of bins, rules.
+"""Rules from a fitted mixture: components, boxes of bins, rules.
 
 Where a component is certain of its statements, it is a box of bins
 (:func:`component_boxes`). The paper prints these boxes (:func:`region_rules`), which
-describe where each component is certain and leave the rows between them to
-``otherwise``. :func:`refined_rules` moves the sides of the boxes, one box after the
-other, to where the printed list follows the target best.
+leave the rows between them to the default rule. :func:`refined_rules` moves the sides
+of the boxes, one box after the other, to where the printed list has the least loss on
+the target.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def component_boxes(
     false_probability: np.ndarray,
     kappa: float = KAPPA,
 ) -> np.ndarray:
-    """Bins that the 0-1 pattern of eta allows (section 4.2).
+    """Bins allowed by the 0-1 pattern of eta (section 4.2).
 
     A statement with ``eta > 1 - kappa`` must be true in the region, one with
     ``eta < kappa`` false; the others do not matter.
@@ -45,11 +45,11 @@ def component_boxes(
     Parameters
     ----------
     bins : FeatureBins
-        Their statements are the rows of the probabilities.
+        Bins whose statements are the rows of the probabilities.
     true_probability, false_probability : ndarray of shape (n_statements, K)
         eta and 1 - eta.
     kappa : float
-        What counts as certain.
+        Tolerance of certainty.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def component_boxes(
     """
     must_be_true = (false_probability < kappa).astype(np.float64)
     must_be_false = (true_probability < kappa).astype(np.float64)
-    # Per bin, the number of statements that rule it out.
+    # Per bin, the number of statements that exclude it.
     contradictions = bins.sum_over_statements(must_be_false, must_be_true)
     return np.ascontiguousarray(contradictions.T == 0)
 
@@ -70,7 +70,7 @@ def region_rules(
     min_rows: float = 5,
     round_cuts: bool = True,
 ) -> RuleSet:
-    """The boxes as they are, in the order of their agreement with the target.
+    """The boxes as rules, in the order of their agreement with the target.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def region_rules(
         Allowed bins; a box may be empty.
     training : Training
     max_rules : int
-        Most lines, ``otherwise`` included.
+        Maximum number of rules, the default rule included.
     min_rows : float, default=5
-        Fewest training rows that a rule catches.
+        Minimum number of training rows that a rule covers.
     round_cuts : bool, default=True
         As in :func:`~clearwood.rules.build_rule_set`.
 
@@ -105,9 +105,9 @@ def refined_rules(
     min_rows: float = 5,
     round_cuts: bool = True,
 ) -> RuleSet:
-    """The boxes moved to where a list of them follows the target best.
+    """The boxes moved to where their list approximates the target best.
 
-    Box after box is moved, the others as they are, until nothing improves.
+    One box after the other is moved, with the others fixed, until no move improves.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def refined_rules(
 
 
 def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:
-    """Boxes that hold rows, those first that lose least per row; others go."""
+    """Boxes that contain rows, by increasing loss per row; empty ones are dropped."""
     member = contains(grid, boxes)
     share = product(member, loss.share)
     member, boxes, share = (part[share > 0] for part in (member, boxes, share))
@@ -149,6 +149,6 @@ def _in_order(boxes: np.ndarray, grid: Grid, loss: Loss, most: int) -> BoxList:
 
 
 def _regions(boxes: np.ndarray, training: Training) -> list[Any]:
-    """Boxes in the data's own terms; empty ones go."""
+    """Regions of the boxes in the units of the data; empty ones are dropped."""
     regions = [training.region(box) for box in boxes]
     return [region for region in regions if region is not None]

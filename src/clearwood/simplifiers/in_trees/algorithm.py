@@ -1,7 +1,7 @@
-"""inTrees (Deng 2014): an ensemble's own rules, pruned and put in order.
+"""inTrees (Deng 2014): rules of an ensemble's trees, pruned and ordered.
 
 :func:`find_rules` is the article from its second step to its last: measure, prune,
-select, order. The first, to extract, is ``extract_paths``.
+select, order. The first, extraction, is ``extract_paths``.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from clearwood.simplifiers.in_trees.pruning import (
 )
 
 MOST_ROWS = 20_000
-"""Rules are judged by so many rows, drawn at random; what they say is of all rows."""
+"""Maximum number of random rows to evaluate rules on; predictions use all rows."""
 
 FREQUENCIES = (0.01, 0.02, 0.05, 0.1, 0.2)
-"""Least frequencies that are tried where none is given."""
+"""Minimum frequencies tried by default."""
 
 
 def find_rules(
@@ -96,9 +96,9 @@ def find_rules(
 
 
 class Procedure(NamedTuple):
-    """What the article and its R package do in different ways; the defaults are ours.
+    """Choices in which the article and its R package differ; the defaults are ours.
 
-    A user has no reason to change them; who compares methods sets ``_procedure`` of an
+    Users have no reason to change them; to compare methods, set ``_procedure`` of an
     estimator's class.
 
     Attributes
@@ -107,21 +107,21 @@ class Procedure(NamedTuple):
         Whether the paths to all nodes are rules or, as in the article, those to the
         leaves. The former cover more rows each, and make better short lists.
     max_extracted : int or None
-        Of more rules so many are drawn at random.
+        Maximum number of rules, drawn at random from more.
     decay : {"absolute", "relative"} or None
-        A literal is left out of a rule if the rule's error rises little without it: as
-        the R package counts it, or relative to the error of the whole rule, as in the
-        article. Rules without error hardly get shorter by the relative rise. None keeps
-        all literals.
+        Criterion for the removal of a literal, by the rise of the rule's error without
+        it: absolute as in the R package, or relative to the error of the whole rule, as
+        in the article. Rules without error hardly get shorter by the relative rise.
+        None keeps all literals.
     max_decay : float
-        The largest rise. The error of values is in units of the target's variance.
+        Maximum rise. The error of values is in units of the target's variance.
     levels : int or None
-        Judge rules for values by whether these are in the same of so many levels, of
-        about as many rows each; the R package does so with 3. None judges by squared
-        error. What is printed is a mean in either case.
+        Evaluate rules for values by this number of quantile levels as classes; the R
+        package does so with 3. None uses squared error. Printed predictions are means
+        in either case.
     select : bool
-        Use only the rules that a random forest on the rules' memberships asks most,
-        short ones preferred, as in the article.
+        Use only the rules of largest importance in a random forest on the rules'
+        memberships, short ones preferred, as in the article.
     """
 
     nodes: str = "all"
@@ -133,16 +133,16 @@ class Procedure(NamedTuple):
 
 
 ARTICLE = Procedure(nodes="leaves", decay="relative")
-"""As the article has it, without selection."""
+"""The procedure of the article, without selection."""
 
 R_PACKAGE = Procedure(nodes="leaves", levels=3)
-"""As the R package does by default."""
+"""The default procedure of the R package."""
 
 
 def rows_that_judge(
     training: Training, levels: int | None, generator: np.random.Generator
 ) -> Training:
-    """The training rows, or some of very many; values may become levels."""
+    """The training rows, or a sample of very many; values may become levels."""
     if levels is not None and not training.classes:
         level, names = levels_of(training.taught, levels)
         taught = np.eye(levels)[level]
@@ -155,7 +155,7 @@ def rows_that_judge(
 
 
 def levels_of(values: np.ndarray, n_levels: int) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Values as levels of about as many rows each, as in the R package.
+    """Values as quantile levels, as in the R package.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def levels_of(values: np.ndarray, n_levels: int) -> tuple[np.ndarray, tuple[str,
 
 
 def informative(judged: Judged, rows: Training, seed: int) -> Judged:
-    """The rules that a forest on the rules' memberships asks most.
+    """The rules of largest importance in a forest on the rules' memberships.
 
-    Long rules have to be asked more (the complexity-guided selection of the article,
+    Long rules need more importance (the complexity-guided selection of the article,
     with importances in place of a penalty inside the trees).
     """
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor

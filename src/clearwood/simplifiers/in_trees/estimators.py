@@ -1,4 +1,4 @@
-"""The scikit-learn face of inTrees."""
+"""scikit-learn estimators of inTrees."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 
 
 class _InTrees(RulesFromEnsemble):
-    """What classifier and regressor share."""
-
     _needs_trees = True
 
     _procedure = Procedure()
@@ -91,9 +89,9 @@ class _InTrees(RulesFromEnsemble):
         return {"method": "in-trees", "target": self.target}
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """As elsewhere, but of trees that are grown on these rows alone.
+        """As in the base class, but from trees grown on these rows alone.
 
-        Those of the ensemble have split by labels of the rows left out, too.
+        The ensemble's trees were split by labels of the rows left out, too.
         """
         boxes = candidate_boxes(
             training.grid, training.standardised, training.weight, generator
@@ -122,13 +120,13 @@ class _InTrees(RulesFromEnsemble):
 
 
 class InTreesClassifier(ClassifiesByRules, _InTrees):
-    """inTrees: an ensemble's own rules, pruned and put in an ordered list.
+    """inTrees rule list: rules of an ensemble's trees, pruned and ordered.
 
-    The paths of the trees are rules, those to inner nodes included. Literals are left
-    out of them where the error hardly rises; of what is left, the rule that is least
-    wrong comes first, then the one that is least wrong on the other rows, and so on.
-    :class:`RuleListClassifier` searches for rules of its own, of which fewer are needed
-    for the same fidelity.
+    The paths of the trees are rules, those to inner nodes included. Literals without
+    which the error hardly rises are removed; of the resulting rules, the one of least
+    error comes first, then the one of least error on the remaining rows, and so on.
+    :class:`RuleListClassifier` searches for new rules, of which fewer are needed for
+    the same fidelity.
 
     Parameters
     ----------
@@ -138,11 +136,11 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, ``otherwise`` included; fewer where the list ends
-        before: where one value for all other rows is no more wrong than the best rule.
+        Lines printed at most, the default rule included; fewer if the list ends before,
+        once a constant for all remaining rows has no larger error than the best rule.
         "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
-        Most lines printed, ``otherwise`` included; None for as many as the list has.
+        Most lines printed, the default rule included; None for no limit.
     min_rows : int, default=1
         Fewest training rows that a rule catches, whatever they weigh.
     target : {"ensemble", "labels"}, default="ensemble"
@@ -152,53 +150,53 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         Names, or positions among the columns, of features that no rule may ask. The
         ensemble may ask them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same
-        training values, and values short within half a percent of the target's
+        Print, and predict with, the shortest bounds that separate the same training
+        values, and predicted values rounded within half a percent of the target's
         standard deviation.
     max_depth : int or None, default=6
-        Longer paths are cut off after so many questions.
+        Maximum number of splits of a path; longer paths are truncated.
     max_trees : int or None, default=100
-        Rules of the first so many trees.
+        Maximum number of trees; the first are used.
     min_frequency : float or "auto", default="auto"
-        Least share of all rows that a rule must decide. The R package has 0.01. "auto"
-        tries .01, .02, .05, .1 and .2, and takes what is least wrong on the training
-        rows within as many lines.
+        Minimum share of all rows that a rule must decide. The R package has 0.01.
+        "auto" tries .01, .02, .05, .1 and .2, and takes the smallest training error for
+        the number of rules.
     n_jobs : int or None, default=None
         Threads for pruning. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr, of the pruning.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of what is drawn: 10,000 of more rules, 20,000 of more rows to judge them
-        by (and of the default ensemble).
+        Seed of the subsamples of at most 10,000 rules, and of at most 20,000 rows to
+        evaluate them on (and of the default ensemble).
 
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     extracted_ : ExtractedRules
         The distinct rules of the trees: ``prediction``, ``frequency``, ``error`` and
         ``length``, one entry each, and ``to_pandas()``.
     pruned_ : ExtractedRules
         The distinct rules after pruning.
     path_ : tuple of RuleSet
-        The lists of all sizes, from ``otherwise`` to ``rules_``.
+        The lists of all sizes, from the default rule to ``rules_``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
@@ -219,11 +217,11 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
 
 
 class InTreesRegressor(PredictsByRules, _InTrees):
-    """inTrees: an ensemble's own rules, pruned and put in an ordered list.
+    """inTrees rule list for regression: pruned and ordered rules of an ensemble.
 
     Parameters and attributes are those of :class:`InTreesClassifier`, but for
-    ``classes_``. Rules say the mean of their rows and are judged by the squared
-    difference from it.
+    ``classes_``. Rules predict the mean of their rows and are evaluated by squared
+    error.
 
     Examples
     --------

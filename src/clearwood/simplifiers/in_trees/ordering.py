@@ -1,4 +1,4 @@
-"""The ordered list of inTrees, and what it costs at every length."""
+"""The ordered list of inTrees, and its loss at every length."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from clearwood.simplifiers.in_trees.pruning import (
 )
 
 DIGITS = 9
-"""Errors and frequencies that are equal to so many decimals are equal: they come from
-sums that round."""
+"""Decimals to which errors and frequencies are compared: they come from rounded
+sums."""
 
 
 def order_rules(
@@ -30,22 +30,21 @@ def order_rules(
 ) -> Ordered:
     """The simplified ordered list (STEL).
 
-    Again and again the rule that is least wrong on the rows not yet covered comes next
-    (of several the one that covers most of them, then the shortest, then the first),
-    and takes what it covers. The list ends where one value for all other rows is no
-    more wrong than the best rule.
+    Repeatedly the rule of least error on the rows not yet covered comes next (ties go
+    to the largest coverage, then to the shortest, then to the first). The list ends
+    once a constant for all remaining rows has no larger error than the best rule.
 
     Parameters
     ----------
     judged : Judged
     rows : Training
-        The rows that judge.
+        Rows to evaluate on.
     min_frequency : float
-        Least share of all rows that a rule must still cover.
+        Minimum share of all rows that a rule must still cover.
     max_rules : int, optional
-        Most rules.
+        Maximum number of rules.
     min_rows : float, default=1
-        Fewest rows that a rule must still cover.
+        Minimum number of rows that a rule must still cover.
 
     Returns
     -------
@@ -54,8 +53,8 @@ def order_rules(
     judging = judging_rows(rows)
     (target, weight, n_classes), bits = judging, judged.bits
     all_weight, free = weight.sum(), np.ones(len(rows), dtype=bool)
-    # Per rule, sums over the free rows that it covers; and how many these are, which
-    # is their weight where that is 1 or more.
+    # Per rule, sums over the free rows that it covers; and their number, which is the
+    # weight if that is 1 or more.
     sums = numbers = np.zeros((len(bits), 3))
     tables = [(sums, judging)]
     if not np.array_equal(rows.counts, weight):
@@ -92,15 +91,15 @@ def order_rules(
 
 
 class Ordered(NamedTuple):
-    """An ordered list, and what it costs at every length.
+    """An ordered list and its loss at every length.
 
     Attributes
     ----------
     rules : list of int
-        Positions, the first to be tried first.
+        Indices, in order.
     losses : list of float
-        Share of wrong rows, or mean squared difference, of the first 0, 1, ... rules
-        with what is then best said of all other rows.
+        Share of wrong rows, or mean squared error, of the first 0, 1, ... rules with
+        the best constant for all other rows.
     """
 
     rules: list[int]
@@ -118,7 +117,7 @@ def _loss(sums: np.ndarray, n_classes: int) -> np.ndarray:
 def _rest_loss(
     target: np.ndarray, weight: np.ndarray, free: np.ndarray, n_classes: int
 ) -> float:
-    """Loss of what is best said of the rows that no rule covers."""
+    """Loss of the best constant for the rows that no rule covers."""
     target, weight = target[free], weight[free]
     if weight.sum() == 0:
         return 0.0
@@ -129,7 +128,7 @@ def _rest_loss(
 
 
 def best_prefixes(lists: Sequence[Ordered], max_rules: int | None) -> list[list[int]]:
-    """Per number of rules 0, 1, ... the least wrong list with so many at most.
+    """Per number of rules 0, 1, ... the list of least loss with at most that many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The rules that the trees of an ensemble are made of, in bins."""
+"""The rules of the trees of an ensemble, in bins."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Literals(NamedTuple):
     ----------
     feature : ndarray of int64 of shape (n_literals,)
     low, high : ndarray of int64 of shape (n_literals,)
-        The bins between them, both included, satisfy a numeric literal.
+        Range of bins, both ends included, that satisfies a numeric literal.
     other : ndarray of int64 of shape (n_literals,)
-        A further bin that does, that of missing values; -1 where there is none.
+        A further such bin, of missing values; -1 if there is none.
     start : ndarray of int64 of shape (n_literals,)
-        Where the bins of a categorical literal begin in ``truth``; -1 for a numeric.
+        Start of the bins of a categorical literal in ``truth``; -1 for a numeric one.
     truth : ndarray of bool
         Per bin of every categorical literal, whether it satisfies the literal.
     """
@@ -78,7 +78,7 @@ class Paths(NamedTuple):
     borders : ndarray of int64 of shape (n_rules + 1,)
         Rule k has the literals ``literal[borders[k]:borders[k + 1]]``.
     literal : ndarray of int64
-        Positions in ``literals``, in the order in which the tree asks.
+        Indices in ``literals``, in the order of the splits.
     """
 
     literals: Literals
@@ -107,14 +107,14 @@ class Paths(NamedTuple):
         return Paths(self.literals, borders.astype(np.int64), literal)
 
     def keep(self, kept: np.ndarray) -> Paths:
-        """The same rules with only some of their literals (a mask)."""
+        """The same rules with a subset of their literals (a mask)."""
         borders = np.concatenate([[0], np.cumsum(kept)])[self.borders]
         return Paths(self.literals, borders.astype(np.int64), self.literal[kept])
 
     def conditions(
         self, k: int, bins: FeatureBins, seen: np.ndarray
     ) -> tuple[Condition, ...] | None:
-        """One rule in the data's own terms; None where no row can satisfy it."""
+        """One rule in the units of the data; None if no row can satisfy it."""
         allowed = np.ones(len(seen), dtype=bool)
         for one in self.ids(k):
             d = self.literals.feature[one]
@@ -135,8 +135,8 @@ def extract_paths(
 ) -> Paths:
     """The paths from the roots of trees to their leaves, each once.
 
-    Questions about one feature that go the same way become one literal, which stands
-    where the first of them is asked.
+    Splits on one feature in the same direction become one literal, at the place of the
+    first of them.
 
     Parameters
     ----------
@@ -144,16 +144,16 @@ def extract_paths(
     bins : FeatureBins
         Of this ensemble.
     seen : ndarray of bool of shape (total number of bins,)
-        Bins that hold training rows. Where missing values and unknown categories go
-        only matters for features that have some.
+        Bins that contain training rows. The side of missing values and unknown
+        categories matters only for features that have some.
     max_depth : int, optional
-        Paths end after so many questions.
+        Maximum number of splits of a path.
     max_trees : int, optional
-        Only the first so many trees.
+        Maximum number of trees; the first are used.
     nodes : {"leaves", "all"}
-        Paths to leaves and to where they are cut off, or to all nodes.
+        Paths to leaves and truncated ones, or to all nodes.
     forbidden : ndarray of bool of shape (n_features,), optional
-        Features about which paths say nothing.
+        Features that are left out of paths.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def extract_paths(
     found: dict[frozenset[Key], tuple[Key, ...]] = {}
     for node in range(end):
         if node not in waiting:
-            continue  # It lies deeper than paths go.
+            continue  # below the maximum depth
         path, depth = waiting.pop(node)
         ends = left[node] < 0 or depth >= limit
         if path and (ends or nodes == "all"):
@@ -183,13 +183,13 @@ def extract_paths(
 
 
 def paths_of_boxes(boxes: np.ndarray, asked: np.ndarray, bins: FeatureBins) -> Paths:
-    """Boxes of a grid as rules: what they allow of a feature is one literal.
+    """Boxes of a grid as rules, with one literal per feature.
 
     Parameters
     ----------
     boxes : ndarray of bool of shape (n_boxes, number of bins of the features asked)
     asked : ndarray of int of shape (n_asked,)
-        The features of the grid.
+        Features of the grid.
     bins : FeatureBins
     """
     borders = np.cumsum(bins.n_bins[asked])[:-1]
@@ -207,7 +207,7 @@ def paths_of_boxes(boxes: np.ndarray, asked: np.ndarray, bins: FeatureBins) -> P
 
 
 def _numbered(found: Sequence[tuple[Key, ...]], bins: FeatureBins) -> Paths:
-    """Rules whose literals are known by number."""
+    """Rules with their literals by index."""
     ids: dict[Key, int] = {}
     literal = [ids.setdefault(key, len(ids)) for path in found for key in path]
     return Paths(
@@ -235,7 +235,7 @@ def _narrowed(kind: int, what: int | bytes, new: int | bytes) -> int | bytes:
 def _asker(
     ensemble: TreeEnsemble, bins: FeatureBins, seen: np.ndarray
 ) -> Callable[[int], tuple[Key, Key]]:
-    """What tells the literals of the left and of the right child of an inner node."""
+    """Function that returns the literals of the left and right child of a node."""
     feature, cut = ensemble.feature.tolist(), ensemble.cut.tolist()
     missing_left = ensemble.missing_left.tolist()
     cuts = [found.tolist() for found in bins.cuts]

@@ -1,4 +1,4 @@
-"""What rules of an ensemble cover, how wrong they are, and without what they may do."""
+"""Coverage and error of rules, and removal of literals."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from clearwood.rules import Condition, FeatureBins, Training
 from clearwood.simplifiers.in_trees.paths import Paths
 
 SMALLEST_ERROR = 0.001
-"""Errors below this count as this where a rise is relative to them."""
+"""Lower bound of errors when a rise is relative to them."""
 
 PRUNED_AT_ONCE = 1000
-"""Rules that one thread prunes before it takes further ones."""
+"""Number of rules per task of a thread."""
 
 
 def judge_and_prune(
@@ -29,21 +29,21 @@ def judge_and_prune(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> tuple[Judged, Judged]:
-    """Measure rules, and leave out literals without which they are hardly more wrong.
+    """Evaluate rules, and remove literals without which their error hardly rises.
 
-    Literals are tried one after the other, the last that the tree asks first; one that
-    is left out stays out. The class that a rule says stays as well, a value follows the
-    rows. Rules that cover no row are left out.
+    Literals are tried once each, from the last split of the tree to the first. The
+    class that a rule predicts does not change, a value is the mean of its rows. Rules
+    that cover no row are dropped.
 
     Parameters
     ----------
     paths : Paths
     rows : Training
-        The rows that judge.
+        Rows to evaluate on.
     decay, max_decay
         See ``algorithm.Procedure``.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     verbose : bool, default=False
         Whether to show a progress bar.
 
@@ -80,13 +80,13 @@ def judge_and_prune(
 
 
 class Judged(NamedTuple):
-    """Rules, and how good they are on some rows.
+    """Rules, and their quality on some rows.
 
     Attributes
     ----------
     paths : Paths
     said : ndarray of float64 of shape (n_rules,)
-        Class number or standardised value that each says.
+        Class number or standardized value that each predicts.
     frequency, error : ndarray of shape (n_rules,)
         Share of all rows that a rule covers, and of those the share of another class,
         or their variance.
@@ -106,15 +106,15 @@ class Judged(NamedTuple):
 
 
 class JudgingRows(NamedTuple):
-    """The rows that judge rules.
+    """Rows to evaluate rules on.
 
     Attributes
     ----------
     target : ndarray of float64 of shape (n_rows,)
-        What the rules shall say: class numbers, or standardised values.
+        Target of the rules: class numbers, or standardized values.
     weight : ndarray of float64 of shape (n_rows,)
     n_classes : int
-        0 where values are said.
+        0 for values.
     """
 
     target: np.ndarray
@@ -123,13 +123,13 @@ class JudgingRows(NamedTuple):
 
 
 def judging_rows(rows: Training) -> JudgingRows:
-    """Rows as judges, by their weights."""
+    """Target, weights and number of classes of some rows."""
     weight = rows.weight.astype(np.float64)
     return JudgingRows(target_of(rows), weight, len(rows.classes))
 
 
 def target_of(rows: Training) -> np.ndarray:
-    """What the rules are judged by: class numbers, or standardised values."""
+    """Target to evaluate rules by: class numbers, or standardized values."""
     return rows.outcome.point(rows.standardised).astype(np.float64)
 
 
@@ -165,16 +165,16 @@ def unpacked(bits: np.ndarray, n_rows: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ExtractedRules:
-    """Rules of an ensemble one by one, and how good each is on the training rows.
+    """Rules of an ensemble one by one, with their quality on the training rows.
 
     Attributes
     ----------
     prediction : ndarray of shape (n_rules,)
-        Class, mean value or level that each says.
+        Class, mean value or level that each predicts.
     frequency : ndarray of shape (n_rules,)
         Share of the rows (or of their weight) that it covers.
     error : ndarray of shape (n_rules,)
-        Share of the covered rows of another class, or the mean squared difference.
+        Share of the covered rows of another class, or the mean squared error.
     length : ndarray of shape (n_rules,)
         Number of its literals; a set of categories is one.
     """
@@ -191,7 +191,7 @@ class ExtractedRules:
     def of(cls, judged: Judged, rows: Training, seen: np.ndarray) -> ExtractedRules:
         """Judged rules in the target's own units.
 
-        ``rows`` judged them; ``seen`` are the bins that hold any training rows.
+        ``rows`` evaluated them; ``seen`` are the bins that contain any training rows.
         """
         return cls(
             rows.outcome.named(rows.centre + rows.unit * judged.said),
@@ -213,11 +213,11 @@ class ExtractedRules:
         return self._bins.features
 
     def conditions(self, k: int) -> tuple[Condition, ...]:
-        """What rule ``k`` asks, one condition per feature."""
+        """Conditions of rule ``k``, one per feature."""
         return self._paths.conditions(k, self._bins, self._seen) or ()
 
     def to_pandas(self) -> Any:
-        """The rules as a table, one line each, with their conditions in words."""
+        """The rules as a table, one row each, with their conditions as text."""
         import pandas as pd
 
         words = [

@@ -1,5 +1,5 @@
 """Node Harvest (Meinshausen 2010).
 
-Read ``programme`` for the article's quadratic programme, ``nodes`` for what it chooses
-from, and ``sparse`` for the short averages, which are ours.
+Read ``programme`` for the article's quadratic programme, ``nodes`` for its candidates,
+and ``sparse`` for the short averages, which are an addition.
 """

@@ -1,4 +1,4 @@
-"""The scikit-learn face of Node Harvest."""
+"""scikit-learn estimators of Node Harvest."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 
 class _NodeHarvest(RulesFromEnsemble):
-    """What classifier and regressor share."""
-
     _needs_trees = True
 
     _parameter_constraints: dict[str, Any] = {
@@ -90,9 +88,9 @@ class _NodeHarvest(RulesFromEnsemble):
         }
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
-        """As elsewhere, but of trees that are grown on these rows alone.
+        """As in the base class, but from trees grown on these rows alone.
 
-        Those of the ensemble have split by labels of the rows left out, too.
+        The ensemble's trees were split by labels of the rows left out, too.
         """
         boxes = candidate_boxes(
             training.grid, training.standardised, training.weight, generator
@@ -106,8 +104,8 @@ class _NodeHarvest(RulesFromEnsemble):
     def _harvested(
         self, nodes: Nodes, training: Training, roughly: bool = False
     ) -> tuple[RuleSet, ...]:
-        """Averages of few nodes, the last with as many lines as there may be."""
-        # Of two classes one tells all.
+        """Averages of few nodes, the last of the maximum size."""
+        # Of two classes one is sufficient.
         is_binary = len(training.classes) == 2
         taught = training.taught[:, 1:] if is_binary else training.taught
         programme = make_programme(nodes.held, taught, training.weight)
@@ -127,7 +125,7 @@ class _NodeHarvest(RulesFromEnsemble):
         return tuple(self._print(found, nodes, training) for found in path)
 
     def _print(self, found: Harvest, nodes: Nodes, training: Training) -> RuleSet:
-        """Nodes in the data's own terms and units, the heaviest first."""
+        """Nodes in the units of the data, by decreasing weight."""
         bins = training.bins
         regions, weights, weight_of_all = [], [], 0.0
         for i in np.argsort(-found.weights, kind="stable"):
@@ -149,13 +147,13 @@ class _NodeHarvest(RulesFromEnsemble):
 
 
 class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
-    """A weighted average of an ensemble's shallow nodes that says a class.
+    """Weighted average of an ensemble's shallow nodes, for classification.
 
-    Every node of the ensemble's trees that asks few features says the mean
-    probabilities of its rows. Weights are given to the nodes so that the average over
-    those that a row is in comes as near as possible to the ensemble's probabilities,
-    by one quadratic programme: weights are at least 0, and on every training row they
-    add up to one. Most come out as 0. All classes share the weights.
+    Every node of the ensemble's trees with conditions on few features predicts the mean
+    probabilities of its rows. Weights are chosen so that the average over the nodes of
+    a row is as close as possible to the ensemble's probabilities, by one quadratic
+    programme: weights are at least 0, and on every training row they sum to one. Most
+    are 0 at the solution. All classes share the weights.
 
     Parameters
     ----------
@@ -165,15 +163,14 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, the one that always takes part included; fewer where
-        more do not bring the average nearer. "auto" prints up to ``max_rules``.
+        Lines printed at most, the default (which always takes part) included; fewer if
+        more do not bring the average closer. "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
-        Most lines printed, the one that always takes part included. None keeps all
-        nodes with weight: the solution of the programme as it is in the article,
-        often dozens.
+        Most lines printed, the default included. None keeps all nodes with positive
+        weight: the solution of the programme as in the article, often dozens.
     min_rows : int, default=10
-        Fewest training rows that a rule catches, whatever they weigh: all that are in
-        its node.
+        Fewest training rows that a rule catches, whatever they weigh: all those in its
+        node.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules are fitted to: what the ensemble predicts (probabilities, or
         values), so that they explain the model; or the labels, as in the article.
@@ -182,12 +179,13 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         ensemble may ask them.
     round_cuts : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
-        values, short values, and weights of three digits.
+        values, rounded values, and weights of three digits.
     max_interaction : int, default=2
-        Most features that a node may ask.
+        Maximum number of features in the conditions of a node.
     n_jobs : int or None, default=None
-        Threads for the programmes that lead to few lines; with ``max_rules=None``
-        there is one programme, and no use for them. The result does not depend on it.
+        Threads for the programmes that lead to few rules; unused with
+        ``max_rules=None``, which is a single programme. The result does not depend on
+        it.
     verbose : bool, default=False
         Show a progress bar on stderr, of these programmes.
     random_state : int, Generator, RandomState or None, default=None
@@ -196,38 +194,38 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     Attributes
     ----------
     rules_ : RuleSet
-        The printed rules; ``predict`` is what they say.
+        The printed rules, which ``predict`` applies.
     ensemble_ : TreeEnsemble
         The ensemble as it was read.
     estimator_ : estimator
-        The fitted ensemble as it was handed in, or fitted here.
+        The fitted ensemble, as passed in or fitted here.
     bins_ : FeatureBins
         The bins on which the rules were found.
     single_split_fidelity_ : float
-        How far a tree of one split follows what the rules were fitted to, on the
-        training rows: what rules have to beat.
+        Fidelity of a tree with a single split (decision stump) to the target of the
+        fit, on the training rows: the benchmark for the rules.
     caution_ : dict, or None
-        Where labels were given, how careful to be with the rules on new rows:
-        ``"usual_rows"`` of the usual mix that each is counted with, and for intervals
-        the ``"evidence"`` of each of its own rows (cross-fitting).
+        If labels were given, the shrinkage of the rules for new rows (cross-fitting):
+        ``"usual_rows"``, the rows of average composition that each is pooled with, and
+        for intervals ``"evidence"``, the weight of each of its own rows.
     path_ : tuple of RuleSet
-        The averages of all sizes found, from the mean of all rows alone to
-        ``rules_``; with ``max_rules=None`` that one only. Weights that add up to one
-        on every row are not to be had with every number of nodes (never with one and
-        the mean of all rows), so sizes are missing.
+        The averages of all sizes found, from the mean of all rows alone to ``rules_``;
+        with ``max_rules=None`` the latter only. Weights that sum to one on every row do
+        not exist for every number of nodes (never for one and the mean of all rows), so
+        sizes are missing.
     n_nodes_ : int
-        Distinct nodes that the weights were sought for.
+        Number of distinct nodes in the programme.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Column names, where the table had some.
+        Column names, if the table had any.
     classes_ : ndarray
         Class labels.
 
     Notes
     -----
-    Needs ``clarabel``: the extra ``harvest``. Where more than 1,000 nodes are found,
-    those take part whose rows lie farthest from the mean, all in all.
+    Needs ``clarabel``: the extra ``harvest``. Of more than 1,000 nodes, those whose
+    rows lie farthest from the mean in total are used.
 
     References
     ----------
@@ -246,11 +244,11 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
 
 
 class NodeHarvestRegressor(PredictsByRules, _NodeHarvest):
-    """A weighted average of an ensemble's shallow nodes that says a value.
+    """Weighted average of an ensemble's shallow nodes, for regression.
 
     Parameters and attributes are those of :class:`NodeHarvestClassifier`, but for
-    ``classes_``. A node says the mean value of its rows, and the average over the nodes
-    comes as near as possible to the ensemble's values.
+    ``classes_``. A node predicts the mean value of its rows, and the average over the
+    nodes is as close as possible to the ensemble's values.
 
     Examples
     --------

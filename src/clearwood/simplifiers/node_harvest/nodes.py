@@ -12,12 +12,12 @@ from clearwood.search import contains
 
 
 class Nodes(NamedTuple):
-    """Distinct nodes; none holds the same rows as another, and none holds all.
+    """Distinct nodes; no two contain the same rows, and none contains all.
 
     Attributes
     ----------
     allowed : tuple of dict of int to ndarray of bool
-        Per node, for each feature that it asks, which of the feature's bins it holds.
+        Per node, for each feature of its conditions, which of its bins are allowed.
     held : ndarray of bool of shape (n_rows, n_nodes)
     """
 
@@ -28,10 +28,10 @@ class Nodes(NamedTuple):
 def shallow_nodes(
     ensemble: TreeEnsemble, training: Training, *, max_features: int, min_rows: float
 ) -> Nodes:
-    """All nodes that ask few features and hold enough rows.
+    """All nodes with conditions on few features and enough rows.
 
-    Nothing is asked about forbidden features: what is below such a question holds all
-    rows that are there without it.
+    Forbidden features are skipped: a node below a split on one contains all rows that
+    it would contain without it.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def shallow_nodes(
     training : Training
         Rows in the bins of the ensemble.
     max_features : int
-        Most features that the questions on the way to a node ask.
+        Maximum number of features in the conditions of a node.
     min_rows : float
-        Fewest rows in a node.
+        Minimum number of rows in a node.
 
     Returns
     -------
     Nodes
-        Of nodes with the same rows, the one that stands least deep in its tree.
+        Of nodes with the same rows, the one of least depth.
     """
     columns = np.ascontiguousarray(training.codes.T)
     may_ask = np.isin(np.arange(len(columns)), training.asked)
@@ -87,12 +87,12 @@ def shallow_nodes(
 def nodes_of_boxes(
     boxes: np.ndarray, training: Training, *, max_features: int, min_rows: float
 ) -> Nodes:
-    """Boxes that ask few features and hold enough rows, as nodes.
+    """Boxes with conditions on few features and enough rows, as nodes.
 
     Parameters
     ----------
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
-        In the training's grid; no two hold the same rows.
+        In the training's grid; no two contain the same rows.
     training : Training
     max_features, min_rows
         As in :func:`shallow_nodes`.

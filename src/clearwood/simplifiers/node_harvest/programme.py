@@ -1,16 +1,15 @@
 """Node Harvest: weights of nodes by one quadratic programme (Meinshausen 2010).
 
-Each node says its mean of the target; a row gets the sum of what its nodes say, each
-times the node's weight. Weights are at least 0, and over the nodes of every row they
-add up to one::
+Each node predicts its mean of the target; a row gets the sum of these over its nodes,
+each times the node's weight. Weights are at least 0, and over the nodes of every row
+they sum to one::
 
     minimise   sum_i v_i |t_i - sum_g I_ig w_g m_g|^2    over w >= 0, I w = 1
 
-:func:`make_programme` puts it together and :func:`harvest` solves it. The objective is
-small and dense in the nodes, while many rows lie in the same nodes: such rows are one
-(their mean says the same of the weights as they do), and equations that follow from
-others are left out. What the programme then costs depends on the number of nodes,
-hardly on that of rows.
+:func:`make_programme` builds it and :func:`harvest` solves it. The objective is small
+and dense in the nodes, while many rows lie in the same nodes: such rows are merged
+(their mean gives the same objective), and linearly dependent equations are left out.
+The cost of the programme then depends on the number of nodes, hardly on that of rows.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from clearwood._numeric import product, rounded
 from clearwood.exceptions import InputError
 
 SMALLEST = 1e-3
-"""Nodes of smaller weight are left out."""
+"""Nodes of smaller weight are dropped."""
 
 MOST_NODES = 1000
-"""Nodes that one programme chooses from; the article draws as many. With those that
-ask two features this is hardly ever reached; see benchmarks/baselines/ for what is
-lost."""
+"""Maximum number of nodes in a programme; the article draws as many. With nodes on two
+features this is hardly ever reached; see benchmarks/baselines/ for the loss
+incurred."""
 
 FEASIBLE = 1e-5
-"""By so much the weights of a row may miss their sum of one."""
+"""Tolerance of the sum of the weights of a row, one."""
 
 
 def harvest(programme: Programme, nodes: np.ndarray) -> Harvest:
-    """The solution of the programme: those of some nodes that get a weight.
+    """Solve the programme for some nodes, and keep those of positive weight.
 
     Parameters
     ----------
     programme : Programme
     nodes : ndarray of int
-        Those to choose from, the one that holds all rows among them.
+        Candidates, the one that contains all rows among them.
     """
     weights = solve(programme, nodes)
     kept = weights > SMALLEST
@@ -52,7 +51,7 @@ def harvest(programme: Programme, nodes: np.ndarray) -> Harvest:
 
 
 class Programme(NamedTuple):
-    """What weights are sought for; node 0 holds all rows.
+    """Data of the quadratic programme; node 0 contains all rows.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class Programme(NamedTuple):
     target : ndarray of shape (n_rows, n_outputs)
         Less its mean, over its standard deviation (of all outputs together).
     said : ndarray of shape (n_nodes, n_outputs)
-        Mean of that over the rows of each node.
+        Mean of the target over the rows of each node.
     """
 
     held: np.ndarray
@@ -71,11 +70,11 @@ class Programme(NamedTuple):
     said: np.ndarray
 
     def fitted(self, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """What some nodes say of every row."""
+        """Predictions of some nodes for every row."""
         return product(self.held[:, nodes], weights[:, None] * self.said[nodes])
 
     def loss(self, nodes: np.ndarray, weights: np.ndarray) -> float:
-        """Mean squared difference over the variance."""
+        """Mean squared error over the variance."""
         gap = self.target - self.fitted(nodes, weights)
         return float(product(self.share, (gap**2).sum(axis=1)))
 
@@ -88,19 +87,19 @@ class Harvest(NamedTuple):
 
     @property
     def n_lines(self) -> int:
-        """Lines printed: one per node, and one for all rows, which is there anyway."""
+        """Number of rules: one per node, and one for all rows, always printed."""
         return int((self.nodes != 0).sum()) + 1
 
 
 def make_programme(
     held: np.ndarray, target: np.ndarray, weight: np.ndarray
 ) -> Programme:
-    """Put together what weights are sought for.
+    """Build the quadratic programme.
 
     Parameters
     ----------
     held : ndarray of bool of shape (n_rows, n_nodes)
-        Without the node that holds all rows, which is put in front.
+        Without the node that contains all rows, which is prepended.
     target : ndarray of shape (n_rows,) or (n_rows, n_outputs)
     weight : ndarray of shape (n_rows,)
 
@@ -120,9 +119,9 @@ def make_programme(
 
 
 def most_telling(programme: Programme) -> np.ndarray:
-    """All nodes; of too many, those whose rows lie farthest from the mean all in all.
+    """All nodes; of too many, those whose rows lie farthest from the mean in total.
 
-    Of a split of all rows in two, that is as much for either side.
+    Both sides of a split of all rows have equal distances.
     """
     far = np.abs(programme.said).sum(axis=1) * product(programme.share, programme.held)
     far[0] = np.inf
@@ -132,14 +131,14 @@ def most_telling(programme: Programme) -> np.ndarray:
 def solve(
     programme: Programme, nodes: np.ndarray, penalty: np.ndarray | float = 0.0
 ) -> np.ndarray:
-    """The weights of some nodes, the one that holds all rows among them.
+    """The weights of some nodes, the one that contains all rows among them.
 
     Parameters
     ----------
     programme : Programme
     nodes : ndarray of int
     penalty : float or ndarray
-        Per unit of weight.
+        Penalty per unit of weight.
 
     Returns
     -------
@@ -151,7 +150,7 @@ def solve(
 def solver(
     programme: Programme, nodes: np.ndarray
 ) -> Callable[[np.ndarray | float], np.ndarray]:
-    """What finds the weights of some nodes for one penalty after the other."""
+    """Function that solves for the weights of some nodes at a given penalty."""
     clarabel = _clarabel()
     held, share, target = _distinct_rows(programme, nodes)
     said = programme.said[nodes]
@@ -185,7 +184,7 @@ def solver(
 
 
 def _columns(dense: np.ndarray) -> csc_matrix:
-    """A matrix column by column, without what SciPy takes to find that out."""
+    """A matrix by columns, without the checks of SciPy."""
     column, row = np.nonzero(dense.T)
     starts = np.searchsorted(column, np.arange(dense.shape[1] + 1))
     return csc_matrix((dense[row, column], row, starts), shape=dense.shape)
@@ -194,7 +193,7 @@ def _columns(dense: np.ndarray) -> csc_matrix:
 def _distinct_rows(
     programme: Programme, nodes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that lie in the same nodes as one: the nodes, the share, the mean target."""
+    """Rows in the same nodes merged: their nodes, share and mean target."""
     held = programme.held[:, nodes]
     bits = np.ascontiguousarray(np.packbits(held, axis=1))
     keys = bits.view(f"V{bits.shape[1]}").reshape(-1)
@@ -207,9 +206,9 @@ def _distinct_rows(
 
 
 def _independent(held: np.ndarray) -> np.ndarray:
-    """Rows of which all others are combinations.
+    """Maximal set of linearly independent rows.
 
-    Some rows span nearly all; only what they leave over is looked at with them.
+    Some rows span nearly all; only their residuals are examined with them.
     """
     n_some = 2 * held.shape[1]
     chosen = np.zeros(0, dtype=np.intp)
@@ -221,7 +220,7 @@ def _independent(held: np.ndarray) -> np.ndarray:
         size = np.abs(np.diag(triangle))
         rank = int((size > 1e-9 * size[0]).sum())
         chosen, basis = some[order[:rank]], basis[:, :rank]
-        # Random directions of which the basis has nothing show what it leaves over.
+        # Random directions orthogonal to the basis show the residuals.
         other = generator.normal(size=(held.shape[1], 4))
         other -= product(basis, product(basis.T, other))
         waiting = waiting[n_some:]

@@ -1,7 +1,7 @@
 """Few nodes with good weights: the short averages of Node Harvest.
 
-This is ours and not Meinshausen's. The article prints all nodes that get a weight,
-often dozens; here, averages of two, three, ... lines are looked for.
+An addition to the article, which prints all nodes of positive weight, often dozens;
+here, averages of two, three, ... rules are searched for.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from clearwood.simplifiers.node_harvest.programme import (
 )
 
 POOL_PENALTIES = (0.0, 0.003, 0.03)
-"""Per unit of weight; the nodes with which the sparse path is found come from these."""
+"""Penalties per unit of weight, whose nodes are candidates of the sparse path."""
 
 PATH_PENALTIES = np.geomspace(1e-4, 0.5, 24)
-"""Per unit of weight; the path is made of what these lead to."""
+"""Penalties per unit of weight, whose solutions form the path."""
 
 MOST_TRIED = 12
-"""Up to so many lines every node is tried when one is dropped."""
+"""Up to this size every node is tried when one is dropped."""
 
 FEW_TRIED = 3
-"""With more lines, so many of the lightest."""
+"""Number of the lightest nodes tried beyond that size."""
 
 ROUGHLY = 4
-"""One of so many penalties is enough for nodes that nobody reads."""
+"""Step in the penalties for rules that are only used in cross-fitting."""
 
 ROUNDS = 6
-"""Of reweighting, at most, for each of these penalties."""
+"""Maximum rounds of reweighting for each of these penalties."""
 
 
 def sparse_path(
@@ -50,31 +50,31 @@ def sparse_path(
 ) -> list[Harvest]:
     """Few nodes with good weights, then more that are better.
 
-    The programme has solutions with dozens of nodes. A price on weight leads to
-    fewer: the sum of the weights is one where a row meets one node, and more where
-    regions are small (the article bounds this sum). A node whose weight came out
-    small is priced higher in the next round, as it is its number that is to be small
-    (reweighting). The weights of the nodes that remain are found without a price. For
-    the shortest, rows are also parted by nodes as a tree does it.
+    The programme has solutions with dozens of nodes. A penalty on weight leads to
+    fewer: the sum of the weights is one if a row is in one node, and larger if regions
+    are small (the article bounds this sum). A node of small weight gets a larger
+    penalty in the next round, as the number of nodes is to be small (reweighting). The
+    weights of the remaining nodes are fitted without penalty. For the shortest lists,
+    rows are also split by nodes as in a tree.
 
     Parameters
     ----------
     programme : Programme
     nodes : ndarray of int
-        Those to choose from, 0 among them.
+        Candidates, 0 among them.
     max_lines : int
-        Most lines.
+        Maximum number of rules.
     roughly : bool, default=False
-        Try less, for nodes that only tell how careful to be with others.
+        Try less, for nodes that are only used in cross-fitting.
     n_jobs : int, optional
-        Threads for the prices.
+        Number of threads for the penalties.
     verbose : bool, default=False
         Whether to show a progress bar of them.
 
     Returns
     -------
     list of Harvest
-        In order of lines, each with a smaller loss than all before it.
+        By number of rules, each with a smaller loss than all before it.
     """
     prices = PATH_PENALTIES[::ROUGHLY] if roughly else PATH_PENALTIES
     pool = {0}
@@ -88,7 +88,7 @@ def sparse_path(
         _keep(best, programme, Harvest(parts, np.ones(len(parts))))
 
     def at_price(price: float) -> Harvest:
-        # The line that holds all rows is printed in any case.
+        # The rule that contains all rows is printed in any case.
         weights = weights_at(np.where(everything == 0, 0.0, price))
         return harvest(programme, _few_nodes(programme, everything, weights, price))
 
@@ -98,7 +98,7 @@ def sparse_path(
     for candidate in progress(found, len(prices), "prices", verbose):
         _keep(best, programme, candidate)
     if roughly:
-        # Of these the longest is all that is asked for.
+        # Only the longest of these is requested.
         enough = min((size for size in best if size >= max_lines), default=max(best))
         best = {size: found for size, found in best.items() if size <= enough}
     _drop_one_by_one(best, programme, FEW_TRIED if roughly else MOST_TRIED)
@@ -114,15 +114,15 @@ def sparse_path(
 def partitions(
     programme: Programme, nodes: np.ndarray, most_parts: int
 ) -> list[np.ndarray]:
-    """Nodes of which each row is in one: all rows, then part after part in two.
+    """Nodes of which each row is in one: all rows, then recursive splits.
 
-    Of all ways to part one of them that which lowers the loss most.
+    At each step the split of one part that lowers the loss most.
 
     Parameters
     ----------
     programme : Programme
     nodes : ndarray of int
-        Those to choose from, 0 first.
+        Candidates, 0 first.
     most_parts : int
 
     Returns
@@ -159,7 +159,7 @@ def partitions(
 
 
 def _keep(best: dict[int, Harvest], programme: Programme, new: Harvest) -> None:
-    """Take what is new, where nothing of its size is better."""
+    """Keep a new solution if none of its size is better."""
     rival = best.get(new.n_lines)
     if rival is None or programme.loss(*new) < programme.loss(*rival):
         best[new.n_lines] = new
@@ -168,10 +168,10 @@ def _keep(best: dict[int, Harvest], programme: Programme, new: Harvest) -> None:
 def _drop_one_by_one(
     best: dict[int, Harvest], programme: Programme, most_tried: int
 ) -> None:
-    """Fill in the sizes that no price leads to, the largest first.
+    """Fill in the sizes that no penalty leads to, the largest first.
 
-    Without a node, those that it made whole with others may lose their weight, too:
-    of some sizes there is nothing, of two lines never.
+    Without a node, its complements may lose their weight, too: some sizes do not exist,
+    and two rules never.
     """
     found = best[max(best)]
     while found.n_lines > 1:
@@ -191,7 +191,7 @@ def _drop_one_by_one(
 def _few_nodes(
     programme: Programme, nodes: np.ndarray, weights: np.ndarray, price: float
 ) -> np.ndarray:
-    """Reweight, and drop nodes without weight, until the same nodes are left."""
+    """Reweight, and drop nodes without weight, until the nodes no longer change."""
     for _ in range(ROUNDS):
         kept = (weights > SMALLEST) | (nodes == 0)
         if kept.all():
