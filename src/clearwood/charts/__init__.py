@@ -1,1 +1,1 @@
-"""Drawing helpers that the displays of several rooms share."""
+"""Charts and drawing helpers shared by the displays."""

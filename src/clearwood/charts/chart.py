@@ -1,7 +1,7 @@
-"""A chart: panels of marks below one another, and its two writers.
+"""Charts: stacked panels of marks, written as SVG or drawn by matplotlib.
 
-:func:`svg` writes it for pages, without matplotlib; :func:`draw` draws the same marks,
-between the same ends of the axes, with matplotlib.
+:func:`svg` writes a chart for pages, without matplotlib; :func:`draw` draws the same
+marks, with the same axis limits, with matplotlib.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ from clearwood.charts.scale import Scale, linear_scale, log_ticks, round_ticks, 
 from clearwood.charts.style import QUIET, in_lines, plain, text_width, wrapped
 
 WIDTH, RIGHT = 720.0, 20.0
-"""Of the canvas, and of what is left free on it to the right, in pixels."""
+"""Width of the canvas, and of its right margin, in pixels."""
 MANY, LINE = 40, 120
-"""Ticks from which on their labels are small; letters of a line below a picture."""
+"""Minimum number of ticks with small labels; characters per line below a plot."""
 SMALL, BELOW = 9.0, 36.0
-"""Letters of a legend of matplotlib, and how far below a panel it is, in points."""
+"""Font size of a matplotlib legend, and its distance below a panel, in points."""
 NAME, GAP, FOOTER = 18.0, 18.0, 48.0
-"""Room for names of levels above a panel, before the next panel, and below the last."""
+"""Space for names of levels above a panel, between panels, and below the last."""
 LETTER, BOLD, LEAST_LEFT, MOST_LEFT = 7.4, 10.5, 52.0, 0.34
-"""Width of a letter, and of a bold one on telephones; room for labels to the left, in
-pixels, and of the width."""
+"""Width of a character, and of a bold one on phones; left margin for labels, in pixels,
+and its maximum as a share of the width."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What goes across, or up.
+    """Horizontal or vertical axis.
 
     Attributes
     ----------
     label : str
     low, high : float or None
-        Ends; those of the marks, and a little more, where they are None. Numbers go
-        down where ``low`` is the larger.
+        Limits; if None those of the marks, with a margin. The axis is inverted if
+        ``low`` is the larger.
     is_log : bool or None
-        Whether equal steps are equal factors; None: where numbers differ very much.
+        Whether the axis is logarithmic; None: if the numbers span a large ratio.
     is_whole : bool
-        Whether ticks are whole numbers.
+        Whether ticks are integers.
     ticks : sequence of (float, str) or None
         Round numbers by default.
     shown : callable, optional
-        Numbers of ticks as text.
+        Formatter of tick numbers.
     """
 
     label: str = ""
@@ -71,7 +71,7 @@ class Axis:
     shown: Callable[[float], str] | None = None
 
     def scale(self, numbers: Sequence[float]) -> Scale:
-        """The ends, for what marks need."""
+        """Scale for the numbers of marks."""
         known = [float(x) for x in numbers if math.isfinite(x)] or [0.0]
         found = (linear_scale if self.is_log is False else scale_of)(known)
         low = found.low if self.low is None else self.low
@@ -80,7 +80,7 @@ class Axis:
         return Scale(low, high if high != low else low + 1.0, is_log)
 
     def ticks_on(self, scale: Scale, most: int) -> list[tuple[float, str]]:
-        """Numbers and texts of about so many ticks."""
+        """Numbers and labels of approximately this many ticks."""
         if self.ticks is not None:
             return list(self.ticks)
         low, high = sorted(scale[:2])
@@ -90,11 +90,11 @@ class Axis:
         return [(t, (self.shown or "{:,.10g}".format)(t)) for t in ticks]
 
     def name(self, scale: Scale) -> str:
-        """The label on pages, in one line."""
+        """Label on pages, in one line."""
         return self.label.replace("\n", " ") + ", log scale" * scale.is_log
 
     def draw(self, axis: Any, scale: Scale) -> None:
-        """The same on an axis of matplotlib, whose ticks follow its size."""
+        """Configure a matplotlib axis, whose number of ticks depends on its size."""
         from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
         name = axis.axis_name
@@ -118,27 +118,27 @@ class Axis:
 
 @dataclass(frozen=True)
 class Panel:
-    """Marks on two axes.
+    """Panel of marks on two axes.
 
     Attributes
     ----------
     marks : sequence of Mark
     x, y : Axis
     height : float
-        In pixels on pages; in matplotlib panels share the height in these proportions.
+        In pixels on pages; in matplotlib panels share the height in proportion.
     legend : str or None
-        Where it stands in matplotlib, ``"below"`` the panel or within it; pages tell
-        beside a chart what marks are.
+        Position in matplotlib, ``"below"`` the panel or within it; pages describe marks
+        beside a chart.
     grid : {"x", "y", "both", ""}
-        Which ticks have lines through the panel.
+        Axes with grid lines at the ticks.
     is_square : bool
-        Whether a step is as long on both axes.
+        Whether both axes have the same scale.
     is_bare : bool
-        Whether there are marks alone, on all of the canvas.
+        Whether to draw marks only, on the whole canvas.
     is_named_beside : bool
-        Whether the name of what goes up stands on its left, not above it.
+        Whether the y label is on the left of the axis, not above it.
     above, below : str
-        Words above it; words below it, in matplotlib alone.
+        Text above it; text below it, in matplotlib only.
     """
 
     marks: Sequence[Mark]
@@ -154,7 +154,7 @@ class Panel:
     below: str = ""
 
     def scales(self, among: Sequence[Panel] = ()) -> tuple[Scale, Scale]:
-        """The axes: across that of all panels, and up."""
+        """Scales of the axes: x from all panels, y from this one."""
         across = [
             n for own in among or [self] for m in own.marks for n in m.numbers("x")
         ]
@@ -163,12 +163,12 @@ class Panel:
 
     @property
     def letter(self) -> float:
-        """Width of a letter beside it on pages."""
+        """Width of a character of its labels on pages."""
         return BOLD if self.is_named_beside else LETTER
 
     @property
     def header(self) -> float:
-        """Room above it on pages, in pixels."""
+        """Height of its header on pages, in pixels."""
         if self.is_bare:
             return 0.0
         named = bool(self.above) or any(mark.is_named_above for mark in self.marks)
@@ -178,7 +178,7 @@ class Panel:
     def draw(
         self, ax: Any, scales: tuple[Scale, Scale], ground: Sequence[Mark] = ()
     ) -> None:
-        """Draw it on axes of matplotlib."""
+        """Draw the panel on axes of matplotlib."""
         if self.above:
             ax.set_title(plain(self.above), fontsize=SMALL, color=QUIET, loc="left")
         keys = [mark for mark in self.marks if isinstance(mark, Key)]
@@ -193,7 +193,7 @@ class Panel:
     def _draw_around(
         self, ax: Any, scales: tuple[Scale, Scale], keys: Sequence[Key]
     ) -> None:
-        """No axes, but a legend and words below; then there is room for the marks."""
+        """Draw a legend and text below, without axes, leaving space for the marks."""
         ax.axis("off")
         ax.set(xlim=scales[0][:2], ylim=scales[1][:2], aspect="equal", anchor="W")
         for mark in keys:
@@ -204,7 +204,7 @@ class Panel:
                 frameon=False, bbox_to_anchor=(0, 0), borderpad=0,
             )  # fmt: skip
         if self.below:
-            # Only now it is known how large a pixel of the page is.
+            # Only now the size of a pixel of the page is known.
             ax.get_figure(root=True).draw_without_rendering()
             ax.text(
                 0, 0, plain(*wrapped([self.below], LINE, len)), color=QUIET, va="top",
@@ -234,7 +234,7 @@ class Panel:
                 loc="upper center", bbox_to_anchor=(0.5, -down),
             )  # fmt: skip
         elif self.legend and labels:
-            # On white, so that no line runs through the words.
+            # On white, so that no line crosses the text.
             ax.legend(
                 loc=self.legend, fontsize=SMALL, facecolor="white", edgecolor="none"
             )
@@ -242,7 +242,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels below one another that share what goes across.
+    """Chart of stacked panels with a common x axis.
 
     Attributes
     ----------
@@ -252,13 +252,13 @@ class Chart:
     width : float
         In pixels, on pages.
     size : tuple of float
-        Of a figure of matplotlib, in inches.
+        Of a matplotlib figure, in inches.
     right : float
-        What is free beside panels to the right on pages, in pixels.
+        Right margin beside panels on pages, in pixels.
     ground : sequence of Mark
-        Behind all panels.
+        Background behind all panels.
     least : float
-        A page that is narrower moves it sideways, in pixels; 0: it shrinks instead.
+        Minimum width in pixels, below which a page scrolls; 0: the chart shrinks.
     """
 
     title: str
@@ -271,17 +271,17 @@ class Chart:
 
 
 def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
-    """A chart as an element of a page.
+    """Write a chart as an SVG element of a page.
 
     Parameters
     ----------
     chart : Chart
     name : str
-        Of its title and description on the page.
+        Id prefix of its title and description on the page.
     words : str
-        The chart for those who do not see it.
+        Text alternative of the chart.
     look : str
-        More classes of CSS.
+        Additional CSS classes.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def svg(chart: Chart, name: str, words: str = "", *, look: str = "") -> Markup:
 
 
 def _said(tag: str, name: str, words: str) -> Markup:
-    """A title or a description."""
+    """Title or description element."""
     return Markup(f'<{tag} id="{name}-{tag}">') + visible(words) + Markup(f"</{tag}>")
 
 
@@ -348,7 +348,7 @@ def _axes(
     across: Sequence[tuple[float, str]],
     up: Sequence[tuple[float, str]],
 ) -> list[Markup]:
-    """Lines at the ticks, labels of what goes up, and its name."""
+    """Grid lines, y tick labels, and the y label."""
     found, most = list[Markup](), int((place.left - 14) / panel.letter)
     for tick, _ in across if panel.grid in ("x", "both") else ():
         x = place.x(tick)
@@ -371,7 +371,7 @@ def _axes(
 
 
 def keys(chart: Chart) -> list[tuple[Markup, str]]:
-    """A small picture of every mark that has a label, and the label."""
+    """Legend: a small image of every labelled mark, and the label."""
     marks = [mark for panel in chart.panels for mark in panel.marks]
     found, end = [], Markup("</svg>")
     start = Markup('<svg class="chart key" viewBox="0 0 32 18" aria-hidden="true">')
@@ -380,7 +380,7 @@ def keys(chart: Chart) -> list[tuple[Markup, str]]:
             ground = f'<rect class="{mark.look}" x="8" width="16" height="16"/>'
             found.append((start + Markup(ground) + end, mark.label))
         elif isinstance(mark, Points) and mark.label:
-            # A line from side to side, or a dot.
+            # A line across the panel, or a dot.
             x = [0.0, 1.0] if mark.look else [0.5]
             place = Surface(0.0, 32.0, 0.0, 18.0, float, float)
             drawn = replace(mark, x=x, y=[0.5] * len(x)).svg(place)
@@ -389,13 +389,13 @@ def keys(chart: Chart) -> list[tuple[Markup, str]]:
 
 
 def draw(chart: Chart, ax: Any = None) -> list[Any]:
-    """A chart on axes of matplotlib.
+    """Draw a chart on axes of matplotlib.
 
     Parameters
     ----------
     chart : Chart
     ax : matplotlib Axes, optional
-        Is divided where there are several panels; by default those of a new figure.
+        Divided if there are several panels; by default those of a new figure.
 
     Returns
     -------
@@ -413,7 +413,7 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
 
 
 def _divided(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Panels below one another on one axis."""
+    """Stacked axes in place of one."""
     if len(heights) == 1:
         return [ax]
     ax.axis("off")

@@ -1,4 +1,4 @@
-"""What all displays share: how they are drawn."""
+"""Base class of displays."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from clearwood.charts.chart import Chart, draw
 
 
 class Display:
-    """A picture that matplotlib draws.
+    """Base class of plots by matplotlib.
 
-    Either a :meth:`chart`, which a page embeds as well, or what ``_draw`` draws.
+    Subclasses define a :meth:`chart`, which pages embed as well, or ``_draw``.
     """
 
     def chart(self) -> Chart:
-        """Its marks."""
+        """Chart of the display."""
         raise NotImplementedError
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Is divided where there are several panels; letters shrink where they say
-            more than fits. A new figure by default.
+            Divided if there are several panels; fonts shrink if the text does not fit.
+            A new figure by default.
 
         Returns
         -------
@@ -41,7 +41,7 @@ class Display:
 
 
 def axes_of(ax: Any, width: float, height: float) -> Any:
-    """Axes of a new figure of so many inches where none are given; open above."""
+    """Given axes, or new ones of this size in inches, without top spine."""
     import matplotlib.pyplot as plt
 
     if ax is None:

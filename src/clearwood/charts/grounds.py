@@ -1,4 +1,4 @@
-"""Where a click on a page means a point, however close together points are."""
+"""Clickable regions of points on pages, however close together points are."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from markupsafe import Markup
 from clearwood.charts.marks import Mark, Surface
 
 REACH, CORNERS = 28.0, 16
-"""How far from a point a click may be, and corners of its ground where it is alone."""
+"""Maximum distance of a click from a point, and corners of an isolated region."""
 
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class ClickGround(Mark):
-    """The ground of a point among others, and a ring around it; on pages alone."""
+    """Clickable region of a point, and a ring around it; on pages only."""
 
     point: Place
     points: Sequence[Place]
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """Seen where ``page.css`` of the chart lets it."""
+        """SVG, made visible by ``page.css`` of the chart."""
         at, *others = [(place.x(x), place.y(y)) for x, y in (self.point, *self.points)]
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in ground(at, others))
         yield Markup(f'<polygon class="ground" points="{corners}"/>')
         yield Markup(f'<circle class="ring" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="12"/>')
 
     def draw(self, ax: Any) -> None:
-        """Nothing."""
+        """Draw nothing."""
 
 
 def ground(place: Place, places: Sequence[Place]) -> list[Place]:
-    """Where a click means a point: a polygon of what is nearer to it than to others.
+    """Polygon of the locations nearer to a point than to others.
 
-    Points may lie closer together than a finger is wide; so each has its own ground.
+    Points may be closer together than a fingertip; so each has a separate region.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def ground(place: Place, places: Sequence[Place]) -> list[Place]:
 
 
 def _nearer(polygon: list[Place], place: Place, other: Place) -> list[Place]:
-    """The part of a polygon on this side of the middle between two places."""
+    """Part of a polygon nearer to one place than to another."""
     along = (other[0] - place[0], other[1] - place[1])
     middle = ((other[0] + place[0]) / 2, (other[1] + place[1]) / 2)
     beyond = [

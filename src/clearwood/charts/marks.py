@@ -1,8 +1,8 @@
-"""What charts are made of: marks in data units that both writers can draw.
+"""Marks of charts in data units, for SVG and matplotlib.
 
-A mark says which numbers it needs on the axes (``numbers``), writes itself as SVG on a
-:class:`Surface` (``svg``), and draws itself on axes of matplotlib (``draw``). Colours
-are names of styles: of CSS on pages, so that light, dark and print have their own.
+A mark has the numbers it needs on the axes (``numbers``), an SVG writer on a
+:class:`Surface` (``svg``), and a matplotlib artist (``draw``). Colours are names of
+styles: of CSS on pages, so that light, dark and print have their own.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from clearwood.charts.style import COLOURS, QUIET, in_lines
 INK = {"first": COLOURS[0], "second": COLOURS[1], "quiet": QUIET, "ink": "black"} | {
     f"c{k}": ink for k, ink in enumerate(COLOURS)
 }
-"""Styles as matplotlib draws them; ``page.css`` has the same names."""
+"""Matplotlib colours of styles; ``page.css`` has the same names."""
 
 DASHES = {"--": ' stroke-dasharray="7 5"', ":": ' stroke-dasharray="2 3"'}
 LEADING = 14.5
-"""From one line of text to the next, in pixels."""
+"""Line height of text, in pixels."""
 MOST_POINTS = 720
-"""Of a line in SVG: more would not be seen."""
+"""Maximum number of points of a line in SVG: more would not be visible."""
 LEAST_DOT = 2.0
 
 SHAPES = {
@@ -43,7 +43,7 @@ SHAPES = {
 
 
 class Surface(NamedTuple):
-    """Where a panel stands on the canvas: its ends in pixels, and its axes."""
+    """Position of a panel on the canvas: its bounds in pixels, and its scales."""
 
     left: float
     right: float
@@ -53,61 +53,61 @@ class Surface(NamedTuple):
     up: Callable[[float], float]
 
     def x(self, value: float) -> float:
-        """From the left of the canvas."""
+        """Pixels from the left of the canvas."""
         return self.left + (self.right - self.left) * self.across(value)
 
     def y(self, value: float) -> float:
-        """From its top."""
+        """Pixels from the top of the canvas."""
         return self.bottom - (self.bottom - self.top) * self.up(value)
 
     def points(self, x: Any, y: Any) -> str:
-        """Points of a line or an area."""
+        """Points of a line or an area, for SVG."""
         return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in zip(x, y))
 
 
 class Mark:
-    """One mark; ``layer`` says what lies on what on pages."""
+    """Base class of marks; ``layer`` is the stacking order on pages."""
 
     layer: ClassVar[int] = 2
 
     @property
     def is_named_above(self) -> bool:
-        """Whether a label of it stands above the panel."""
+        """Whether its label is above the panel."""
         return False
 
     def numbers(self, axis: str) -> Sequence[float]:
-        """What must stand within the ends of the axis ``"x"`` or ``"y"``."""
+        """Numbers that the limits of the axis ``"x"`` or ``"y"`` must include."""
         return ()
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """Its elements."""
+        """SVG elements."""
         raise NotImplementedError
 
     def draw(self, ax: Any) -> None:
-        """Draw it on axes of matplotlib."""
+        """Draw the mark on axes of matplotlib."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Points(Mark):
-    """Points, joined or not; broken where a number is not finite.
+    """Line or points; broken where a number is not finite.
 
     Attributes
     ----------
     x, y : sequence of float
     style, label : str
-        The label is what a legend calls it.
+        The label is that of the legend.
     look : {"-", "--", ":", ""}
-        Of the line; empty for points alone.
+        Line style; empty for points only.
     dots : float
-        Width of the points in pixels, 0 for none.
+        Diameter of the points in pixels, 0 for none.
     shape : str
         A key of ``SHAPES``.
     width : float
     steps, hollow : bool
-        Whether a level lasts until the next point; whether points are empty.
+        Whether the line is a step function; whether points are hollow.
     alpha : float
-        How solid the line is.
+        Opacity of the line.
     """
 
     x: Any
@@ -123,12 +123,12 @@ class Points(Mark):
     alpha: float = 1.0
 
     def numbers(self, axis: str) -> Sequence[float]:
-        """Of its points."""
+        """Numbers of its points."""
         points: Sequence[float] = self.x if axis == "x" else self.y
         return points
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """A polyline for each unbroken part, then the points."""
+        """Polyline of each unbroken part, followed by the points."""
         x, y = np.array(self.x, dtype=float), np.array(self.y, dtype=float)
         n = len(x)
         kept = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
@@ -146,7 +146,7 @@ class Points(Mark):
                     f"{DASHES.get(self.look, '')}{more} "
                     f'points="{place.points(a, b)}"/>'
                 )
-        # What is hardly wider than a line is seen only where there is none.
+        # A dot hardly wider than a line is visible only where there is no line.
         beside = np.concatenate([[False], known, [False]])
         alone = known & ~beside[:-2] & ~beside[2:]
         shown = known if self.dots >= LEAST_DOT or not self.look else alone
@@ -166,7 +166,7 @@ class Points(Mark):
         )
 
     def draw(self, ax: Any) -> None:
-        """As one line of matplotlib; without points it stands in the legend alone."""
+        """Draw one matplotlib line; without points it appears in the legend only."""
         ink = INK[self.style]
         ax.plot(
             self.x, self.y, color=ink, linestyle=self.look or "none",
@@ -181,7 +181,7 @@ class Points(Mark):
 
 @dataclass(frozen=True)
 class Area(Mark):
-    """What lies between two lines."""
+    """Area between two lines."""
 
     x: Any
     low: Any
@@ -191,17 +191,17 @@ class Area(Mark):
     layer: ClassVar[int] = 0
 
     def numbers(self, axis: str) -> Sequence[float]:
-        """Of both lines."""
+        """Numbers of both lines."""
         return self.x if axis == "x" else [*self.low, *self.high]
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """There along one line, and back along the other."""
+        """Closed path along one line, and back along the other."""
         x, y = [*self.x, *self.x[::-1]], [*self.low, *self.high[::-1]]
         points = place.points(x, y)
         yield Markup(f'<polygon class="area {self.style}" points="{points}"/>')
 
     def draw(self, ax: Any) -> None:
-        """In a pale colour."""
+        """Fill in a pale colour."""
         ax.fill_between(
             self.x, self.low, self.high, color=INK[self.style], alpha=0.2,
             linewidth=0, label=in_lines(self.label) or None,
@@ -210,18 +210,18 @@ class Area(Mark):
 
 @dataclass(frozen=True)
 class Span(Mark):
-    """What lies between two numbers across, from below to above.
+    """Vertical band between two x values.
 
     Attributes
     ----------
     first, last : float
     look : str
-        Classes of CSS.
+        CSS classes.
     ink : color of matplotlib
     alpha : float
-        How solid it is.
+        Opacity.
     says : str
-        Beside the pointer, on pages.
+        Tooltip, on pages.
     """
 
     first: float
@@ -242,7 +242,7 @@ class Span(Mark):
         yield start + title(self.says) + Markup("</rect>")
 
     def draw(self, ax: Any) -> None:
-        """Behind all else."""
+        """Draw behind all else."""
         ax.axvspan(
             self.first, self.last, color=self.ink, alpha=self.alpha, linewidth=0,
             zorder=0,
@@ -251,17 +251,17 @@ class Span(Mark):
 
 @dataclass(frozen=True)
 class Level(Mark):
-    """A line from side to side.
+    """Horizontal or vertical line across the panel.
 
     Attributes
     ----------
     at : float
     axis : {"x", "y"}
-        The one that ``at`` is a number of.
+        The axis of the value ``at``.
     label : str
-        Stands beside it on pages; in matplotlib in the legend, unless ``is_beside``.
+        Beside the line on pages; in matplotlib in the legend, unless ``is_beside``.
     style, look : str
-        As of lines.
+        As for lines.
     is_beside : bool
     """
 
@@ -275,15 +275,15 @@ class Level(Mark):
 
     @property
     def is_named_above(self) -> bool:
-        """Whether its label stands above the panel."""
+        """Whether its label is above the panel."""
         return self.axis == "x" and bool(self.label)
 
     def numbers(self, axis: str) -> Sequence[float]:
-        """Where it is."""
+        """Its value on the axis."""
         return (self.at,) if axis == self.axis else ()
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """The line, and its label beside it."""
+        """The line, with its label beside it."""
         if self.axis == "y":
             y = place.y(self.at)
             yield stroke(place.left, place.right, y, y, self.style, self.look)
@@ -295,7 +295,7 @@ class Level(Mark):
             yield text(x, place.top - 5, self.label, anchor)
 
     def draw(self, ax: Any) -> None:
-        """The line, and its label beside it where that is asked for."""
+        """Draw the line, with its label beside it if ``is_beside``."""
         words = in_lines(self.label)
         (ax.axhline if self.axis == "y" else ax.axvline)(
             self.at, color=INK[self.style], linewidth=1.0, linestyle=self.look,
@@ -310,9 +310,9 @@ class Level(Mark):
 
 @dataclass(frozen=True)
 class Note(Mark):
-    """Lines of words beside a point, ``away`` pixels to the right and up.
+    """Lines of text beside a point, ``away`` pixels to the right and up.
 
-    Several lines, and words that ``is_middle`` says so of, stand about its height.
+    Several lines, and text with ``is_middle``, are vertically centred on it.
     """
 
     x: float
@@ -324,7 +324,7 @@ class Note(Mark):
     layer: ClassVar[int] = 3
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """In the colour of letters."""
+        """Text in the text colour."""
         x, y = place.x(self.x) + self.away[0], place.y(self.y) - self.away[1]
         lines = self.words.split("\n")
         if self._is_about:
@@ -350,16 +350,16 @@ ALIGN = {"start": "left", "middle": "center", "end": "right"}
 
 @dataclass(frozen=True)
 class Linked(Mark):
-    """Marks that are one thing: pages say what it is, and may lead from it to more.
+    """Group of marks with a tooltip and an optional link on pages.
 
     Attributes
     ----------
     marks : sequence of Mark
     says : str
     to : str
-        Where it leads.
+        Target of the link.
     look : str
-        Classes of CSS.
+        CSS classes.
     """
 
     marks: Sequence[Mark]
@@ -369,11 +369,11 @@ class Linked(Mark):
     layer: ClassVar[int] = 4
 
     def numbers(self, axis: str) -> Sequence[float]:
-        """Of its marks."""
+        """Numbers of its marks."""
         return [number for mark in self.marks for number in mark.numbers(axis)]
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """A link, or what the tab key stops at."""
+        """Link, or focusable group."""
         inner = Markup("").join(part for mark in self.marks for part in mark.svg(place))
         look = f' class="{self.look}"' if self.look else ""
         tag, more = "a", Markup('href="{}"').format(self.to)
@@ -384,25 +384,25 @@ class Linked(Mark):
         yield start + label + title(self.says) + inner + Markup(f"</{tag}>")
 
     def draw(self, ax: Any) -> None:
-        """Its marks."""
+        """Draw its marks."""
         for mark in self.marks:
             mark.draw(ax)
 
 
 @dataclass(frozen=True)
 class Key(Mark):
-    """What a colour means; stands in legends alone."""
+    """Legend entry of a colour, without a mark."""
 
     label: str
     look: str
     ink: Any
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """Nothing; see :func:`~clearwood.charts.chart.keys`."""
+        """Empty; see :func:`~clearwood.charts.chart.keys`."""
         yield from ()
 
     def draw(self, ax: Any) -> None:
-        """Nothing that is seen."""
+        """Draw an invisible artist."""
         from matplotlib.patches import Rectangle
 
         label = in_lines(self.label)
@@ -410,12 +410,12 @@ class Key(Mark):
 
 
 def points_per_unit(ax: Any) -> float:
-    """How many points a pixel of the page is on axes of matplotlib."""
+    """Points per pixel of the page on axes of matplotlib."""
     return float(abs(ax.transData.get_matrix()[0, 0]) * 72 / ax.figure.dpi)
 
 
 def title(says: str) -> Markup:
-    """What is said beside the pointer, as an element; nothing of no words."""
+    """Tooltip element; empty for empty text."""
     return Markup("<title>{}</title>").format(visible(says)) if says else Markup("")
 
 
@@ -427,7 +427,7 @@ def text(
     look: str = "",
     size: float = 0.0,
 ) -> Markup:
-    """A line of text as an element; nothing of no words."""
+    """Element of a line of text; empty for empty text."""
     if not words:
         return Markup("")
     look = f' class="{look}"' if look else ""
@@ -439,7 +439,7 @@ def text(
 def stroke(
     x1: float, x2: float, y1: float, y2: float, style: str, look: str = "-"
 ) -> Markup:
-    """A straight line as an element."""
+    """Element of a straight line."""
     return Markup(
         f'<line class="{style}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" '
         f'y2="{y2:.1f}"{DASHES.get(look, "")}/>'

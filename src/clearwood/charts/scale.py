@@ -1,4 +1,4 @@
-"""An axis for numbers that may differ in size very much."""
+"""Linear and logarithmic axis scales."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 LOG_RATIO = 20.0
-"""Largest value over the smallest from which an axis is logarithmic."""
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
 MOST_TICKS = 8
 
 
 class Scale(NamedTuple):
-    """The ends of an axis, and how it goes from one to the other."""
+    """Limits of an axis, and its transformation."""
 
     low: float
     high: float
     is_log: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value stands between the ends: 0 at the low one, 1 at the high."""
+        """Position of a value between the limits: 0 at the low one, 1 at the high."""
         low, high = self.low, self.high
         value = min(max(value, min(low, high)), max(low, high))
         if self.is_log:
             low, high, value = math.log(low), math.log(high), math.log(value)
-        # Halves first: the largest numbers there are have no difference.
+        # Halves first: the difference of the largest floats overflows.
         return (value / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def scale_of(values: Sequence[float]) -> Scale:
-    """The axis for some values, with a little room at both ends.
+    """Scale for some values, with a small margin at both ends.
 
     Parameters
     ----------
@@ -55,15 +55,15 @@ def scale_of(values: Sequence[float]) -> Scale:
 
 
 def linear_scale(values: Sequence[float]) -> Scale:
-    """As :func:`scale_of`, never logarithmic."""
+    """Like :func:`scale_of`, never logarithmic."""
     low, high = min(values), max(values)
-    # Halves first: the largest numbers there are have no sum.
+    # Halves first: the sum of the largest floats overflows.
     room = 0.1 * (high / 2 - low / 2) or 0.05 * abs(high) or 0.5
     return Scale(low - room, high + room)
 
 
 def log_ticks(scale: Scale) -> list[float]:
-    """Round numbers on a logarithmic axis: 1, 2 and 5, or whole powers of ten.
+    """Ticks of a logarithmic axis: 1, 2 and 5, or integer powers of ten.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Marks of drawings without axes, such as graphs and trees.
 
 Their units are pixels of the page, from the upper left corner of the drawing; in
-matplotlib all of them, letters too, grow and shrink with the axes.
+matplotlib all of them, including text, scale with the axes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from clearwood.charts.marks import (
 from clearwood.charts.style import QUIET, plain, wrapped
 
 PER_INCH = 80.0
-"""Pixels of a page in an inch of a new figure."""
+"""Pixels of a page per inch of a new figure."""
 LETTER_SIZE, LETTERS = 12.0, 0.75
-"""Letters of matplotlib are wider than those of browsers, and so are smaller here."""
+"""Font size, and its factor in matplotlib, whose letters are wider than browsers'."""
 
 Place = tuple[float, float]
 
@@ -46,7 +46,7 @@ def drawing(
     panel = Panel(
         marks, across, up, height, None, is_bare=True, above=above, below=below
     )
-    # Words around it, and a legend, need height too.
+    # Text around it, and a legend, need height too.
     n_lines = len(wrapped([below], LINE, len)) * bool(below) + 2 * bool(above)
     n_lines += 2 * any(isinstance(mark, Key) for mark in marks)
     size = (width / PER_INCH, height / PER_INCH + 0.18 * n_lines)
@@ -55,24 +55,24 @@ def drawing(
 
 @dataclass(frozen=True)
 class Shape(Mark):
-    """Lines through points, curves, or what these enclose.
+    """Polylines, curves, or filled polygons.
 
     Attributes
     ----------
     parts : sequence of sequences of (float, float)
     look : str
-        Classes of CSS.
+        CSS classes.
     ink : color of matplotlib
     width : float
-        Of the line; 0 where the parts are closed, and filled.
+        Line width; 0 for closed and filled parts.
     edge : color of matplotlib
-        Around what is filled.
+        Edge colour of filled parts.
     alpha : float
-        How solid it is within.
+        Opacity of the fill.
     is_bent : bool
         Whether parts are Bézier curves, from the first point to the last.
     says : str
-        Beside the pointer, on pages.
+        Tooltip, on pages.
     """
 
     parts: Sequence[Sequence[Place]]
@@ -85,7 +85,7 @@ class Shape(Mark):
     says: str = ""
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """One path."""
+        """Single path."""
         width = f' stroke-width="{self.width:.1f}"' if self.width else ""
         width += f' fill-opacity="{self.alpha:.3f}"' if self.alpha < 1 else ""
         way = "".join(self._part(part) for part in self.parts)
@@ -98,7 +98,7 @@ class Shape(Mark):
         return f"M{first}{letter}{' '.join(others)}{'' if self.width else 'Z'}"
 
     def draw(self, ax: Any) -> None:
-        """One patch."""
+        """Draw a single patch."""
         from matplotlib.colors import to_rgba
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
@@ -122,14 +122,14 @@ class Shape(Mark):
 
 
 def box(left: float, top: float, width: float, height: float) -> list[Place]:
-    """The corners of a rectangle."""
+    """Corners of a rectangle."""
     right, bottom = left + width, top + height
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
 @dataclass(frozen=True)
 class Disc(Mark):
-    """A circle: classes of CSS, and colours of matplotlib within and around."""
+    """Circle, with CSS classes, and fill and edge colours of matplotlib."""
 
     x: float
     y: float
@@ -148,7 +148,7 @@ class Disc(Mark):
         yield start + title(self.says) + Markup("</circle>")
 
     def draw(self, ax: Any) -> None:
-        """A circle that grows with the axes."""
+        """Draw a circle that scales with the axes."""
         from matplotlib.patches import Circle
 
         place = self.x, self.y
@@ -159,15 +159,15 @@ class Disc(Mark):
 
 @dataclass(frozen=True)
 class TextLine(Mark):
-    """A line of text about a height.
+    """Line of text, vertically centred.
 
     Attributes
     ----------
     look : str
-        Classes of CSS: ``strong`` is bold, ``says`` in the colour of letters,
-        ``panel`` both, all else quiet; no line runs through letters with a ``halo``.
+        CSS classes: ``strong`` is bold, ``says`` in the text colour, ``panel`` both,
+        all else muted; a ``halo`` keeps lines from crossing the text.
     size : float
-        Of the letters, in pixels; 0: as all letters of charts have it.
+        Font size in pixels; 0: the default of charts.
     """
 
     x: float
@@ -178,13 +178,13 @@ class TextLine(Mark):
     size: float = 0.0
 
     def svg(self, place: Surface) -> Iterator[Markup]:
-        """A text."""
+        """Text element."""
         size = self.size or LETTER_SIZE
         y = self.y + 0.35 * size
         yield text(self.x, y, self.words, self.anchor, self.look, self.size)
 
     def draw(self, ax: Any) -> None:
-        """A text."""
+        """Draw the text."""
         looks, size = self.look.split(), self.size or LETTER_SIZE
         ground = {
             "boxstyle": "round,pad=0.1",

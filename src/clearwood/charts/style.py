@@ -1,4 +1,4 @@
-"""Colours, markers and texts that all displays share."""
+"""Colours, markers and texts shared by all displays."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 
 from clearwood._words.labels import printable
 
-# Okabe and Ito's colours, which all eyes tell apart, and as many markers.
+# Okabe and Ito's colour-blind safe colours, and as many markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 QUIET = "#566173"
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 
 def colour(position: int) -> str:
-    """The colour of a class."""
+    """Colour of a class."""
     return COLOURS[position % len(COLOURS)]
 
 
 def plain(*lines: str) -> str:
-    r"""Lines of text as matplotlib draws them: no ``$`` in a name is mathematics.
+    r"""Lines of text for matplotlib: ``$`` in a name is escaped.
 
     Examples
     --------
@@ -30,23 +30,23 @@ def plain(*lines: str) -> str:
 
 
 def in_lines(words: str) -> str:
-    """As :func:`plain`, of words that have their lines."""
+    """Like :func:`plain`, for text with line breaks."""
     return plain(*words.split("\n"))
 
 
 def wrapped(
     pieces: Sequence[str], width: float, measure: Callable[[str], float]
 ) -> list[str]:
-    """Pieces of text in lines no wider than a width.
+    """Wrap pieces of text to a width.
 
-    A line ends between pieces where it can, else between words, else inside one.
+    Lines break between pieces if possible, else between words, else inside one.
 
     Parameters
     ----------
     pieces : sequence of str
-        What belongs together.
+        Text that should stay together.
     width : float
-        Most that a line may measure.
+        Maximum width of a line.
     measure : callable
         Width of a text.
 
@@ -91,9 +91,9 @@ def _cut(words: list[str], width: float, measure: Callable[[str], float]) -> lis
 
 
 def text_width(size: float, weight: str = "normal") -> Callable[[str], float]:
-    """Measures text of a font size, in points.
+    """Function that measures text of a font size, in points.
 
-    Letter by letter, and so a little too much where letters move together.
+    Sums over letters, and so slightly too large for kerned text.
     """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath

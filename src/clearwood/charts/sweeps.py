@@ -1,4 +1,4 @@
-"""How chains have come along: a line for each, over its draws."""
+"""Trace plots of Markov chains: a line per chain, over its draws."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from clearwood.charts.style import COLOURS
 
 
 def sweeps_chart(values: Any, rhat: float, what: str, across: str = "draw") -> Chart:
-    """Chains of numbers, and what R-hat says of them.
+    """Trace plot of chains, with R-hat.
 
     Parameters
     ----------
     values : array-like of shape (n_chains, n_draws)
     rhat : float
-        NaN where nothing is said of it.
+        NaN if unknown.
     what, across : str
-        The numbers, and what they stand side by side for, in words.
+        Labels of the numbers and of the x axis.
     """
     chains = np.atleast_2d(np.asarray(values, dtype=float))
     n = chains.shape[1]

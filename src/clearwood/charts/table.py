@@ -1,8 +1,8 @@
-"""Tables drawn as pictures: first all is given a place, then it is drawn there.
+"""Tables drawn as plots: layout first, then drawing.
 
-Places are in points from the upper left corner. A table is laid out for a width and a
-size of letters; in a figure of its own it is as high as it must be, in axes that are
-given the letters shrink until it fits.
+Positions are in points from the upper left corner. A table is laid out for a width and
+a font size; a new figure has the height of the table, in given axes the font size
+shrinks until it fits.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import Any, NamedTuple
 from clearwood.charts.style import QUIET, plain, text_width, wrapped
 
 WIDTH, MARGIN, FONT = 9.0, 0.12, 9.5
-"""Width of a new figure and the white around it, in inches; size of the letters where
-there is room, beside which markers are as large."""
+"""Width and margin of a new figure, in inches; maximum font size, which is also that of
+markers."""
 
 POINTS = 72
-"""Per inch."""
+"""Points per inch."""
 
 INNER_WIDTH = POINTS * (WIDTH - 2 * MARGIN)
-"""Of a new figure, in points."""
+"""Inner width of a new figure, in points."""
 
 SHRINK, SMALLEST = 0.95, 0.5
-"""From one size of letters to the next, and where that ends."""
+"""Factor from one font size to the next, and the minimum."""
 
 LEADING, SMALL = 1.32, 0.87
-"""Height of a line of text, and of small letters, over the size of letters."""
+"""Line height, and size of small text, relative to the font size."""
 
 ROOM = 1.03
-"""Pictures move letters to whole pixels: texts may be as much wider than measured."""
+"""Tolerance of text widths: rendering to whole pixels may widen text by this factor."""
 
 MARK, GAP = 1.9, 1.7
-"""Of a legend, over the size of letters: from a mark to its text, and from this to the
-next mark."""
+"""Spacing of a legend, relative to the font size: from a mark to its text, and from
+this to the next mark."""
 
 RULE = "#00000022"
 """Colour of thin lines between rows."""
 
 
 class Text(NamedTuple):
-    """A line of text and its place; ``y`` is its middle."""
+    """Line of text and its position; ``y`` is its middle."""
 
     x: float
     y: float
@@ -53,15 +53,15 @@ class Text(NamedTuple):
 
 
 class Legend(NamedTuple):
-    """What marks mean.
+    """Legend of marks.
 
     Attributes
     ----------
     marks : list of (float, float, dict)
-        Left end and middle of each, and how it looks.
+        Left end, middle and style of each.
     texts : list of Text
     end : float
-        Where the legend ends.
+        Right end of the legend.
     """
 
     marks: list[tuple[float, float, dict[str, Any]]]
@@ -70,14 +70,14 @@ class Legend(NamedTuple):
 
 
 def opened(ax: Any, lay_out: Callable[[float, float], Any]) -> tuple[Any, Any]:
-    """Axes whose units are points, and the table that is laid out to fit in.
+    """Axes in points, and the table laid out to fit in.
 
     Parameters
     ----------
     ax : matplotlib Axes or None
-        None: a new figure, as high as the table is.
+        None: a new figure with the height of the table.
     lay_out : callable
-        From a width and a size of letters to a table: a named tuple with ``width`` and
+        From a width and a font size to a table: a named tuple with ``width`` and
         ``height``.
     """
     if ax is None:
@@ -101,8 +101,8 @@ def _new_axes(height: float) -> Any:
 
 
 def _fitted(ax: Any, lay_out: Callable[[float, float], Any]) -> Any:
-    """The table with the largest letters with which it fits into axes."""
-    # A layout engine gives them their size only now.
+    """Table with the largest font size with which it fits into axes."""
+    # A layout engine sets their size only now.
     ax.get_figure(root=True).draw_without_rendering()
     box, scale = ax.get_window_extent(), POINTS / ax.figure.dpi
     width, height, size = box.width * scale, box.height * scale, FONT
@@ -114,7 +114,7 @@ def _fitted(ax: Any, lay_out: Callable[[float, float], Any]) -> Any:
 
 
 def measures(size: float) -> tuple[Callable[[str], float], ...]:
-    """What measures plain, bold and small texts, in points."""
+    """Functions that measure plain, bold and small text, in points."""
     size *= ROOM
     return text_width(size), text_width(size, "bold"), text_width(SMALL * size)
 
@@ -122,7 +122,7 @@ def measures(size: float) -> tuple[Callable[[str], float], ...]:
 def block(
     x: float, middle: float, lines: Sequence[str], size: float, **look: Any
 ) -> list[Text]:
-    """Several lines of text about a middle."""
+    """Lines of text around a middle."""
     first = middle - LEADING * size * (len(lines) - 1) / 2
     return [
         Text(x, first + LEADING * size * i, text, **look)
@@ -133,16 +133,16 @@ def block(
 def legend_of(
     entries: Sequence[tuple[str, dict[str, Any]]], y: float, width: float, size: float
 ) -> Legend:
-    """Entries side by side, in as many lines as they need.
+    """Legend entries side by side, in as many lines as needed.
 
     Parameters
     ----------
     entries : sequence of (str, dict)
-        What is meant, and how its mark looks.
+        Label and style of the mark.
     y : float
         Middle of the first line.
     width, size : float
-        Of the table and of its letters.
+        Width of the table and font size.
     """
     *_, measure = measures(size)
     marks, texts = [], []
@@ -164,7 +164,7 @@ def legend_of(
 
 
 def draw_texts(ax: Any, texts: Sequence[Text], size: float) -> None:
-    """Write texts where they stand, in letters of a size."""
+    """Draw texts at their positions, in a font size."""
     for text in texts:
         ax.text(
             text.x, text.y, plain(text.text), ha=text.align, va="center_baseline",
@@ -176,11 +176,11 @@ def draw_texts(ax: Any, texts: Sequence[Text], size: float) -> None:
 
 
 def draw_rules(ax: Any, heights: Sequence[float], width: float) -> None:
-    """Thin lines from side to side."""
+    """Draw horizontal lines across the table."""
     ax.hlines(heights, 0, width, color=RULE, linewidth=0.7)
 
 
 def closed(ax: Any) -> None:
-    """Keep layout engines from making what stands within the axes smaller."""
+    """Prevent layout engines from shrinking the axes' content."""
     for artist in ax.get_children():
         artist.set_in_layout(False)

@@ -357,7 +357,6 @@ def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def _text(value: float, labels: tuple[Any, ...] | None) -> str:
-    """Text of a cell."""
     return number_text(value) if labels is None else str(labels[int(value)])
 
 

@@ -1,4 +1,4 @@
-"""Hidden Markov models, alone and beside recurrent networks (Krakovna, 5)."""
+"""Hidden Markov models, and hybrids with recurrent networks (Krakovna, 5)."""
 
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.estimators import HMMLSTM

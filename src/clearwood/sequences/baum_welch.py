@@ -1,4 +1,4 @@
-"""Expectation maximisation, and where it starts."""
+"""Expectation maximization (Baum-Welch), and its starting values."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ from clearwood.sequences.states_over_time import (
 )
 
 RUNG_STEPS, RUNG_ITERATIONS, FAST_ITERATIONS = 20_000, 40, 25
-"""Steps that the first round of starts reads, and iterations of every round: of EM, and
-of longer steps where steps of sequences are of few kinds."""
+"""Steps read in the first round of starts, and iterations of every round: of EM, and of
+overrelaxed EM where there are few distinct steps."""
 
 LONGER, LONGEST = 1.2, 8.0
-"""How much longer than the one before a step is that went well; in steps of EM, at
-most."""
+"""Growth factor of the step length after a success, and its maximum, in steps of EM."""
 
 ALIKE = 8
-"""Clusters of numbers are much alike: of so many starts one is made."""
+"""One in this many starts is made for numbers, as clusters of these are similar."""
 
 
 class Fitted(NamedTuple):
-    """What EM has found.
+    """Result of EM.
 
     Attributes
     ----------
@@ -64,20 +63,20 @@ def baum_welch(
     *,
     keep: bool = False,
 ) -> Fitted:
-    """Raise the posterior density of the parameters, step by step.
+    """Maximize the posterior density of the parameters by EM.
 
     Parameters
     ----------
     observed : Observed
     prior : SequencePrior
     parameters : StateModel
-        To start from.
+        Starting values.
     n_iter : int
-        Most updates.
+        Maximum number of updates.
     tol : float, default=0.0
-        Stop where an update gains less, per step of the sequences.
+        Stop if an update gains less, per step of the sequences.
     keep : bool, default=False
-        Whether Ctrl-C leaves what was reached, with a warning.
+        Whether to keep the current parameters after Ctrl-C, with a warning.
     """
     fitted = None
     try:
@@ -103,7 +102,7 @@ def _raised(
     n_iter: int,
     tol: float,
 ) -> Iterator[Fitted]:
-    """What is found before the first update, and after each."""
+    """Results before the first update, and after each."""
     space = working_space(observed.n_steps, len(parameters.startprob))
     history: list[float] = []
     while True:
@@ -127,11 +126,11 @@ def _raised(
 def raised_fast(
     observed: Observed, prior: SequencePrior, parameters: StateModel, n_iter: int
 ) -> Fitted:
-    """As :func:`baum_welch`, in fewer steps, which go beyond those of EM.
+    """Like :func:`baum_welch`, in fewer steps, by overrelaxation.
 
-    Adaptive overrelaxed EM (Salakhutdinov and Roweis, 2003): expected counts move on in
-    logs by a multiple of what EM moves them by. It grows while the density rises; where
-    that falls, EM goes on from the best parameters so far.
+    Adaptive overrelaxed EM (Salakhutdinov and Roweis, 2003): log expected counts change
+    by a multiple of the change in EM. It grows while the density rises; when that
+    falls, EM continues from the best parameters so far.
     """
     assert observed.row is not None  # counts, not shares of every step
     space = working_space(observed.n_steps, len(parameters.startprob))
@@ -159,7 +158,7 @@ def raised_fast(
 
 
 def _beyond(old: ExpectedCounts, new: ExpectedCounts, length: float) -> ExpectedCounts:
-    """Counts so many times as far from old ones, in logs; of each state as many."""
+    """Extrapolate log counts from old ones; the total of each state is that of EM."""
 
     def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
         far = shares(overrelaxed(after, before, length), 0.0)
@@ -177,10 +176,9 @@ def _beyond(old: ExpectedCounts, new: ExpectedCounts, length: float) -> Expected
 def random_start(
     rng: np.random.Generator, observed: Observed, prior: SequencePrior, n_states: int
 ) -> StateModel:
-    """Parameters at random: every kind of step is shared among the states.
+    """Random parameters: every kind of step is shared among the states.
 
-    Transitions and starts are uniform on all probabilities; kinds that are missing say
-    nothing.
+    Transition and start probabilities are uniform; missing kinds do not count.
     """
     kinds = np.bincount(observed.steps(), minlength=len(observed.values))
     share = rng.dirichlet(np.ones(n_states), len(kinds))
@@ -220,10 +218,10 @@ def best_start(
     n_states: int,
     n_starts: int,
 ) -> StateModel:
-    """The best of several starts, by successive halving.
+    """Best of several starts, by successive halving.
 
-    Some iterations for all, on a part of the steps; the half with the larger
-    likelihood goes on, on twice as many.
+    All start with a few iterations on a part of the steps; the half with the larger
+    likelihood continues, on twice as many.
     """
     make, raised, n_iter = random_start, raised_fast, FAST_ITERATIONS
     if observed.row is None:  # numbers

@@ -1,4 +1,4 @@
-"""The face of hidden Markov models: hmmlearn's names, and what it lacks."""
+"""Hidden Markov models with the interface of hmmlearn, and extensions."""
 
 from __future__ import annotations
 
@@ -36,57 +36,58 @@ from clearwood.sequences.states_over_time import (
 )
 
 N_CHAINS, WARMUP = 4, 100
-"""Markov chains, and sweeps at the beginning of each that are not kept."""
+"""Number of Markov chains, and of warm-up sweeps of each."""
 
 TOLERANCE = 1e-6
-"""EM stops where it gains less log density per step of the sequences."""
+"""Convergence threshold of EM: gain in log density per step of the sequences."""
 
 
 class HiddenMarkovModel(BaseEstimator):
-    """States that nobody sees, and what they emit: symbols, switches or numbers.
+    """Hidden Markov model with categorical, Bernoulli, Gaussian or mixed emissions.
 
-    Every step of a sequence is in one of some states; the next state depends on this
-    one alone, and so does what is seen. Cells and whole steps may be missing.
+    Every step of a sequence is in one of several hidden states; the next state and the
+    observation depend only on this one. Cells and whole steps may be missing.
     Parameters are drawn by Gibbs sampling (all states by forward filtering and backward
-    sampling, then parameters), or raised to their most probable values by EM. Names are
-    hmmlearn's; attributes may be set by hand, and used without a fit.
+    sampling, then parameters), or maximize the posterior density by EM. Names are
+    hmmlearn's; attributes may be set by hand, and used without ``fit``.
 
     Parameters
     ----------
     n_states : int, default=10
     emission : {"categorical", "bernoulli", "gaussian", "mixed"}, default="categorical"
-        ``"categorical"``: one symbol per step, of any type; a text is a sequence of
+        ``"categorical"``: one symbol per step, of any type; a string is a sequence of
         characters. ``"bernoulli"``: columns of 0 and 1, independent given the state.
-        ``"gaussian"``: columns of numbers. ``"mixed"``: a frame; columns of texts or
+        ``"gaussian"``: columns of numbers. ``"mixed"``: a frame; columns of strings or
         declared categories are independent given the state, numbers are normal.
     covariance : {"full", "diagonal"}, default="full"
-        Of numbers, given the state.
+        Covariance structure of numbers, given the state.
     algorithm : {"gibbs", "em"}, default="gibbs"
-        With ``"gibbs"`` attributes are means over the draws.
+        With ``"gibbs"`` attributes are posterior means.
     alpha : float, default=1.1
-        Dirichlet (beta) pseudo-counts of states and classes. To EM 1 is no prior at
-        all, and leaves probabilities of 0; numbers have a normal-inverse-Wishart prior
-        in both.
+        Dirichlet (beta) pseudo-counts of states and classes. For EM 1 is a flat prior,
+        which allows probabilities of 0; numbers have a normal-inverse-Wishart prior
+        with both algorithms.
     n_starts : int, default=32
-        Random starts, of which successive halving on a part of the steps leaves the one
-        with the largest likelihood. For numbers, an eighth as many k-means clusters.
+        Number of random starts, of which successive halving on a part of the steps
+        selects the one of largest likelihood. For numbers, an eighth as many k-means
+        clusterings.
     n_iter : int, default=100
-        Most iterations of EM.
+        Maximum number of EM iterations.
     n_draws : int, default=250
-        Draws of each of four chains, after a warm-up of 100.
+        Number of draws per chain, of four, after a warm-up of 100.
     checkpoint : str or Path, default=None
-        File from which chains go on, if it is there; see `clearwood.sampling`.
+        File from which chains resume, if it exists; see `clearwood.sampling`.
     n_jobs : int, default=None
-        Chains at a time. The result does not depend on it.
+        Number of chains run in parallel. The result does not depend on it.
     verbose : bool, default=False
-        Show on stderr how far the chains have come.
+        Show the progress of the chains on stderr.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
     ----------
     startprob_ : ndarray of shape (n_states,)
     transmat_ : ndarray of shape (n_states, n_states)
-        Rows are the states before, columns those after.
+        Rows are the current states, columns the next ones.
     emissionprob_ : ndarray of shape (n_states, n_symbols) or (n_states, n_columns)
         Of symbols; of 1 in every column for ``"bernoulli"``; for ``"mixed"`` a dict of
         such arrays, by column.
@@ -95,19 +96,19 @@ class HiddenMarkovModel(BaseEstimator):
     symbols_ : ndarray of shape (n_symbols,)
         The columns of ``emissionprob_``; 0, 1, ... where it was set by hand.
     unseen_prob_ : float
-        Probability of a symbol that training had not, the same in all states: it says
-        nothing of the state. As if there were one symbol more with the same
-        pseudo-count; 0, where parameters were set by hand. It comes on top: those of
-        ``emissionprob_`` add up to 1 without it.
+        Probability of a symbol that was not seen in training, the same in all states,
+        so that it carries no information about the state. As if there were one more
+        symbol with the same pseudo-count; 0 if parameters were set by hand. The
+        probabilities in ``emissionprob_`` add up to 1 without it.
     mean_length_ : float
-        Steps of a training sequence, on average.
+        Mean number of steps of a training sequence.
     log_likelihood_ : float
         Of the training data, at the attributes.
     draws_ : StateModel or None
-        All draws, their states aligned with the most likely one; from a file those
-        that predictions average over.
+        All posterior draws, with their states aligned to those of the most likely one;
+        after loading, those that predictions average over.
     chains_ : Chains or None
-        The draws as they came; ``sampling.to_arviz`` takes them.
+        The draws in their original order; ``sampling.to_arviz`` takes them.
     history_ : list of float or None
         Log posterior density of every iteration of EM.
 
@@ -177,20 +178,20 @@ class HiddenMarkovModel(BaseEstimator):
 
     @fit_context
     def fit(self, X: Any, lengths: Sequence[int] | None = None) -> HiddenMarkovModel:
-        """Learn from one or several sequences.
+        """Fit the model to one or several sequences.
 
-        States without a single step keep their prior. Ctrl-C ends the chains, or EM,
-        early, with a warning: what they have found by then is used.
+        States without any step keep their prior. Ctrl-C ends the chains, or EM, early,
+        with a warning: the results so far are used.
 
         Parameters
         ----------
         X : str, list, array-like or frame of shape (n_steps,) or (n_steps, n_columns)
-            All sequences, one after the other; None or NaN is missing. Of symbols also
-            a list of sequences: of texts, whose characters are the symbols, of lists or
-            of arrays. In an array, a Series, or with ``lengths``, texts are symbols,
-            however long they are.
+            All sequences, concatenated; None or NaN is missing. For symbols also a list
+            of sequences: of strings, whose characters are the symbols, of lists or of
+            arrays. In an array, a Series, or with ``lengths``, strings are symbols,
+            whatever their length.
         lengths : sequence of int, optional
-            Numbers of steps of the sequences; by default it is one, or those in a list.
+            Numbers of steps of the sequences; by default one sequence, or a list's.
 
         Returns
         -------
@@ -221,7 +222,7 @@ class HiddenMarkovModel(BaseEstimator):
         return self
 
     def _forget(self) -> None:
-        """Take away what an earlier fit, or a hand, has left."""
+        """Delete attributes of an earlier fit, or set by hand."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.endswith("__")]:
             delattr(self, name)
 
@@ -230,7 +231,7 @@ class HiddenMarkovModel(BaseEstimator):
             setattr(self, name, value)
 
     def _take(self, found: StateModel) -> None:
-        """Have parameters as attributes."""
+        """Set parameters as attributes."""
         self.startprob_, self.transmat_, table = found
         self._hold(KINDS[self.emission].named(self, table))
 
@@ -267,7 +268,7 @@ class HiddenMarkovModel(BaseEstimator):
         return self._observed(KINDS[self.emission].values(self, X), lengths)
 
     def _model(self) -> tuple[StateModel, Emission]:
-        """Parameters and emission, from the attributes as they are."""
+        """Parameters and emission from the current attributes."""
         check_is_fitted(self, ["startprob_", "transmat_"])
         startprob = rows_of_shares("startprob_", self.startprob_, (None,))
         k = len(startprob)
@@ -276,11 +277,11 @@ class HiddenMarkovModel(BaseEstimator):
         return StateModel(startprob, transmat, table), emission
 
     def _given(self, X: Any, lengths: Sequence[int] | None) -> dict[str, Any]:
-        """What all that looks for states takes."""
+        """Arguments of all inference of states."""
         return recursions(self._read(X, lengths), *self._model())
 
     def score(self, X: Any, lengths: Sequence[int] | None = None) -> float:
-        """Log-likelihood of all sequences; -inf where one is impossible.
+        """Log-likelihood of all sequences; -inf if one is impossible.
 
         Parameters
         ----------
@@ -293,24 +294,24 @@ class HiddenMarkovModel(BaseEstimator):
     def score_samples(
         self, X: Any, lengths: Sequence[int] | None = None
     ) -> tuple[float, np.ndarray]:
-        """Log-likelihood, and P(state | whole sequence) of every step."""
+        """Log-likelihood, and smoothed state probabilities of every step."""
         given = self._given(X, lengths)
         smoothed, _, log_likelihood = smooth_states(**given)
         return float(log_likelihood.sum()), smoothed
 
     def predict_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
-        """P(state | whole sequence), of shape (n_steps, n_states)."""
+        """Smoothed probabilities P(state | whole sequence), (n_steps, n_states)."""
         return self.score_samples(X, lengths)[1]
 
     def filter_proba(self, X: Any, lengths: Sequence[int] | None = None) -> np.ndarray:
-        """P(state | all up to its step), of shape (n_steps, n_states)."""
+        """Filtered probabilities P(state | steps so far), (n_steps, n_states)."""
         given = self._given(X, lengths)
         return filter_states(**given)[0]
 
     def decode(
         self, X: Any, lengths: Sequence[int] | None = None
     ) -> tuple[float, np.ndarray]:
-        """The most probable path of every sequence (Viterbi).
+        """Most probable path of every sequence (Viterbi).
 
         Returns
         -------
@@ -333,31 +334,31 @@ class HiddenMarkovModel(BaseEstimator):
         *,
         random_state: Any = None,
     ) -> np.ndarray:
-        """States drawn jointly, given whole sequences."""
+        """Draw states jointly, given whole sequences."""
         given = self._given(X, lengths)
         return draw_states(as_generator(random_state), **given)[0]
 
-    # Looking ahead
+    # Prediction
 
     def predict_next(
         self, X: Any, lengths: Sequence[int] | None = None, *, average: bool = True
     ) -> np.ndarray:
-        """What comes after each step, given all up to it in its sequence.
+        """Predictive distribution of the next step, given all up to each step.
 
         Parameters
         ----------
         X, lengths
             As in ``fit``.
         average : bool, default=True
-            Over draws, where there are (20 of them, evenly spread); else, and with
-            False, at the attributes: take False where these were changed after a fit.
+            Whether to average over draws, if there are any (20 of them, evenly spaced);
+            otherwise, and with False, the attributes are used: choose False if these
+            were changed after ``fit``.
 
         Returns
         -------
         ndarray of shape (n_steps, n)
             Probabilities of ``symbols_``, or of 1; means of numbers; for ``"mixed"``
-            the probabilities of the classes of every column of labels, and then the
-            means.
+            the class probabilities of every categorical column, followed by the means.
         """
         observed = self._read(X, lengths)
         models = self._averaged(average)
@@ -371,7 +372,7 @@ class HiddenMarkovModel(BaseEstimator):
     def step_log_likelihood(
         self, X: Any, lengths: Sequence[int] | None = None, *, average: bool = True
     ) -> np.ndarray:
-        """Log probability of every step, given those before it in its sequence.
+        """Predictive log probability of every step, given those before it.
 
         Parameters
         ----------
@@ -381,7 +382,7 @@ class HiddenMarkovModel(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_steps,)
-            0 where all is missing. Without an average they add up to ``score``.
+            0 for missing steps. Without averaging they add up to ``score``.
         """
         observed = self._read(X, lengths)
         begins = sequence_bounds(observed.lengths, observed.n_steps)[:-1]
@@ -413,7 +414,7 @@ class HiddenMarkovModel(BaseEstimator):
         random_state: Any = None,
         start_state: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A sequence from the model.
+        """Draw a random sequence from the model.
 
         Parameters
         ----------
@@ -442,13 +443,13 @@ class HiddenMarkovModel(BaseEstimator):
         return KINDS[self.emission].cells(self, values), states
 
     def diagnose(self) -> dict[str, Diagnosis]:
-        """Whether the chains agree, and what they are worth.
+        """Convergence diagnostics of the chains.
 
         Returns
         -------
         dict of str to Diagnosis
-            R-hat, effective sample size and standard error of the log-likelihood and
-            of the mean probability to stay in a state. Without chains, nothing.
+            R-hat, effective sample size and standard error of the log-likelihood and of
+            the mean probability of staying in a state. Empty without chains.
         """
         check_is_fitted(self, ["startprob_", "transmat_"])
         chains = getattr(self, "chains_", None)

@@ -1,4 +1,4 @@
-"""Gibbs sampling of hidden Markov models: states, then parameters, in turn."""
+"""Gibbs sampling of hidden Markov models: states and parameters alternately."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from clearwood.sequences.states_over_time import (
 )
 
 ALIGNED_STEPS = 2_000
-"""Steps on which states of one draw are compared with those of another."""
+"""Number of steps on which states of different draws are compared."""
 
 MOST_AVERAGED = 20
-"""Draws, evenly spread, that a prediction averages over."""
+"""Maximum number of draws, evenly spaced, that a prediction averages over."""
 
 
 class SweepState(NamedTuple):
-    """Parameters; and the log-likelihood of those before, from which states came."""
+    """Parameters, and the log-likelihood of those from which states were drawn."""
 
     startprob: np.ndarray
     transmat: np.ndarray
@@ -41,13 +41,13 @@ class SweepState(NamedTuple):
 
 
 class SweepInfo(NamedTuple):
-    """What a sweep found: how many states are in use."""
+    """Number of states in use in a sweep."""
 
     used: int
 
 
 class StateSampler:
-    """A Markov chain on the parameters, for ``sampling.run_chains``.
+    """Gibbs sampler of the parameters, for ``sampling.run_chains``.
 
     A step draws all states given the parameters (forward filtering, backward
     sampling), and parameters given the states.
@@ -58,8 +58,8 @@ class StateSampler:
     prior : SequencePrior
     n_states : int
     start : StateModel, optional
-        Where all chains start; by default, from states drawn independently for every
-        step, as in the thesis.
+        Starting values of all chains; by default, from states drawn independently for
+        every step, as in the thesis.
 
     Examples
     --------
@@ -89,10 +89,10 @@ class StateSampler:
             observed.values, self._steps, observed.lengths, n_states, repr(prior)
         )
 
-    # The contract
+    # Interface of samplers
 
     def init(self, rng: np.random.Generator) -> SweepState:
-        """The given start, or parameters drawn given random states."""
+        """Given starting values, or parameters drawn given random states."""
         if self.start is not None:
             return SweepState(*self.start, log_likelihood=-np.inf)
         states = rng.integers(self.n_states, size=len(self._steps), dtype=np.int32)
@@ -116,10 +116,10 @@ class StateSampler:
         return after, SweepInfo(int(used))
 
     def record(self, state: SweepState) -> dict[str, Any]:
-        """Log-likelihood and mean probability to stay; and the parameters.
+        """Log-likelihood and mean probability of staying; and the parameters.
 
-        These as bits: states may change their labels, so that R-hat and effective
-        sample size of a parameter say nothing.
+        The parameters as bits: states may switch labels, so that R-hat and effective
+        sample size of a parameter are meaningless.
         """
         bits = {
             name: getattr(state, name).view(np.uint64) for name in StateModel._fields
@@ -128,7 +128,7 @@ class StateSampler:
         return {"log_likelihood": state.log_likelihood, "stay": stay, **bits}
 
     def _space(self) -> tuple[np.ndarray, np.ndarray]:
-        """Memory for states, used again: new memory takes time."""
+        """Working memory for states, reused because allocation takes time."""
         if not hasattr(self._own, "space"):
             n_steps = self.observed.n_steps
             self._own.space = working_space(n_steps, self.n_states)
@@ -142,7 +142,7 @@ class StateSampler:
         states: np.ndarray,
         log_likelihood: float,
     ) -> SweepState:
-        """Parameters drawn given states; missing entries given earlier parameters."""
+        """Draw parameters given states; missing entries given earlier parameters."""
         values, k = self.observed.values, self.n_states
         start, pairs = state_counts(states, k, self.observed.lengths)
         kinds = kind_counts(states, self._steps, len(values), k)
@@ -153,7 +153,7 @@ class StateSampler:
 
 
 def drawn_parameters(chains: Chains) -> StateModel:
-    """The parameters of all draws of all chains, one chain after the other."""
+    """Parameters of all draws, chain by chain."""
     return StateModel(*(
         chains.draws[name].reshape(-1, *chains.draws[name].shape[2:]).view(np.float64)
         for name in StateModel._fields
@@ -166,7 +166,7 @@ def aligned(
     observed: Observed,
     emission: Emission,
 ) -> StateModel:
-    """Draws with their states in the order in which they are most like a reference's.
+    """Align the states of draws with those of a reference.
 
     The Hungarian algorithm, on the number of steps at which a state of the draw and one
     of the reference are expected together.
@@ -177,7 +177,7 @@ def aligned(
         With an axis of draws in front.
     reference : StateModel
     observed : Observed
-        Steps to look at.
+        Steps for the comparison.
     emission : Emission
 
     Examples
@@ -219,10 +219,10 @@ def average(
 
 
 def likeliest(chains: Chains) -> int:
-    """Which of all draws of parameters, one chain after the other, is most likely.
+    """Index of the likeliest draw of parameters, over all chains.
 
-    A draw has the log-likelihood of the parameters before it: theirs stands one further
-    on in the chain, and that of the last ones nowhere.
+    A draw holds the log-likelihood of the previous parameters: that of its own is in
+    the next draw of the chain, and that of the last draw is unknown.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def likeliest(chains: Chains) -> int:
 
 
 def evenly(n_draws: int) -> np.ndarray:
-    """Which of so many draws a prediction averages over.
+    """Indices of the draws that a prediction averages over.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What an estimator's ``emission`` stands for: how data are read, and what it learns.
+"""Types of emissions by an estimator's ``emission``: input, prior, attributes.
 
-Each kind knows the names that parameters have in hmmlearn: ``emissionprob_``,
+Each type knows the names of its parameters in hmmlearn: ``emissionprob_``,
 ``means_``, ``covars_``.
 """
 
@@ -33,35 +33,35 @@ from clearwood.sequences.symbols import (
 )
 
 KAPPA = 1.0
-"""What the prior of a mean is worth in rows: the thesis prints N(mu | 0, Sigma)."""
+"""Pseudo-rows of the prior of a mean: the thesis has N(mu | 0, Sigma)."""
 
 
 class Kind(Protocol):
-    """One kind of emission; ``model`` is the estimator."""
+    """Interface of emission types; ``model`` is the estimator."""
 
     discrete: bool
-    """Whether distinct rows are few."""
+    """Whether there are few distinct rows."""
 
     def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """Sequences as users have them, one after the other, and their lengths."""
+        """Concatenate sequences, and return their lengths."""
 
     def columns(self, model: Any, X: Any) -> dict[str, Any]:
-        """Attributes: what is to be known of the columns of the training data."""
+        """Attributes that describe the columns of the training data."""
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """Data as rows of float64."""
+        """Encode data as rows of float64."""
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
-        """What is known before the values are seen; of their place and scale only."""
+        """Prior, from the location and scale of the values only."""
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """Parameters as attributes."""
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
-        """The emission and its parameters, from the attributes."""
+        """Emission and its parameters, from the attributes."""
 
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
-        """Sampled rows as data."""
+        """Decode sampled rows."""
 
 
 class Symbols:
@@ -115,7 +115,7 @@ class Symbols:
 
 
 class _Table:
-    """Several columns."""
+    """Base class for several columns."""
 
     discrete = False
 
@@ -159,7 +159,7 @@ class _Table:
 
 
 def _holds_rows(X: Any) -> bool:
-    """Whether it is a table, and not a row of one."""
+    """Whether the input is a table, and not a single row."""
     if isinstance(X, list | tuple):
         return bool(X) and isinstance(X[0], list | tuple | np.ndarray)
     return len(getattr(X, "shape", ())) > 1
@@ -204,14 +204,14 @@ class Switches(_Table):
 
 
 class Normals(_Table):
-    """Numbers, normal together; or each for itself, with ``covariance="diagonal"``."""
+    """Jointly normal columns; independent ones with ``covariance="diagonal"``."""
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """See ``Kind``."""
         return self.prior_of(model, values, np.arange(values.shape[1]))
 
     def prior_of(self, model: Any, values: np.ndarray, columns: Any) -> Emission:
-        """The prior of some columns."""
+        """Prior of some columns."""
         own = values[:, columns]
         empty = np.asarray(columns)[np.isnan(own).all(axis=0)]
         if empty.size:
@@ -233,20 +233,20 @@ class Normals(_Table):
 
 
 class Mixed(_Table):
-    """A frame: labels are classes, each for itself; numbers are normal."""
+    """A frame: independent categorical columns, and jointly normal numbers."""
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
         return features_of(X)
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """See ``Kind``; a label that training had not counts as missing."""
+        """See ``Kind``; an unknown label counts as missing."""
         values = super().values(model, X)
         labels = [d for d, own in enumerate(model.features_.categories) if own]
         values[:, labels] = np.where(values[:, labels] < 0, np.nan, values[:, labels])
         return values
 
     def _groups(self, model: Any) -> tuple[list[int], list[tuple[int, int]]]:
-        """Columns of numbers, and those of labels with their numbers of classes."""
+        """Numeric columns, and categorical ones with their numbers of classes."""
         every = list(enumerate(model.features_.categories))
         return [d for d, own in every if own is None], [
             (d, len(own)) for d, own in every if own is not None
@@ -313,12 +313,12 @@ KINDS: dict[str, Kind] = {
 
 
 def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
-    """Means about those of all rows, and covariances that share out their variances.
+    """Normal-inverse-Wishart prior with the overall mean and a share of the variances.
 
-    A priori a state's covariance is that of all rows, without correlations, over
-    ``n_states ** (2 / n_columns)``, as of as many equal parts of the space (Fraley and
-    Raftery, 2007), worth as few rows as have a mean. A column that does not vary counts
-    as if it did by 1e-6 of its values.
+    The prior covariance of a state is the overall one, without correlations, over
+    ``n_states ** (2 / n_columns)``, as for equal parts of the space (Fraley and
+    Raftery, 2007), with the fewest pseudo-rows for which a mean exists. A constant
+    column counts as if it varied by 1e-6 of its values.
     """
     if diagonal:
         columns = values.T[:, :, None]
@@ -336,7 +336,7 @@ def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
 def normal_model(
     means: np.ndarray, covariance: np.ndarray, diagonal: bool
 ) -> tuple[Emission, np.ndarray]:
-    """An emission without a prior, and its parameters."""
+    """Emission without a prior, and its parameters."""
     k, d = means.shape
     if not diagonal:
         flat = NormalEmission(NormalInverseWishart.flat(np.zeros(d)))
@@ -363,7 +363,7 @@ def split_moments(
 
 
 def numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """An attribute as finite numbers of a shape; None there is any length."""
+    """Validate an attribute as finite numbers of a shape; None there is any length."""
     found = np.asarray(value, dtype=np.float64)
     fits = found.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, found.shape)
@@ -378,7 +378,7 @@ def numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
 
 
 def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Rows of probabilities of a shape."""
+    """Validate rows of probabilities of a shape."""
     found = numbers(name, value, shape)
     if shares_fault(found):
         raise InputError(f"{name} must have rows of probabilities that add up to 1.")

@@ -1,7 +1,7 @@
-"""Symbols foretold from states that were not learned from them (Krakovna, 5.2.2).
+"""Next symbols predicted from states that were learned without them (Krakovna, 5.2.2).
 
-States of a continuous model of a network's state vectors say what the network does;
-which symbol comes next is read from a table, counted where the states are known.
+States of a continuous model of a network's state vectors describe the network's
+behaviour; the next symbol is predicted by a table of counts given the states.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ def symbol_table(
     *,
     ahead: int = 0,
 ) -> np.ndarray:
-    """Share of every symbol in each state.
+    """Distribution of symbols in each state.
 
     Parameters
     ----------
     weight : ndarray of shape (n_steps, n_states)
-        P(state) of every step; 0 and 1 for states that are decided.
+        P(state) of every step; 0 and 1 for hard assignments.
     symbols : ndarray of int of shape (n_steps,)
     n_symbols : int
     lengths : sequence of int, optional
-        Of the sequences.
+        Numbers of steps of the sequences.
     ahead : int, default=0
-        0 takes the symbol of the same step, as in the thesis, whose prediction then
-        goes through a transition. 1 takes the symbol of the next step, which is
-        foretold directly, and better.
+        0 counts the symbol of the same step, as in the thesis, whose prediction then
+        applies a transition. 1 counts the symbol of the next step, which is predicted
+        directly, and better.
 
     Returns
     -------
     ndarray of shape (n_states, n_symbols)
-        All symbols alike for a state without steps.
+        Uniform for a state without steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What files hold of a hidden Markov model: its parameters, and draws to predict by."""
+"""File format of a hidden Markov model: parameters, and draws for predictions."""
 
 from __future__ import annotations
 

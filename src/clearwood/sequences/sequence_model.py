@@ -1,4 +1,4 @@
-"""What is known of sequences, and a hidden Markov model of them: plain records."""
+"""Records of sequences, and of the parameters and prior of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from clearwood.sequences.states_over_time import ExpectedCounts
 
 
 class Observed(NamedTuple):
-    """Sequences, one after the other.
+    """Concatenated sequences.
 
     Attributes
     ----------
     values : ndarray of shape (n_kinds, n_columns)
-        What steps may be: every distinct row of columns once, or every step.
+        Every distinct row of columns once, or every step.
     row : ndarray of int32 of shape (n_steps,) or None
-        Kind of each step; None where every step has a row of its own.
+        Kind of each step; None if every step has a row of its own.
     lengths : list of int
-        Of the sequences.
+        Numbers of steps of the sequences.
     """
 
     values: np.ndarray
@@ -36,7 +36,7 @@ class Observed(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray, lengths: list[int], discrete: bool) -> Observed:
-        """Steps as rows of values; discrete ones by their kinds.
+        """Steps as rows of values; discrete ones as kinds of distinct rows.
 
         Examples
         --------
@@ -46,7 +46,7 @@ class Observed(NamedTuple):
         """
         if not discrete:
             return cls(values, None, lengths)
-        # NaN is no equal of itself; -2 is no class.
+        # NaN does not equal itself; -2 is no class.
         codes = np.where(np.isnan(values), -2.0, values)
         # Column by column, and not by axis=0, which takes many times as long.
         _, first, row = distinct(codes[:, 0])
@@ -57,7 +57,7 @@ class Observed(NamedTuple):
 
     @property
     def n_steps(self) -> int:
-        """Steps of all sequences."""
+        """Number of steps of all sequences."""
         return sum(self.lengths)
 
     def steps(self) -> np.ndarray:
@@ -65,7 +65,7 @@ class Observed(NamedTuple):
         return np.arange(self.n_steps) if self.row is None else self.row
 
     def part(self, n_steps: int, rng: np.random.Generator) -> Observed:
-        """So many steps: sequences in a random order, the last one cut."""
+        """Sequences in random order, the last one truncated, of this many steps."""
         if n_steps >= self.n_steps:
             return self
         ends = np.cumsum(self.lengths)
@@ -85,7 +85,7 @@ class Observed(NamedTuple):
 
 
 class StateModel(NamedTuple):
-    """Of a hidden Markov model: (k,); (k, k), a row per state before; and (k, n)."""
+    """Start (k,), transition (k, k) with current states as rows, emission (k, n)."""
 
     startprob: np.ndarray
     transmat: np.ndarray
@@ -95,7 +95,7 @@ class StateModel(NamedTuple):
 def recursions(
     observed: Observed, model: StateModel, emission: Emission
 ) -> dict[str, Any]:
-    """What the functions of ``states_over_time`` take."""
+    """Arguments of the functions of ``states_over_time``."""
     width = observed.values.shape[1]
     if width != emission.n_columns:
         raise InputError(
@@ -112,12 +112,12 @@ def recursions(
 
 
 class SequencePrior(NamedTuple):
-    """What is known of parameters before any sequence.
+    """Prior of the parameters of a hidden Markov model.
 
     Attributes
     ----------
     start, transition : float
-        Dirichlet pseudo-counts of every state: to begin with, and after each.
+        Dirichlet pseudo-counts of every state: of starts, and of transitions.
     emission : Emission
     """
 
@@ -132,7 +132,7 @@ class SequencePrior(NamedTuple):
         pairs: np.ndarray,
         statistics: np.ndarray,
     ) -> StateModel:
-        """Parameters from their posterior, given what states have been."""
+        """Draw parameters from their posterior, given counts of states."""
         return StateModel(
             rng.dirichlet(self.start + start),
             draw_rows(rng, self.transition + pairs),
@@ -140,7 +140,7 @@ class SequencePrior(NamedTuple):
         )
 
     def mode(self, expected: ExpectedCounts, statistics: np.ndarray) -> StateModel:
-        """The most probable parameters: the M-step."""
+        """Posterior mode of the parameters: the M-step."""
         return StateModel(
             mode_of_rows(self.start, expected.start),
             mode_of_rows(self.transition, expected.pairs),
@@ -148,7 +148,7 @@ class SequencePrior(NamedTuple):
         )
 
     def log_density(self, parameters: StateModel) -> float:
-        """Log of the prior's density, up to a constant."""
+        """Log prior density, up to a constant."""
         return (
             log_dirichlet(self.start, parameters.startprob[None])
             + log_dirichlet(self.transition, parameters.transmat)
@@ -157,7 +157,7 @@ class SequencePrior(NamedTuple):
 
 
 def walk(rng: np.random.Generator, model: StateModel, n_steps: int) -> np.ndarray:
-    """States of a sequence of so many steps, from nothing that is seen.
+    """Draw states of a sequence of this many steps, without observations.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""States of a hidden Markov model over time: filtered, smoothed, best, drawn.
+"""Inference of hidden states: filtering, smoothing, Viterbi, sampling.
 
-Row ``t`` of ``log_emission`` has the log probability of what is seen at step ``t`` in
-every state, 0 where nothing is seen. Where steps are of few kinds (symbols), it may
-have one row per kind, and ``row`` says the kind of every step. A sequence that is
-impossible has a log-likelihood of -inf; its states are those that it would have, were
-the steps that cannot be there not seen. A state that is 1e-300 times less probable
-than another, given what is seen up to its step, counts as impossible there.
+Row ``t`` of ``log_emission`` has the log probability of the observation at step ``t``
+in every state, 0 if it is missing. If there are few kinds of steps (symbols), it may
+have one row per kind, and ``row`` holds the kind of every step. An impossible sequence
+has a log-likelihood of -inf; its states are computed as if the impossible steps were
+missing. A state that is 1e-300 times less probable than another, given the observations
+up to its step, counts as impossible there.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from clearwood._numeric import product
 from clearwood.exceptions import InputError
 
 BLOCK_ENTRIES = 2**23
-"""Probabilities that are kept at a time: longer sequences run in blocks, the last one
-first. Where the filter forgets how it began, it need not come from the first step."""
+"""Probabilities kept at a time: longer sequences are processed in blocks, the last one
+first. If the filter forgets its start, it need not run from the first step."""
 
 MEMORY, FORGOTTEN = 1024, 1e-13
-"""Steps in which it may, and how far what is left may differ, as a share."""
+"""Number of steps for this, and the relative tolerance."""
 
 
 class ExpectedCounts(NamedTuple):
-    """How often states are expected, given whole sequences.
+    """Expected counts of states, given whole sequences.
 
     Attributes
     ----------
     start : ndarray of shape (n_states,)
-        At the begin of sequences.
+        At the start of sequences.
     pairs : ndarray of shape (n_states, n_states)
-        One state directly after another; rows are the states before.
+        Expected transitions; rows are the current states.
     rows : ndarray of shape (n_rows, n_states)
         At each kind of step.
     log_likelihood : ndarray of shape (n_sequences,)
@@ -55,7 +55,7 @@ class ExpectedCounts(NamedTuple):
 
 
 def sequence_bounds(lengths: Sequence[int] | None, n_steps: int) -> np.ndarray:
-    """Steps at which sequences begin, and the number of steps, from their lengths.
+    """First steps of sequences, and the number of steps, from their lengths.
 
     Examples
     --------
@@ -91,16 +91,16 @@ def filter_states(
     *,
     row: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(state | all that is seen up to its step), and log-likelihoods.
+    """Filtered probabilities P(state | steps up to its own), and log-likelihoods.
 
     Parameters
     ----------
     startprob : ndarray of shape (n_states,)
     transmat : ndarray of shape (n_states, n_states)
-        Rows are the states before, columns those after.
+        Rows are the current states, columns the next ones.
     log_emission : ndarray of shape (n_steps, n_states) or (n_kinds, n_states)
     lengths : sequence of int, optional
-        Numbers of steps of the sequences, one after the other; by default it is one.
+        Numbers of steps of the concatenated sequences; by default one sequence.
     row : ndarray of int of shape (n_steps,), optional
         Kind of every step.
 
@@ -134,7 +134,7 @@ def log_likelihoods(
     *,
     row: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Those of :func:`filter_states` alone, in the memory of a block."""
+    """Log-likelihoods of :func:`filter_states` alone, in the memory of a block."""
     chain = _Chain(startprob, transmat, log_emission, row, lengths)
     for _ in chain.forwards(working_space(chain.n_steps, chain.n_states)[0]):
         pass
@@ -150,14 +150,14 @@ def expected_counts(
     row: np.ndarray | None = None,
     space: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> ExpectedCounts:
-    """What the E-step of EM needs: the smoother, in blocks.
+    """E-step of EM: the smoother, in blocks.
 
     Other parameters as in :func:`filter_states`.
 
     Parameters
     ----------
     space : tuple of ndarray, optional
-        From :func:`working_space`, for calls in a row: new memory takes time.
+        From :func:`working_space`, for repeated calls, as allocation takes time.
     """
     chain = _Chain(startprob, transmat, log_emission, row, lengths)
     k = chain.width
@@ -181,7 +181,7 @@ def expected_counts(
 
 
 def working_space(n_steps: int, n_states: int) -> tuple[np.ndarray, np.ndarray]:
-    """Memory of a block of steps."""
+    """Allocate memory for a block of steps."""
     width = _padded(n_states)
     n = max(1, min(n_steps, BLOCK_ENTRIES // width))
     return np.empty((n, width)), np.empty((n, width))
@@ -195,7 +195,7 @@ def smooth_states(
     *,
     row: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """P(state | whole sequence).
+    """Smoothed probabilities P(state | whole sequence).
 
     Parameters as in :func:`filter_states`.
 
@@ -203,7 +203,7 @@ def smooth_states(
     -------
     smoothed : ndarray of shape (n_steps, n_states)
     pairs : ndarray of shape (n_states, n_states)
-        Expected number of times that one state follows another directly.
+        Expected number of transitions between states.
     log_likelihood : ndarray of shape (n_sequences,)
 
     Examples
@@ -231,16 +231,16 @@ def most_probable_states(
     *,
     row: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The most probable path of every sequence (Viterbi).
+    """Most probable path of every sequence (Viterbi).
 
-    Parameters as in :func:`filter_states`. Of paths that are equally probable it is the
-    one that comes, from its end on, through the first states.
+    Parameters as in :func:`filter_states`. Of equally probable paths it is the one
+    that, traced back from its end, has the first states.
 
     Returns
     -------
     states : ndarray of int32 of shape (n_steps,)
     log_joint : ndarray of shape (n_sequences,)
-        Log probability of the path and what is seen.
+        Joint log probability of the path and the observations.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def draw_states(
     row: np.ndarray | None = None,
     space: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """States drawn given whole sequences (forward filtering, backward sampling).
+    """Draw states given whole sequences (forward filtering, backward sampling).
 
     Other parameters as in :func:`filter_states` and :func:`expected_counts`.
 
@@ -307,7 +307,7 @@ def draw_states(
 def state_counts(
     states: np.ndarray, n_states: int, lengths: Sequence[int] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How often states begin a sequence, and how often one follows another.
+    """Counts of first states of sequences, and of transitions.
 
     Examples
     --------
@@ -323,14 +323,14 @@ def state_counts(
 def kind_counts(
     states: np.ndarray, row: np.ndarray, n_kinds: int, n_states: int
 ) -> np.ndarray:
-    """How often each kind of step met each state, of shape (n_kinds, n_states)."""
+    """Counts of each kind of step in each state, of shape (n_kinds, n_states)."""
     counts = np.zeros((n_kinds, n_states))
     count_kinds(states, row, counts)
     return counts
 
 
 class Steps(NamedTuple):
-    """A block of steps.
+    """Block of steps.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ class Steps(NamedTuple):
     bounds : ndarray of int of shape (n_sequences + 1,)
         From :func:`sequence_bounds`.
     first : int
-        Step at which the block begins.
+        First step of the block.
     """
 
     kind: np.ndarray
@@ -348,16 +348,16 @@ class Steps(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What steps of every kind see.
+    """Emission probabilities of every kind of step.
 
     Attributes
     ----------
     log : ndarray of shape (n_kinds, n_states)
         Log probabilities in every state.
     weight : ndarray of shape (n_kinds, n_states up to a multiple of four)
-        Probabilities as shares of the largest.
+        Probabilities relative to the largest.
     offset : ndarray of shape (n_kinds,)
-        Log of that largest.
+        Log of the largest.
     """
 
     log: np.ndarray
@@ -366,7 +366,7 @@ class Seen(NamedTuple):
 
 
 class _Chain:
-    """Sequences and a model of them, block by block."""
+    """Block-wise recursions over sequences with a model."""
 
     def __init__(
         self,
@@ -396,7 +396,7 @@ class _Chain:
         return Steps(kind, self.bounds, first)
 
     def seen(self, first: int, n: int) -> Seen:
-        """What a block of steps sees, by kind."""
+        """Emission probabilities of a block of steps, by kind."""
         return self._table or self._scaled(self.log_emission[first : first + n])
 
     def _scaled(self, log_rows: np.ndarray) -> Seen:
@@ -407,7 +407,7 @@ class _Chain:
         return Seen(log_rows, weight, offset)
 
     def without_padding(self, values: np.ndarray) -> np.ndarray:
-        """The columns of the states."""
+        """Columns of the states, without padding."""
         return np.ascontiguousarray(values[:, : self.n_states])
 
     def filter(
@@ -417,7 +417,7 @@ class _Chain:
         predicted: np.ndarray,
         inverse: np.ndarray | None = None,
     ) -> None:
-        """Fill a block, and bring ``predicted`` to its end."""
+        """Filter a block, and advance ``predicted`` to its end."""
         here = first, len(filtered)
         inverse = self.nothing if inverse is None else inverse
         filter_block(
@@ -428,7 +428,7 @@ class _Chain:
     def forwards(
         self, filtered: np.ndarray, inverse: np.ndarray | None = None
     ) -> Iterator[np.ndarray]:
-        """Filter block after block in the same memory; yields where each starts."""
+        """Filter block after block in the same memory; yields the start of each."""
         predicted = self.startprob.copy()
         for first in range(0, self.n_steps, len(filtered)):
             start, n = predicted.copy(), min(len(filtered), self.n_steps - first)
@@ -439,9 +439,9 @@ class _Chain:
     def backwards(
         self, filtered: np.ndarray, inverse: np.ndarray | None = None
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Filtered blocks from the last to the first, in the memory that is given.
+        """Filter blocks from the last to the first, in the given memory.
 
-        Yields the first step of the block, and what ``filter_block`` fills.
+        Yields the first step of the block, and the results of ``filter_block``.
         """
         inverse = self.nothing if inverse is None else inverse
         firsts = range(0, self.n_steps, len(filtered))
@@ -457,10 +457,11 @@ class _Chain:
         self.log_likelihood = found
 
     def _forgotten(self, firsts: range) -> list[np.ndarray]:
-        """What is predicted where blocks start, if the filter forgets how it began.
+        """Predictions at the starts of blocks, if the filter forgets its start.
 
-        It does where it arrives at the same from every state ``MEMORY`` steps before,
-        and so from every mixture of them. Else, and of short blocks, there is no start.
+        It does if it reaches the same probabilities from every state ``MEMORY`` steps
+        before, and so from every mixture of them. Otherwise, and for short blocks,
+        there is no start.
         """
         k, starts = self.n_states, [self.startprob.copy()]
         if len(firsts) > 1 and firsts.step < MEMORY * k:

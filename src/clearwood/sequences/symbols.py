@@ -18,17 +18,17 @@ from clearwood.exceptions import InputError, UnknownCategoriesWarning
 
 
 def end_to_end(X: Any, lengths: Any = None) -> tuple[np.ndarray, Any]:
-    """Symbols of all sequences, one after the other, and the sequences' lengths.
+    """Concatenate the symbols of all sequences, and return the sequences' lengths.
 
-    All that reads sequences of symbols reads them so:
+    The rules for all inputs of symbol sequences:
 
-    - A text is a sequence of its characters.
-    - A list (tuple, iterator) of lists, arrays or texts holds a sequence each; but
-      texts of a single character are symbols, and their list is one sequence.
+    - A string is a sequence of its characters.
+    - A list (tuple, iterator) of lists, arrays or strings holds a sequence each; but
+      strings of a single character are symbols, and their list is one sequence.
     - Anything else is one sequence: a list of other symbols, and any array, Series or
-      table of one column, where texts are symbols too, as long as they may be (words).
-    - With ``lengths`` X holds symbols, whatever it is; and as many sequences end to end
-      as ``lengths`` says.
+      table of one column, where strings are symbols too, of any length (words).
+    - With ``lengths`` X holds symbols, whatever it is; as many concatenated sequences
+      as ``lengths`` has entries.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _holds_sequences(X: Any) -> bool:
 
 
 def symbol_cells(X: Any, name: str = "X") -> np.ndarray:
-    """Steps of one sequence, as an array; a text is a sequence of its characters.
+    """Steps of one sequence, as an array; a string is a sequence of its characters.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def symbol_cells(X: Any, name: str = "X") -> np.ndarray:
 
 
 def symbols_in(cells: np.ndarray) -> np.ndarray:
-    """The distinct symbols, in order.
+    """Sorted distinct symbols.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def symbols_in(cells: np.ndarray) -> np.ndarray:
 
 
 def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-    """Positions among the symbols: NaN for a missing step, -1 for a symbol not there.
+    """Positions among the symbols: NaN for a missing step, -1 for an unknown symbol.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def symbol_codes(cells: np.ndarray, symbols: np.ndarray) -> np.ndarray:
 
 
 def _distinct(cells: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """The distinct cells, and which of them each cell is."""
+    """Distinct cells, and the index of each cell's one."""
     if cells.dtype != object:
         values, _, place = distinct(cells)
         return values.tolist(), place

@@ -52,8 +52,6 @@ class SumSettings(NamedTuple):
 
 
 class _AdditiveRules(RulesOnSizePath):
-    """Method shared by classifier and regressor."""
-
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,

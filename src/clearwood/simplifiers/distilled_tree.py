@@ -34,8 +34,6 @@ class TreeSettings(NamedTuple):
 
 
 class _DistilledTree(TreesOnSizePath):
-    """Method shared by classifier and regressor."""
-
     # Weight of the squared error of probabilities beside the regret: among splits with
     # the same predicted classes, it prefers the better probabilities; a larger weight
     # ranks rows better, but lowers agreement of classes in trees of few leaves.

@@ -82,8 +82,6 @@ class ListSettings(NamedTuple):
 
 
 class _RuleList(RulesOnSizePath):
-    """Method shared by classifier and regressor."""
-
     # Weight of the squared error of probabilities beside the regret: lists then rank
     # rows by the ensemble's probabilities, at no lower agreement.
     _softness = 0.5

@@ -76,8 +76,8 @@ class Choices(NamedTuple):
         select whole networks: a selection per slice is noise where there are many
         columns and few rows.
     balanced : bool
-        Whether the side of the median at which continuous columns are cut makes the
-        halves more equal; ``x > median`` may be a constant.
+        Whether the median of a continuous column goes to the side that makes the halves
+        more equal; ``x > median`` may be a constant.
     trees : tuple of bool
         Whether dependent discrete columns that no split separates become a Chow-Liu
         tree; otherwise they are independent leaves despite the dependence.

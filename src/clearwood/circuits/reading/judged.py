@@ -82,7 +82,7 @@ class RowSurprises(NamedTuple):
 
     @property
     def of_rows(self) -> np.ndarray:
-        """Shortfall of a row's log density from its columns' sum, less the usual one.
+        """Shortfall of a row's log density from the sum of its columns' usual ones.
 
         Only present columns count, so that rows with different missing entries can be
         compared. Usually below 0, as entries that go together are more probable than

@@ -63,7 +63,6 @@ def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
 
 
 def _longer(problem: ListProblem, gains: ListGains, current: BoxList) -> list[BoxList]:
-    """The most promising lists with one further box."""
     trials: dict[bytes, tuple[float, ListAscent]] = {}
     member = contains(problem.grid, current.boxes)
     best = gains.best(problem, current)

@@ -94,7 +94,6 @@ def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
 def _residual_pool(
     problem: SumProblem, current: BoxSum, generator: np.random.Generator
 ) -> np.ndarray:
-    """Nodes of trees on the residuals of the sum."""
     loss = problem.loss
     left = loss.target - SumAscent(problem, current).answers()
     left = left[list(loss.free)]
@@ -106,7 +105,6 @@ def _residual_pool(
 def _longer(
     problem: SumProblem, pools: list[SumGains], current: BoxSum
 ) -> list[BoxSum]:
-    """The most promising sums with one further box."""
     trials: dict[tuple[bytes, int], BoxSum] = {}
     ascent = SumAscent(problem, current)
     before, answers = ascent.objective(), ascent.answers()

@@ -1,1 +1,1 @@
-"""Recurrent networks with a hidden Markov model beside them (Krakovna, 5.2.3)."""
+"""Hybrids of recurrent networks and hidden Markov models (Krakovna, 5.2.3)."""

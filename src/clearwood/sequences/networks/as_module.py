@@ -1,4 +1,4 @@
-"""A fitted hybrid as ``explain_rnn`` reads networks: a module, codes, states."""
+"""Adapter of fitted hybrids for ``explain_rnn``: a module, codes, states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clearwood.sequences.symbols import end_to_end
 def module_of(
     lm: HMMLSTM, sequences: Any
 ) -> tuple[Any, list[np.ndarray], tuple[Any, ...]]:
-    """What ``explain_rnn`` takes: a module, what it reads, and what codes stand for.
+    """Arguments for ``explain_rnn``: a module, its input, and the symbols of codes.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def module_of(
 
 
 def beside_filtered(reader: Callable[..., Any], network: Any) -> Callable[..., Any]:
-    """States of the LSTM, and beside them those of the HMM, if there is one.
+    """States of the LSTM, concatenated with those of the HMM, if there is one.
 
-    What a hybrid says is linear in both, so that its state is both.
+    The output of a hybrid is linear in both, so both form its state.
     """
     if network.hmm is None:
         return reader

@@ -1,4 +1,4 @@
-"""One way to train all networks: equal steps, equal budget, equal end."""
+"""Training loop common to all networks: optimizer, budget, early stopping."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from clearwood.sequences.networks.layers import HybridNetwork
 from clearwood.sequences.networks.streams import Series, cut, in_turns
 
 MOST_SLOPE = 5.0
-"""Norm to which gradients are clipped (thesis, 5.2.1)."""
+"""Maximum norm of clipped gradients (thesis, 5.2.1)."""
 
 
 WINDOWS_PER_STREAM = 20
-"""At least, so that there are enough steps down in every pass over short data."""
+"""Minimum, for enough gradient steps in every pass over short data."""
 
 
 class Schedule(NamedTuple):
-    """An optimiser, its first rate, and what makes it go slower."""
+    """Optimizer, initial learning rate, and criterion for reducing it."""
 
     optimiser: Callable[..., torch.optim.Optimizer]
     rate: float
@@ -42,7 +42,7 @@ SCHEDULES = {
 
 
 class Epoch(NamedTuple):
-    """Mean log-likelihoods after a pass over the data, and the rate of that pass."""
+    """Mean log-likelihoods after a pass over the data, and its learning rate."""
 
     training: float
     validation: float
@@ -61,10 +61,11 @@ def learn(
     rng: np.random.Generator,
     verbose: bool = False,
 ) -> list[Epoch]:
-    """Descend until held-out sequences are predicted no better; keep the best.
+    """Train until the held-out predictions stop improving; keep the best epoch.
 
-    Gradients reach back to the beginning of a window (truncated backpropagation); the
-    state goes on into the next one. Ctrl-C ends the training after its best epoch.
+    Truncated backpropagation: gradients reach back to the beginning of a window, but
+    the state is passed on to the next one. Ctrl-C ends the training with its best
+    epoch.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def _pass(
     steps_of_batches: Iterable[tuple[int, np.ndarray]],
     optimiser: torch.optim.Optimizer,
 ) -> float:
-    """One pass over all batches; gives the mean log-likelihood on the way."""
+    """One pass over all batches; returns the running mean log-likelihood."""
     inputs, targets = as_tensors(series)
     total, count = 0.0, 0
     states: dict[int, Any] = {}
@@ -131,7 +132,7 @@ def _pass(
 
 
 def descend(optimiser: torch.optim.Optimizer, loss: Tensor, most: float) -> None:
-    """One step down, along the gradient of all parameters clipped to a norm."""
+    """One gradient step, with the gradient of all parameters clipped to a norm."""
     optimiser.zero_grad()
     loss.backward()
     learning = [p for group in optimiser.param_groups for p in group["params"]]
@@ -140,7 +141,7 @@ def descend(optimiser: torch.optim.Optimizer, loss: Tensor, most: float) -> None
 
 
 def next_rate(log_likelihood: list[float], rate: float, margin: float) -> float:
-    """Half the rate after an epoch that has made the perplexity grow.
+    """Halve the learning rate after an epoch with a larger perplexity.
 
     exp(-l_t) > exp(-l_{t-1}) + margin; the thesis (5.2.1) has a margin of 1.
 

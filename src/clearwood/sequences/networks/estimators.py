@@ -1,4 +1,4 @@
-"""The scikit-learn face: from sequences to a network, and from it to predictions."""
+"""Hybrid of an LSTM and a hidden Markov model, with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -21,75 +21,75 @@ from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
 
 class HMMLSTM(BaseEstimator):
-    """An LSTM that a hidden Markov model helps, so that less of it has to be read.
+    """LSTM with a hidden Markov model, for a smaller and more interpretable network.
 
-    A linear layer predicts from the state of a small LSTM and from the probabilities of
-    the states of a hidden Markov model (HMM) side by side: the next symbol of a
-    sequence; or, of a series of zeros and ones, an output at every step. The HMM tells
-    the large picture in states that can be named, and the LSTM what that lacks
-    (Krakovna, 2016, 5.2.3).
+    A linear layer predicts from the state of a small LSTM and the state probabilities
+    of a hidden Markov model (HMM), concatenated: the next symbol of a sequence; or, for
+    a series of zeros and ones, an output at every step. The HMM captures the coarse
+    structure in states that can be named, and the LSTM the remainder (Krakovna, 2016,
+    5.2.3).
 
-    A symbol that is missing (None, NaN), or was not there in the fit, shows the LSTM
-    zeros and the HMM nothing; missing entries of a series likewise. Where it was to be
-    predicted it is left out of scores. Runs on one thread of the processor.
+    For a symbol that is missing (None, NaN), or was not seen in ``fit``, the LSTM reads
+    zeros and the HMM a missing value; missing entries of a series likewise. As targets
+    they are left out of scores. Runs on one CPU thread.
 
     Parameters
     ----------
     n_hidden : int, default=10
         Size of the LSTM's state.
     n_states : int, default=10
-        States of the HMM.
+        Number of states of the HMM.
     hybrid : {"sequential", "joint"} or None, default="sequential"
-        ``"sequential"`` fits the HMM first, and leaves it as it is; ``"joint"`` trains
-        both at once, so that the HMM serves the prediction alone; None is the LSTM.
+        ``"sequential"`` fits the HMM first, and keeps it fixed; ``"joint"`` trains both
+        together, with the HMM optimized for prediction only; None is the LSTM.
     hmm : HiddenMarkovModel, default=None
         The HMM of the sequential hybrid, by default one with ``n_states`` states. A
-        fitted one is used as it is, and has states of its own number.
+        fitted one is used unchanged, with its own number of states.
     peephole : bool, default=False
-        Whether the gates of the LSTM see its cell, as in the thesis, by its counts of
-        parameters. Takes about five times as long.
+        Whether the gates of the LSTM have peephole connections to its cell, as the
+        thesis has by its parameter counts. Takes about five times as long.
     schedule : {"adam", "thesis"}, default="adam"
-        ``"adam"``: Adam with a rate of 0.01, halved after every epoch that has made the
-        perplexity of held-out steps grow; ``"thesis"``: plain descent with a rate of
-        1, halved where it has grown by more than 1.
+        ``"adam"``: Adam with a learning rate of 0.01, halved after every epoch in which
+        the perplexity of held-out steps rose; ``"thesis"``: gradient descent with a
+        rate of 1, halved if it rose by more than 1.
     n_epochs : int, default=100
-        Passes over the data, at most.
+        Maximum number of passes over the data.
     patience : int, default=5
-        The training ends after so many epochs without a better one. The best is kept.
+        Training ends after this many epochs without improvement. The best is kept.
     n_streams : int, default=16
-        Pieces of the data that are read side by side; fewer of short data, so that
-        each has 20 windows.
+        Parts of the data that are read in parallel; fewer for short data, so that each
+        has 20 windows.
     window : int, default=64
-        Steps that a gradient reaches back.
+        Number of steps of truncated backpropagation.
     verbose : bool, default=False
-        Show on stderr how far the training has come.
+        Show the progress of the training on stderr.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the start, of what is held out (a twentieth, in pieces from all over
-        the data, as long as a window or a short sequence; nothing, where that would be
-        more than a fifth; the HMM of the sequential hybrid has seen it) and of the
-        order of batches.
+        Seed of the initial weights, of the held-out steps (a twentieth, in pieces
+        throughout the data, as long as a window or a short sequence; none, if that
+        would be more than a fifth; the HMM of the sequential hybrid has seen them) and
+        of the order of batches.
 
     Attributes
     ----------
     network_ : torch.nn.Module
-        Takes codes of symbols, (n_sequences, n_steps), or series; gives logits and the
-        state to go on from. Has ``lookup``, ``lstm``, ``hmm`` and ``output``.
+        Takes codes of symbols, (n_sequences, n_steps), or series; returns logits and
+        the state to continue from. Has ``lookup``, ``lstm``, ``hmm`` and ``output``.
     classes_ : ndarray
-        What is predicted: the symbols, in order, or the outputs.
+        The target classes: the symbols, in order, or the outputs.
     frequency_ : ndarray
-        How often each symbol was there in the fit; not of a series.
+        Frequency of each symbol in ``fit``; not for a series.
     n_columns_ : int or None
-        Columns of a series; None of symbols.
+        Number of columns of a series; None for symbols.
     is_text_ : bool
-        Whether the fit was to a text, so that samples are texts.
+        Whether ``fit`` received a string, so that samples are strings.
     hmm_ : HiddenMarkovModel or None
-        The fitted HMM of the sequential hybrid; None too, where the network was read
+        The fitted HMM of the sequential hybrid; None also if the network was loaded
         from a file, which has it inside.
     n_parameters_ : int
-        Numbers that the network has learned; those of a fitted HMM are not among them.
+        Number of parameters learned by the network, without those of a fitted HMM.
     history_ : list of Epoch
-        Mean log-likelihoods of each pass, on its way and on what was held out, and
-        its rate.
+        Mean log-likelihoods of each pass, in training and on held-out steps, and its
+        learning rate.
 
     References
     ----------
@@ -159,17 +159,17 @@ class HMMLSTM(BaseEstimator):
         Parameters
         ----------
         X : str, list of sequences, or array-like
-            A text, or symbols of any type, read as by ``HiddenMarkovModel.fit``. With
+            A string, or symbols of any type, read as by ``HiddenMarkovModel.fit``. With
             y: a series of zeros and ones, (n_steps, n_columns).
         y : array-like of shape (n_steps,), optional
-            Output of every step of a series; None or NaN where it is not known.
+            Output of every step of a series; None or NaN if unknown.
         lengths : array-like of shape (n_sequences,), optional
-            Steps of each sequence, where they stand end to end.
+            Numbers of steps of the sequences, if they are concatenated.
 
         Returns
         -------
         HMMLSTM
-            Itself.
+            The fitted estimator.
         """
         descent, forward = with_torch("descent"), with_torch("forward")
         rng = as_generator(self.random_state)
@@ -188,7 +188,7 @@ class HMMLSTM(BaseEstimator):
                 "follows is missing; give longer sequences."
             )
         if y is None:
-            # Where the first symbol of a sample is drawn from.
+            # Distribution of the first symbol of a sample.
             seen = series.inputs[series.inputs >= 0]
             self.frequency_ = np.bincount(seen) / len(seen)
         self.hmm_ = self._fitted_hmm(X, lengths, rng)
@@ -209,13 +209,13 @@ class HMMLSTM(BaseEstimator):
 
     @property
     def n_parameters_(self) -> int:
-        """Numbers that the network has learned."""
+        """Number of parameters learned by the network."""
         check_is_fitted(self)
         learned = [p for p in self.network_.parameters() if p.requires_grad]
         return sum(p.numel() for p in learned)
 
     def _series(self, X: Any, y: Any = None, lengths: Any = None) -> Series:
-        """Sequences as the network reads them."""
+        """Encode sequences for the network."""
         if self.n_columns_ is None:
             if y is not None:
                 raise InputError("Of symbols the next one is predicted: leave out y.")
@@ -230,7 +230,7 @@ class HMMLSTM(BaseEstimator):
         return Series.of_outputs(columns, outputs, lengths)
 
     def _fitted_hmm(self, X: Any, lengths: Any, rng: np.random.Generator) -> Any:
-        """The hidden Markov model of the sequential hybrid."""
+        """Hidden Markov model of the sequential hybrid."""
         if self.hybrid != "sequential":
             return None
         emission = "categorical" if self.n_columns_ is None else "bernoulli"
@@ -251,7 +251,7 @@ class HMMLSTM(BaseEstimator):
         return self.hmm if fitted else clone(self.hmm).fit(X, lengths)
 
     def _start(self) -> Any:
-        """The network before it has learned anything."""
+        """Untrained network."""
         if self.hmm_ is None:
             return self._build(self.n_states if self.hybrid else 0)
         hmm = self.hmm_
@@ -276,7 +276,7 @@ class HMMLSTM(BaseEstimator):
         return network
 
     def _build(self, n_states: int) -> Any:
-        """A network of this kind, with random parameters."""
+        """Network of this architecture, with random parameters."""
         n_classes = len(self.classes_)
         return with_torch("layers").HybridNetwork(
             self.n_columns_ or n_classes,
@@ -287,13 +287,13 @@ class HMMLSTM(BaseEstimator):
             peephole=self.peephole,
         )
 
-    # Predicting
+    # Prediction
 
     def score(self, X: Any, y: Any = None, lengths: Any = None) -> float:
         """Mean log-likelihood of a step given those before it, in nats.
 
-        Of symbols the first of a sequence is not predicted; of a series every output
-        is, from the columns up to its own step.
+        The first symbol of a sequence is not predicted; for a series every output is,
+        from the columns up to its own step.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class HMMLSTM(BaseEstimator):
             return float(np.nanmean(forward.log_likelihoods(self.network_, series)))
 
     def predict_next(self, X: Any, lengths: Any = None) -> np.ndarray:
-        """Probabilities of what follows.
+        """Predicted probabilities of the next symbol or of the output.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class HMMLSTM(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_steps, n_classes)
-            After every step those of the next symbol; of a series those of the output
+            After every step those of the next symbol; for a series those of the output
             at that step.
         """
         forward, series = self._ready(X, None, lengths)
@@ -348,7 +348,7 @@ class HMMLSTM(BaseEstimator):
         return self._over_time(X, lengths, lambda hidden, filtered: hidden)
 
     def filter_proba(self, X: Any, lengths: Any = None) -> np.ndarray:
-        """Probabilities of the states of the HMM, given the steps up to each.
+        """Filtered probabilities of the states of the HMM, given the steps up to each.
 
         Parameters
         ----------
@@ -377,22 +377,22 @@ class HMMLSTM(BaseEstimator):
     def sample(
         self, n_steps: int = 100, start: Any = None, random_state: Any = None
     ) -> Any:
-        """Let the network write on.
+        """Draw a random sequence from the network.
 
         Parameters
         ----------
         n_steps : int, default=100
-            Symbols to draw.
+            Number of symbols drawn.
         start : str or sequence of symbols, optional
-            What they follow. By default the first is drawn as often as it was there in
-            the fit.
+            Preceding symbols. By default the first symbol is drawn with its frequency
+            in ``fit``.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the draws.
 
         Returns
         -------
         str or ndarray of shape (n_steps,)
-            A text, where the fit was to one.
+            A string, if ``fit`` received one.
         """
         forward = with_torch("forward")
         check_is_fitted(self)
@@ -415,7 +415,7 @@ class HMMLSTM(BaseEstimator):
 
 
 def with_torch(name: str) -> ModuleType:
-    """A module of this folder that needs torch, an extra."""
+    """Import a module of this folder that needs torch, an extra."""
     try:
         import torch  # noqa: F401
     except ImportError:

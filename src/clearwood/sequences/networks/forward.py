@@ -1,4 +1,4 @@
-"""Networks run forward: what they say and think at every step, and what they write."""
+"""Forward passes of networks: outputs and states of every step, and sampling."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from clearwood.sequences.networks.layers import HybridNetwork
 from clearwood.sequences.networks.streams import Series, cut, windows
 
 AT_A_TIME = 1024
-"""Steps at a time."""
+"""Number of steps per forward pass."""
 
 
 @contextmanager
 def reproducible(seed: int = 0) -> Iterator[None]:
-    """Torch's random numbers from a seed, on one thread; then all as before.
+    """Seed torch on one thread, and restore its state afterwards.
 
-    Sums in another order would differ, and small networks gain nothing from threads.
+    A different order of sums would change results, and small networks do not gain from
+    threads.
     """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -37,7 +38,7 @@ def reproducible(seed: int = 0) -> Iterator[None]:
 def log_likelihoods(
     network: HybridNetwork, series: Series, batches: list[np.ndarray] | None = None
 ) -> np.ndarray:
-    """Of what was to be predicted at every step; NaN where there is nothing."""
+    """Log-likelihood of the target of every step; NaN where there is none."""
     targets = torch.as_tensor(series.targets)
 
     def say(inputs: Tensor, state: Any, steps: np.ndarray) -> tuple[Tensor, Any]:
@@ -54,7 +55,7 @@ def over_time(
     say: Callable[[Tensor, Any, np.ndarray], tuple[Tensor, Any]],
     batches: list[np.ndarray] | None = None,
 ) -> np.ndarray:
-    """What is said at every step; steps outside of all sequences stay NaN.
+    """Outputs of every step; steps outside all sequences are NaN.
 
     Without batches every sequence is read from its beginning to its end.
     """
@@ -79,7 +80,7 @@ def over_time(
 def write_on(
     network: HybridNetwork, codes: list[int], n_steps: int, rng: np.random.Generator
 ) -> list[int]:
-    """Symbols drawn one by one, each as what is there already lets expect."""
+    """Draw symbols one by one, each given those before it."""
     state, written = None, []
     with torch.no_grad():
         for _ in range(n_steps):
@@ -91,14 +92,14 @@ def write_on(
 
 
 def as_tensors(series: Series) -> tuple[Tensor, Tensor]:
-    """Inputs and targets, with one more step at the end, at which both are missing."""
+    """Inputs and targets, padded by one step at the end at which both are missing."""
     nothing = np.full_like(series.inputs[:1], -1 if series.inputs.ndim == 1 else np.nan)
     inputs = np.concatenate([series.inputs, nothing])
     return torch.as_tensor(inputs), torch.as_tensor(np.append(series.targets, -1))
 
 
 def loss_of(logits: Tensor, wanted: Tensor, reduction: str) -> Tensor:
-    """Negative log-likelihood, zero where nothing was to be predicted."""
+    """Negative log-likelihood, zero for missing targets."""
     return functional.cross_entropy(
         logits.flatten(0, 1), wanted.flatten(), ignore_index=-1, reduction=reduction
     )

@@ -1,6 +1,6 @@
-"""The networks: an LSTM, a hidden Markov model as a layer, and one line above both.
+"""Layers: an LSTM, a hidden Markov model, and a linear layer on top of both.
 
-This file alone, and the training beside it, need torch when they are imported.
+Only this file, and the training beside it, need torch when they are imported.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from clearwood._kernels.sequences_networks import (
 )
 
 LOG_OF_ZERO = 10 * IMPOSSIBLE
-"""The logarithm of 0 in a given hidden Markov model; an infinite one leads to NaN."""
+"""Log of 0 in a given hidden Markov model; an infinite one leads to NaN."""
 
 
 class PeepholeLSTM(nn.LSTM):
-    """An LSTM of one layer whose gates see the cell (Gers & Schmidhuber, 2000).
+    """LSTM of one layer with peephole connections (Gers & Schmidhuber, 2000).
 
-    Three vectors more than torch's own: the input and the forget gate see the cell as
-    it was, the output gate as it has become. The thesis counts such parameters.
+    Three weight vectors more than torch's LSTM: the input and the forget gate read the
+    previous cell, the output gate the current one. The thesis counts such parameters.
 
     Parameters
     ----------
     n_inputs, n_hidden : int
-        Sizes of what comes in and of the state.
+        Sizes of the input and of the state.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class PeepholeLSTM(nn.LSTM):
     def forward(  # type: ignore[override]
         self, inputs: Tensor, state: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """States of all steps, and those to go on from, as of torch's LSTM."""
+        """States of all steps, and final states, as of torch's LSTM."""
         if state is None:
             zeros = inputs.new_zeros(len(inputs), self.hidden_size)
             h, c = zeros, zeros
@@ -75,7 +75,7 @@ class PeepholeLSTM(nn.LSTM):
 
 
 class _Filter(torch.autograd.Function):
-    """The forward recursion as one function, whose gradient is smoothing."""
+    """Forward recursion as one autograd function, whose gradient is smoothing."""
 
     @staticmethod
     def forward(
@@ -95,15 +95,15 @@ class _Filter(torch.autograd.Function):
 
 
 class HMMLayer(nn.Module):
-    """Filtered states of a hidden Markov model, with a gradient in its parameters.
+    """Filtered states of a hidden Markov model, differentiable in its parameters.
 
-    Parameters are logits, so that any step of a descent leaves probabilities; the
-    recursion runs in double precision whatever the network has.
+    Parameters are logits, so that gradient steps keep probabilities valid; the
+    recursion runs in double precision whatever that of the network.
 
     Parameters
     ----------
     n_states, n_symbols : int
-        States, and what each may emit.
+        Numbers of states and symbols.
     binary : bool, default=False
         Whether observations are rows of ``n_symbols`` independent zeros and ones, and
         not symbols.
@@ -127,7 +127,7 @@ class HMMLayer(nn.Module):
     def set_probabilities(
         self, initial: np.ndarray, transition: np.ndarray, emission: np.ndarray
     ) -> None:
-        """Take a fitted model as it is, for good: its parameters learn no more."""
+        """Set the probabilities of a fitted model, and freeze its parameters."""
         logs = [_log(p) for p in (initial, transition, emission)]
         if self.binary:
             logs[2] -= _log(1 - emission)
@@ -139,7 +139,7 @@ class HMMLayer(nn.Module):
     def forward(
         self, inputs: Tensor, before: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Filtered states, and log-likelihoods of steps, from the states before."""
+        """Filtered states, and log-likelihoods of steps, from the previous states."""
         transition = torch.softmax(self.transition.double(), 1)
         if before is None:
             initial = torch.softmax(self.initial.double(), 0)
@@ -149,7 +149,7 @@ class HMMLayer(nn.Module):
         return _Filter.apply(predicted, transition, self.log_emission(inputs))
 
     def log_emission(self, inputs: Tensor) -> Tensor:
-        """Log-likelihoods of observations, zero of those that are missing."""
+        """Log-likelihoods of observations, zero for missing ones."""
         logits = self.emission.double()
         if self.binary:
             # Of a missing entry neither counts.
@@ -166,14 +166,14 @@ def _log(probability: np.ndarray) -> np.ndarray:
 
 
 class HybridNetwork(nn.Module):
-    """An LSTM, a hidden Markov model or not beside it, and a linear layer above.
+    """LSTM, optionally with a hidden Markov model, and a linear output layer.
 
     Parameters
     ----------
     n_inputs : int
-        Symbols, which are looked up first; or columns of zeros and ones.
+        Number of symbols, which are embedded; or of columns of zeros and ones.
     n_classes : int
-        What is predicted at every step is one of so many.
+        Number of target classes.
     n_hidden : int
         Size of the LSTM's state.
     n_states : int, default=0
@@ -181,7 +181,7 @@ class HybridNetwork(nn.Module):
     binary : bool, default=False
         Whether inputs are columns and not symbols.
     peephole : bool, default=False
-        Whether the gates of the LSTM see its cell.
+        Whether the LSTM has peephole connections.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class HybridNetwork(nn.Module):
         self.hmm = HMMLayer(n_states, n_inputs, binary) if n_states else None
 
     def forward(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        """Logits of all steps, and the state to go on from."""
+        """Logits of all steps, and the final state."""
         hidden, filtered, state = self.states(inputs, state)
         features = hidden
         if filtered is not None:
@@ -224,7 +224,7 @@ class HybridNetwork(nn.Module):
     def states(
         self, inputs: Tensor, state: Any = None
     ) -> tuple[Tensor, Tensor | None, Any]:
-        """States of the LSTM and of the hidden Markov model, and how to go on."""
+        """States of the LSTM and of the hidden Markov model, and the final state."""
         of_lstm, before = state or (None, None)
         hidden, of_lstm = self.lstm(self._look_up(inputs), of_lstm)
         filtered = None
@@ -234,7 +234,7 @@ class HybridNetwork(nn.Module):
         return hidden, filtered, (of_lstm, before)
 
     def _look_up(self, inputs: Tensor) -> Tensor:
-        # The LSTM sees zeros where something is missing.
+        # The LSTM reads zeros for missing values.
         if self.lookup is None:
             return inputs.nan_to_num()
         return self.lookup(inputs.clamp(min=0)) * (inputs >= 0).unsqueeze(2)

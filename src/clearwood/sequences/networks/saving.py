@@ -1,4 +1,4 @@
-"""What files hold of a fitted network, with its hidden Markov model inside."""
+"""File format of a fitted network, including its hidden Markov model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARES = codec.Check(
 
 
 class Weights:
-    """A part of a file: the weights of a network. Its settings say which there are."""
+    """Weights of a network in a file, whose names follow from its settings."""
 
     def write(self, get: Any, document: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Write the weights."""
@@ -25,7 +25,7 @@ class Weights:
         arrays |= {name: weight.numpy() for name, weight in weights.items()}
 
     def read(self, values: dict[str, Any], top: Any, arrays: Any) -> None:
-        """Leave them to whoever builds the network."""
+        """Return the weights for whoever builds the network."""
         values["weights"] = arrays
 
 
@@ -61,7 +61,7 @@ def _network(found: HMMLSTM, arrays: Any) -> Any:
 
     n_hidden = found.n_hidden
     width = found.n_columns_ or n_hidden
-    # Only sizes that arrays in the file have are asked of the memory.
+    # Allocate only sizes of arrays that the file has.
     arrays("lstm.weight_ih_l0", "f", 4 * n_hidden, width)
     arrays("lstm.weight_hh_l0", "f", 4 * n_hidden, n_hidden)
     n_states = arrays("output.weight", "f", "classes", -1).shape[1] - n_hidden

@@ -1,4 +1,4 @@
-"""Sequences as users have them, and as networks read them."""
+"""Encoding of sequences for networks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood.sequences.symbols import symbol_codes
 
 
 def codes_of(cells: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Positions among what is known; -1 of other symbols, and where one is missing.
+    """Positions among known symbols; -1 for other symbols, and missing ones.
 
     Examples
     --------

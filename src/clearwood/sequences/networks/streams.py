@@ -1,4 +1,4 @@
-"""Sequences cut into streams that a network reads side by side."""
+"""Sequences split into streams that a network reads in parallel."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clearwood.sequences.states_over_time import sequence_bounds
 
 @dataclass(frozen=True)
 class Series:
-    """Sequences end to end, and what is to be predicted at every step.
+    """Concatenated sequences, with the target of every step.
 
     Parameters
     ----------
     inputs : ndarray of shape (n_steps,) or (n_steps, n_columns)
         Codes of symbols, -1 where missing; or zeros and ones, NaN where missing.
     targets : ndarray of shape (n_steps,)
-        Codes of what is to be predicted; -1 where there is nothing.
+        Codes of the targets; -1 where there is none.
     spans : ndarray of shape (n_sequences, 2)
-        First step of every sequence, and the one behind its last.
+        First step of every sequence, and the one after its last.
 
     Examples
     --------
@@ -39,27 +39,27 @@ class Series:
     def of_outputs(
         cls, columns: np.ndarray, outputs: np.ndarray, lengths: Any = None
     ) -> Series:
-        """At every step its output is to be predicted."""
+        """Series whose target is the output of each step."""
         bounds = sequence_bounds(lengths, len(columns))
         return cls(columns, outputs, np.column_stack([bounds[:-1], bounds[1:]]))
 
     @classmethod
     def of_symbols(cls, codes: np.ndarray, lengths: Any = None) -> Series:
-        """At every step the next symbol is to be predicted."""
+        """Series whose target is the next symbol."""
         next_codes = np.append(codes[1:], -1)
         next_codes[sequence_bounds(lengths, len(codes))[1:] - 1] = -1
         return cls.of_outputs(codes, next_codes, lengths)
 
     @property
     def n_targets(self) -> int:
-        """Number of steps at which there is something to predict."""
+        """Number of steps with a target."""
         return sum(int((self.targets[a:b] >= 0).sum()) for a, b in self.spans)
 
     def held_out(self, least: int, rng: np.random.Generator) -> tuple[Series, Series]:
-        """A twentieth of the data, in pieces from all over them, beside the others.
+        """Training and held-out steps: a twentieth, in pieces throughout the data.
 
-        Where pieces are so long that each would be more than a fifth of the data, or
-        one of the two would have nothing to predict, both are the whole.
+        If pieces are so long that each would be more than a fifth of the data, or one
+        of the two would have no target, both are the whole.
         """
         pieces = pieces_of(self.spans, 100, least)
         order = rng.permutation(len(pieces))
@@ -68,7 +68,7 @@ class Series:
         others = np.delete(pieces, chosen, axis=0)
         if not len(chosen):
             return self, self
-        # What is left between held-out pieces is whole again.
+        # The parts between held-out pieces remain whole.
         goes_on = np.isin(others[1:, 0], np.setdiff1d(others[:-1, 1], self.spans[:, 0]))
         begin, end = np.append(True, ~goes_on), np.append(~goes_on, True)
         whole = np.column_stack([others[begin, 0], others[end, 1]])
@@ -79,7 +79,7 @@ class Series:
 
 
 def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
-    """Sequences cut where they are longer than a fair share, and than ``least``.
+    """Split sequences that are longer than an equal share, and than ``least``.
 
     Examples
     --------
@@ -97,11 +97,11 @@ def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
 
 
 def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
-    """Batches of streams: the first step of each, and the one behind its last.
+    """Batches of streams: the first step of each, and the one after its last.
 
-    Long sequences are cut into pieces; streams of a batch have similar lengths. All
-    batches have about as many: a few streams that are left over would be hundreds of
-    steps down in a row towards these alone.
+    Long sequences are split into pieces; streams of a batch have similar lengths. All
+    batches have about as many: a few remaining streams would cause hundreds of
+    consecutive gradient steps on these alone.
 
     Examples
     --------
@@ -116,9 +116,9 @@ def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
 
 
 def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    """Matrices of ``width`` steps of a batch, one after the other in time.
+    """Consecutive matrices of ``width`` steps of a batch.
 
-    Behind the end of a stream they hold -1.
+    After the end of a stream they hold -1.
 
     Examples
     --------
@@ -136,9 +136,9 @@ def windows(batch: np.ndarray, width: int) -> Iterator[np.ndarray]:
 def in_turns(
     batches: list[np.ndarray], width: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Number of a batch, and its next window: whose turn it is, is drawn.
+    """Number of a randomly drawn batch, and its next window.
 
-    One batch after the other would leave a network with what the last one has taught.
+    Batches in sequence would bias the network to the last one.
 
     Examples
     --------

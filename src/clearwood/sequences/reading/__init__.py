@@ -1,1 +1,1 @@
-"""Reading states over time: in words, colours and pictures."""
+"""Texts, plots and report sections of states over time."""

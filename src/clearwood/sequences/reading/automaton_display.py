@@ -1,4 +1,4 @@
-"""The automaton as a picture: states on a circle, and arrows between them."""
+"""Plot of the automaton: states on a circle, and arrows for transitions."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from clearwood.sequences.recurrent.explain_rnn import (
 )
 
 RADIUS, AROUND, NODE, LEAST = 165.0, 70.0, 21.0, 11.0
-"""Of the circle, free space around it, and largest and smallest radius of a state."""
+"""Radius of the circle, its margin, and largest and smallest radius of a state."""
 LOOP, TIP = 20.0, 8.0
-"""How far an arrow from a state to itself goes out, and length of a tip."""
+"""Extent of an arrow from a state to itself, and length of an arrowhead."""
 LONGEST, INK = 26, "#8B93A0"
-"""Letters of a line of a name, and colour of arrows in matplotlib."""
+"""Characters per line of a name, and colour of arrows in matplotlib."""
 MOST_SYMBOLS = 3
-"""Symbols that stand beside an arrow."""
+"""Maximum number of symbols beside an arrow."""
 
 
 class Move(NamedTuple):
-    """An arrow of the automaton.
+    """Transition of the automaton.
 
     Attributes
     ----------
     source, target : int
     share : float
-        Of the moves from the source.
+        Share of the transitions from the source.
     symbols : tuple of str
-        Those with which it is made, most frequent first.
+        Symbols of the transition, most frequent first.
     """
 
     source: int
@@ -58,7 +58,7 @@ class Move(NamedTuple):
 
 
 def moves_of(explanation: RecurrentExplanation) -> list[Move]:
-    """All moves of an automaton that were seen, those of each state together."""
+    """All observed transitions of an automaton, grouped by state."""
     automaton, found = explanation.automaton_, []
     for source, (targets, counts) in enumerate(
         zip(automaton.transition, automaton.counts)
@@ -75,28 +75,28 @@ def moves_of(explanation: RecurrentExplanation) -> list[Move]:
 
 @dataclass(eq=False, repr=False)
 class AutomatonDisplay(Display):
-    """States on a circle, and arrows between those that follow each other.
+    """Plot of states on a circle, with arrows for transitions.
 
-    A state is as large as it is frequent. An arrow is as wide as its share of the moves
-    from its state, and names the symbols with which it is made, of a hidden Markov
-    model its probability; those of little share are left out.
+    The size of a state shows its frequency. The width of an arrow shows its share of
+    the transitions from its state, and its label the symbols of the transition, or, for
+    a hidden Markov model, its probability; arrows of small share are left out.
 
-    Make one with :meth:`from_explanation` or :meth:`from_estimator`.
+    Create it with :meth:`from_explanation` or :meth:`from_estimator`.
 
     Parameters
     ----------
     names : sequence of str
-        Of the states that are shown.
+        Names of the states shown.
     share : sequence of float
-        How frequent each is.
+        Frequency of each.
     moves : sequence of Move
-        Between them.
+        Transitions between them.
     n_left_out : int, default=0
-        States that are not shown.
+        Number of states not shown.
     numbers : sequence of int, optional
-        Of the states that are shown; by default 0, 1, ...
+        Numbers of the states shown; by default 0, 1, ...
     hues : sequence of float, optional
-        Colours of the states, as degrees.
+        Colours of the states, in degrees of hue.
 
     Attributes
     ----------
@@ -131,15 +131,15 @@ class AutomatonDisplay(Display):
     def from_explanation(
         cls, explanation: Any, *, most: int = 10, cutoff: float = 0.15
     ) -> AutomatonDisplay:
-        """The most frequent states of a network, and how they follow each other.
+        """Create the display from an explanation: a network's most frequent states.
 
         Parameters
         ----------
         explanation : RecurrentExplanation
         most : int, default=10
-            States that are shown.
+            Maximum number of states shown.
         cutoff : float, default=0.15
-            Least share of the moves from a state that an arrow has.
+            Minimum share of the transitions from a state for an arrow.
 
         Returns
         -------
@@ -172,21 +172,21 @@ class AutomatonDisplay(Display):
         most: int = 10,
         cutoff: float = 0.15,
     ) -> AutomatonDisplay:
-        """The states of a hidden Markov model, and how they follow each other.
+        """Create the display from a hidden Markov model.
 
-        As if no state lasted: arrows are of the moves away from a state.
+        Arrows show transitions to other states, without self-transitions.
 
         Parameters
         ----------
         estimator : HiddenMarkovModel
             Fitted.
         X, lengths : optional
-            Steps that say how frequent states are, as in ``predict_proba``; by default
-            they are those of a sequence as long as those of the fit.
+            Steps that determine the frequencies of states, as in ``predict_proba``; by
+            default those expected in a sequence of the mean training length.
         most : int, default=10
-            States that are shown, the most frequent ones.
+            Maximum number of states shown, the most frequent ones.
         cutoff : float, default=0.15
-            Least share of the moves from a state that an arrow has.
+            Minimum share of the transitions from a state for an arrow.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class AutomatonDisplay(Display):
     def of_states(
         cls, states: Sequence[MarkovState], hues: Any, *, most: int, cutoff: float
     ) -> AutomatonDisplay:
-        """The most frequent of the states of a hidden Markov model."""
+        """Display of the most frequent states of a hidden Markov model."""
         shown = sorted(states, key=lambda state: -state.share)[: max(most, 1)]
         shown.sort(key=lambda state: state.number)
         place = {state.number: i for i, state in enumerate(shown)}
@@ -222,7 +222,7 @@ class AutomatonDisplay(Display):
         )
 
     def chart(self) -> Chart:
-        """Arrows below states, their names beside them, and shares above all."""
+        """Chart of arrows below states, their names, and shares on top."""
         n = len(self.names)
         angle = -math.pi / 2 + 2 * math.pi * np.arange(n) / max(n, 1)
         out = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -273,9 +273,9 @@ class AutomatonDisplay(Display):
 def _way(
     move: Move, places: np.ndarray, sizes: np.ndarray, out: np.ndarray
 ) -> tuple[list[Place], Place]:
-    """A curve that ends before a state, the point of its tip, and its label's place.
+    """Curve that ends before a state, the position of its tip, and that of its label.
 
-    Bent so that curves to and fro stand apart; to itself, a loop.
+    Bent so that curves in both directions are separate; a loop for self-transitions.
     """
     first, last = places[move.source], places[move.target]
     if move.source == move.target:
@@ -299,6 +299,6 @@ def _way(
 
 
 def _tip(end: Place, goal: Place) -> list[Place]:
-    """A triangle from the end of a line to its goal."""
+    """Arrowhead from the end of a line to its target."""
     x, y = (goal[0] - end[0]) / 2, (goal[1] - end[1]) / 2
     return [goal, (end[0] - y, end[1] + x), (end[0] + y, end[1] - x)]

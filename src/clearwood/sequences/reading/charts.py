@@ -1,4 +1,4 @@
-"""Two lines over one axis, such as of a network and of the picture made of it."""
+"""Charts of two lines, such as of a network and its surrogate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clearwood.charts.marks import Mark, Points
 from clearwood.charts.style import MARKERS
 
 MOST_PARTS = 120
-"""Points along the steps of a page."""
+"""Maximum number of points along the steps on a page."""
 
 
 def two_lines(
@@ -25,7 +25,7 @@ def two_lines(
     dots: float = 0.0,
     marks: Sequence[Mark] = (),
 ) -> Chart:
-    """Two lines, from nothing on, or from below where they go below.
+    """Chart of two lines, with a y axis from 0, or from below for negative values.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def two_lines(
     x : sequence of float
     lines : two sequences of float
     names : two str
-        What they are called.
+        Labels of the lines.
     axes : (Axis, str)
-        What goes across, and the name of what goes up.
+        The x axis, and the label of the y axis.
     dots : float
-        Width of the points.
+        Diameter of the points.
     marks : sequence of Mark
-        What else is drawn.
+        Additional marks.
     """
     own = [
         Points(x, y, style, name, look, dots, shape, 1.5)
@@ -55,7 +55,7 @@ def two_lines(
 def surprise_chart(
     title: str, lines: tuple[np.ndarray, np.ndarray], across: str
 ) -> Chart | None:
-    """Means of two lines by steps; None of one step, and of infinite surprise."""
+    """Means of two lines over steps; None for a single step, and infinite surprise."""
     n = len(lines[0])
     if n < 2 or not np.isfinite(lines).all():
         return None

@@ -1,7 +1,7 @@
-"""Text in which every letter has the colour of its state: HTML without a script.
+"""Text coloured by state: HTML without a script.
 
-Runs of one state are one element with the class of the state, so that a style sheet
-says what it looks like; there, too, stands the name that is shown beside the pointer.
+A run of one state is one element with the class of the state, styled by a style sheet,
+which also holds the name shown in the tooltip.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from markupsafe import Markup
 
 NOT_PARSED = str.maketrans({"\r": "&#13;", "\0": "␀"})
-"""What a browser would take for something else: a raw carriage return for a new line,
-a zero for nothing."""
+"""Characters that a browser would change: a raw carriage return to a new line, a zero
+to nothing."""
 
 
 def text_pieces(symbols: Sequence[str], begins: Iterable[int] = ()) -> list[str]:
-    r"""A text, symbol by symbol: letters as they are, words with space between.
+    r"""Split a text into symbols: letters unchanged, words separated by spaces.
 
     Parameters
     ----------
     symbols : sequence of str
     begins : iterable of int, default=()
-        Where sequences begin: on new lines.
+        Starts of sequences, on new lines.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def coloured_text(
     Parameters
     ----------
     pieces : sequence of str
-        The text, symbol by symbol; a plain text is its letters.
+        The text, symbol by symbol; a string is a sequence of its characters.
     states : sequence of int
     prefix : str, default="s"
         Letter of the class.
@@ -74,7 +74,7 @@ def coloured_text(
 
 
 def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
-    """Runs of one state: their first step, the one behind their last, and the state.
+    """Runs of one state: their first step, the one after their last, and the state.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def state_runs(states: np.ndarray) -> list[tuple[int, int, int]]:
 def state_styles(
     names: Sequence[str], hues: Sequence[float] | np.ndarray, prefix: str = "s"
 ) -> Markup:
-    r"""A style per state: its colour, and its number and name beside the pointer.
+    r"""CSS rule per state: its colour, and its number and name as a tooltip.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def state_styles(
 
 
 def _in_style(text: str) -> str:
-    """A text that nothing in a style sheet takes for its own."""
+    """Escape text for a style sheet."""
     plain = text.encode("utf-8", "replace").decode("utf-8")
     return "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in " ,.:")
@@ -124,17 +124,17 @@ def _in_style(text: str) -> str:
 
 
 def state_hues(points: np.ndarray) -> np.ndarray:
-    """Colours of states: near on the circle where they are near each other.
+    """Hues of states, such that similar states have similar hues.
 
     Parameters
     ----------
     points : ndarray of shape (n_states, n)
-        Roots of the probabilities of what follows in each state, for example.
+        For example square roots of the predictive probabilities in each state.
 
     Returns
     -------
     ndarray of shape (n_states,)
-        Degrees.
+        Degrees of hue.
 
     Examples
     --------

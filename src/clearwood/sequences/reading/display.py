@@ -1,4 +1,4 @@
-"""Pictures: what states explain by their number, and surprise along a text."""
+"""Plots: fidelity by number of states, and surprise along a text."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from clearwood.sequences.symbols import symbol_cells
 
 @dataclass(eq=False, repr=False)
 class FidelityCurveDisplay(Display):
-    """How far pictures of more and more states are from the network.
+    """Plot of the divergence from a network by number of states.
 
-    One line for states read from the network, one for the automaton run alone; across,
-    what tables of the last 1, 2 and 3 symbols come to.
+    One line for states read from the network, one for the automaton alone; horizontal
+    lines for tables of the last 1, 2 and 3 symbols.
 
-    Make one with :meth:`from_explanation`.
+    Create it with :meth:`from_explanation`.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class FidelityCurveDisplay(Display):
 
     @classmethod
     def from_explanation(cls, explanation: Any) -> FidelityCurveDisplay:
-        """All numbers of states that were tried.
+        """Create the display from all numbers of states that were tried.
 
         Parameters
         ----------
         explanation : RecurrentExplanation
-            Best with ``n_states="auto"`` or several numbers.
+            Preferably with ``n_states="auto"`` or several numbers.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class FidelityCurveDisplay(Display):
         return cls(found.curve_, found.fidelity_)
 
     def chart(self) -> Chart:
-        """Both lines, and the tables across."""
+        """Chart of both lines, and the tables."""
         return two_lines(
             "Divergence against the number of states",
             [point.n_states for point in self.curve],
@@ -85,21 +85,21 @@ class FidelityCurveDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class StepSurpriseDisplay(Display):
-    """How improbable each step was, to a network and to the picture made of it.
+    """Plot of the surprise of each step, under a network and its surrogate.
 
-    Or to a hidden Markov model, beside what it would say if its states came in any
-    order. Of numbers, surprise is less the logarithm of a density, and may be below 0.
+    Or under a hidden Markov model, and the same with states in random order. For
+    numbers, surprise is minus the log density, and may be negative.
 
-    Make one with :meth:`from_explanation` or :meth:`from_estimator`.
+    Create it with :meth:`from_explanation` or :meth:`from_estimator`.
 
     Parameters
     ----------
     symbols : sequence of str or None
-        That followed; None of a series.
+        The symbols that followed; None for a series.
     network, picture : array-like
-        Less the logarithm of its probability, in nats.
+        Minus log probability of the symbols, in nats.
     names : (str, str), default=("network", "picture")
-        Of the two lines.
+        Labels of the two lines.
     start : int, default=0
         Number of the first step of a series.
 
@@ -126,13 +126,13 @@ class StepSurpriseDisplay(Display):
     def from_explanation(
         cls, explanation: Any, *, start: int = 0, length: int = 80
     ) -> StepSurpriseDisplay:
-        """Some of the held-out steps, with states read from the network.
+        """Create the display from held-out steps, with states read from the network.
 
         Parameters
         ----------
         explanation : RecurrentExplanation
         start, length : int
-            Which of the held-out steps.
+            Range of the held-out steps.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class StepSurpriseDisplay(Display):
         start: int = 0,
         length: int = 80,
     ) -> StepSurpriseDisplay:
-        """Some steps of a text or a series, given all before them.
+        """Create the display from steps of a text or series, each given all before it.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class StepSurpriseDisplay(Display):
         X, lengths
             As in ``HiddenMarkovModel.fit``.
         start, length : int
-            Which steps are shown.
+            Range of the steps shown.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class StepSurpriseDisplay(Display):
         )  # fmt: skip
 
     def chart(self) -> Chart:
-        """Both lines over the symbols, or over the steps of a series."""
+        """Chart of both lines over the symbols, or over the steps of a series."""
         n, ticks = len(self.network), None
         places = np.arange(n) + (self.start if self.symbols is None else 0)
         if self.symbols is not None:
@@ -200,13 +200,13 @@ class StepSurpriseDisplay(Display):
 
 
 def surprise(e: RecurrentExplanation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Held-out steps that a symbol follows, and how improbable it was.
+    """Held-out steps with a next symbol, and its surprise.
 
     Returns
     -------
     steps : ndarray of int
     network, picture : ndarray of float
-        In nats, for the network and for the states read from it.
+        In nats, under the network and under the states read from it.
     """
     following = e.trace.following
     steps = np.flatnonzero(e.trace.is_held_out & (following >= 0))

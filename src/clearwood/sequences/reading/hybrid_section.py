@@ -1,4 +1,4 @@
-"""What a report says of a recurrent network beside a hidden Markov model."""
+"""Report section of a hybrid of a recurrent network and a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ KINDS = {
     "joint": "trained with the network",
     None: "none",
 }
-"""How the hidden Markov model came about, by ``hybrid``."""
+"""Training of the hidden Markov model, by ``hybrid``."""
 
 
 def section(result: HMMLSTM, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Sizes, the course of the training, scores, and the states of the Markov model.
+    """Sizes, training history, scores, and the states of the Markov model.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def section(result: HMMLSTM, X: Any = None, y: Any = None) -> dict[str, Any]:
     X : as in ``HMMLSTM.fit``, optional
         Steps to score.
     y : sequence of int, or array-like of shape (n_steps,), optional
-        Of symbols the lengths of the sequences in X, of a series its outputs.
+        For symbols the lengths of the sequences in X, for a series its outputs.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def _perplexity(log_likelihood: float) -> str:
 
 
 def _training_chart(history: list[Any]) -> str | None:
-    """Log loss of training and of held-out steps by epoch."""
+    """Log loss of training and held-out steps by epoch."""
     if len(history) < 2:
         return None
     lines = [-np.array(values) for values in list(zip(*history))[:2]]
@@ -90,12 +90,12 @@ def _training_chart(history: list[Any]) -> str | None:
 
 
 def _scores(result: HMMLSTM, X: Any, y: Any) -> list[tuple[str, float]]:
-    """Mean log-likelihoods of a step: of the network, and of simpler predictions."""
+    """Mean log-likelihood per step, of the network and of simpler predictions."""
     if result.n_columns_ is not None:
         return [("Network", result.score(X, y))]
     X, lengths = end_to_end(X, y)
     scores = [("Network", result.score(X, lengths=lengths))]
-    # The first symbol of a sequence is not predicted, nor is a missing one.
+    # The first symbol of a sequence is not predicted, nor a missing one.
     codes = codes_of(X, result.classes_)
     predicted = codes >= 0
     predicted[sequence_bounds(lengths, len(X))[:-1]] = False

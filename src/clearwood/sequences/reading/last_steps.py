@@ -1,4 +1,4 @@
-"""What the last few steps alone let expect: what a model of states has to beat."""
+"""Predictions from the last few steps alone: baselines for models of states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALIKE, LINE = "all steps alike", "line through the last step"
 
 
 class StepsHeldOut(NamedTuple):
-    """Sequences for learning, and others, or their ends, for judging.
+    """Training sequences, and held-out ones or their ends.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> StepsH
     X, lengths
         As for ``HiddenMarkovModel.fit``; two steps or more.
     share : float
-        Of the steps, to hold out.
+        Share of the steps that is held out.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def judge_states(
     -------
     dict of str to float
         Of the model, under ``"states"``; of tables of the last symbols, or of a single
-        state and, for numbers, a linear function of the step before.
+        state and, for numbers, a linear function of the previous step.
     """
     X, lengths = KINDS[model.emission].end_to_end(X, lengths)
     own = {"states": model.step_log_likelihood(X, lengths)}
@@ -104,7 +104,7 @@ def judge_states(
 def _without_states(
     model: HiddenMarkovModel, X: Any, lengths: Any, is_held_out: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """One state; and the normal distribution of two steps, the first of them given."""
+    """A single state; and the normal distribution of two steps, given the first."""
     kind, n = model.emission, int((~is_held_out).sum())
 
     def single(rows: Any) -> HiddenMarkovModel:
@@ -137,16 +137,16 @@ def symbol_log_likelihoods(
 ) -> Iterator[np.ndarray]:
     """Log probability of every symbol given the last 0, 1, ... before it.
 
-    Counts of the steps that are not held out; where few are there, the more the table
-    of one symbol less counts (Witten and Bell, 1991). A missing symbol, and the begin
-    of a sequence, leave the shorter table.
+    Counts of the training steps, interpolated with the table of one symbol less where
+    there are few (Witten and Bell, 1991). After a missing symbol, or at the start of a
+    sequence, only the shorter table is used.
 
     Parameters
     ----------
     codes : ndarray of shape (n_steps,)
-        NaN where missing, -1 of a symbol that training had not.
+        NaN for a missing symbol, -1 for one not seen in training.
     starts : ndarray of int
-        Where sequences begin.
+        First steps of sequences.
     is_held_out : ndarray of bool of shape (n_steps,)
     n_symbols, longest : int
 
@@ -159,7 +159,7 @@ def symbol_log_likelihoods(
     [-0.71, -0.03]
     """
     is_there = ~np.isnan(codes)
-    # One symbol more stands for all that training had not, and one for missing ones.
+    # One additional symbol stands for all unseen ones, and one for missing ones.
     symbol = np.where(is_there, np.where(codes < 0, n_symbols, codes), n_symbols + 1)
     symbol = symbol.astype(np.int64)
     age = step_age(starts, len(symbol))

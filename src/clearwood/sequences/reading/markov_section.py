@@ -1,4 +1,4 @@
-"""What a report says of a hidden Markov model, as plain data."""
+"""Report section of a hidden Markov model, as plain data."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
 MOST_SHOWN, MOST_STEPS = 20_000, 1_000
-"""Symbols that are shown, and steps of a series, from the beginning."""
+"""Maximum numbers of symbols, and of steps of a series, that are shown."""
 
 MOST_COLUMNS, MOST_NODES, MOST_MOVES = 12, 12, 4
-"""Columns that are drawn and listed, states in the graph, and moves of a state."""
+"""Maximum numbers of columns, of states in the graph, and of transitions per state."""
 
 LEAST_MOVE, FARTHEST = 0.15, 1.5
-"""Share of the moves from a state that an arrow has; deviation where colours end."""
+"""Minimum share of a transition for an arrow; deviation of the darkest colour."""
 
 SURE = 0.9
-"""A state that is so probable is certain."""
+"""Minimum probability of a state that counts as certain."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """States over time, what they emit, where they lead, and how good they are.
+    """States over time, their emissions, transitions, and scores.
 
     Parameters
     ----------
     result : HiddenMarkovModel
         Fitted.
     X : as in ``HiddenMarkovModel.fit``, optional
-        Steps to show and to judge on.
+        Steps to show and to score.
     y : sequence of int, optional
-        Here the lengths of the sequences in X.
+        Lengths of the sequences in X.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def _tiles(
     ends = sum(state.share / state.stay for state in states)
     steps = 1 / ends if ends > 0 else math.inf
     length = getattr(model, "mean_length_", math.inf)
-    # No sequence was so long, so that nobody knows.
+    # No training sequence was this long, so that it is unknown.
     lasts = (
         ("as long as a sequence", f"of {short_text(length)} steps on average")
         if steps > length
@@ -114,7 +114,7 @@ def _tiles(
 
 
 def _line(state: MarkovState) -> dict[str, Any]:
-    """A line of the table of states."""
+    """Row of the table of states."""
     return {
         "number": state.number,
         "name": state.name,
@@ -132,7 +132,7 @@ def _line(state: MarkovState) -> dict[str, Any]:
 def _scores(
     model: HiddenMarkovModel, X: Any, lengths: Any, states: list[MarkovState]
 ) -> dict[str, Any]:
-    """Log-likelihoods of a step: as it is, and if states came in any order."""
+    """Log-likelihood per step: of the model, and with states in random order."""
     share = np.array([state.share for state in states])
     own, any_order = step_surprise(model, X, lengths, share)
     possible = np.isfinite(own) & np.isfinite(any_order)
@@ -147,7 +147,7 @@ def _scores(
     }
 
 
-# Pictures
+# Charts
 
 
 def _over_time(
@@ -157,7 +157,7 @@ def _over_time(
     lengths: Any,
     states: list[MarkovState],
 ) -> dict[str, Any]:
-    """Text in colours; of series, lines before strips of their states."""
+    """Coloured text; for series, lines before strips of their states."""
     n = len(proba)
     if model.emission == "categorical":
         cells = written(symbol_cells(X)[:MOST_SHOWN])
@@ -181,7 +181,7 @@ def _over_time(
 
 
 def _graph(states: list[MarkovState], hues: Any) -> dict[str, Any] | None:
-    """The most frequent states, and arrows where they lead."""
+    """Graph of the most frequent states, with arrows for transitions."""
     if len(states) < 2:
         return None
     display = AutomatonDisplay.of_states(

@@ -1,4 +1,4 @@
-"""States of a hidden Markov model in words: how often, how long, what they emit."""
+"""Summaries of the states of a hidden Markov model: share, duration, emissions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.reading.state_words import visible
 
 MOST_SYMBOLS, MOST_NAMED, LEAST = 6, 2, 0.01
-"""Symbols that are listed, columns in a name, and the least probability of either."""
+"""Maximum numbers of symbols listed and of columns in a name, and their minimum
+probability."""
 
 TYPICAL = 0.8
-"""Share of a state's symbols that name it."""
+"""Minimum share of a state's symbols that name it."""
 
 
 class EmittedCell(NamedTuple):
-    """A column in one state: what is to be read, and how far that is from all steps.
+    """Column in one state: its text, and its deviation from all steps.
 
     Attributes
     ----------
@@ -40,23 +41,23 @@ Row = tuple[EmittedCell, ...]
 
 
 class MarkovState(NamedTuple):
-    """One state of a hidden Markov model.
+    """Summary of a state of a hidden Markov model.
 
     Attributes
     ----------
     number : int
-        As ``predict`` has it.
+        As in ``predict``.
     name : str
-        What marks it.
+        Distinctive emissions.
     share : float
-        Of the steps.
+        Share of the steps.
     stay : float
-        Steps that it lasts, on average.
+        Mean duration in steps.
     emits : tuple of EmittedCell
-        Of symbols the most probable ones; else every column.
+        The most probable symbols, or every column.
     leads : tuple of (int, float)
-        Other states that follow, most probable first, and how probably one does where
-        the state ends.
+        Next states other than this one, most probable first, with the probability of
+        each when the state ends.
     """
 
     number: int
@@ -68,7 +69,7 @@ class MarkovState(NamedTuple):
 
 
 def check_model(model: Any) -> HiddenMarkovModel:
-    """Refuse what is no hidden Markov model."""
+    """Raise an error if the model is no hidden Markov model."""
     if not isinstance(model, HiddenMarkovModel):
         raise InputError(
             f"Found a {type(model).__name__}, expected a HiddenMarkovModel."
@@ -77,7 +78,7 @@ def check_model(model: Any) -> HiddenMarkovModel:
 
 
 def column_names(model: HiddenMarkovModel) -> list[str]:
-    """Columns, as they are printed; of symbols there are none."""
+    """Names of columns for display; none for symbols."""
     if model.emission == "categorical":
         return []
     if hasattr(model, "features_"):
@@ -88,7 +89,7 @@ def column_names(model: HiddenMarkovModel) -> list[str]:
 
 
 def column_labels(model: HiddenMarkovModel) -> list[tuple[str, ...] | None]:
-    """What the codes of columns stand for; None where they are numbers."""
+    """Labels of the codes of columns; None where they are numbers."""
     if model.emission != "mixed":
         return [None] * len(column_names(model))
     return [
@@ -100,7 +101,7 @@ def column_labels(model: HiddenMarkovModel) -> list[tuple[str, ...] | None]:
 def expected_share(
     startprob: np.ndarray, transmat: np.ndarray, n_steps: int | None = None
 ) -> np.ndarray:
-    """Share of every state in a sequence of so many steps; by default, without end.
+    """Expected share of every state in a sequence of a length; by default, infinite.
 
     Examples
     --------
@@ -128,15 +129,15 @@ def expected_share(
 def markov_states(
     model: HiddenMarkovModel, share: np.ndarray | None = None
 ) -> list[MarkovState]:
-    """Describe all states, in their order.
+    """Summarize all states, in their order.
 
     Parameters
     ----------
     model : HiddenMarkovModel
         Fitted.
     share : ndarray of shape (n_states,), optional
-        Of some steps; by default of a sequence as long as those of the fit are on
-        average, or without end where there was none.
+        Share of steps; by default in a sequence of the mean training length, or an
+        infinite one if there was none.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def markov_states(
 
 
 def _symbols_named(cells: Row) -> str:
-    """The symbols of a state that are most of what it emits."""
+    """Symbols that make up most of a state's emissions."""
     told, covered = [], 0.0
     for cell in cells:
         told.append(cell.text.removesuffix(f" {share_text(cell.far)}"))
@@ -184,16 +185,16 @@ def _symbols_named(cells: Row) -> str:
 
 
 def _marked(cells: Row, names: list[str]) -> str:
-    """The columns that differ most from all steps."""
+    """Columns that differ most from all steps."""
     order = sorted(range(len(cells)), key=lambda d: -abs(cells[d].far))
     return ", ".join(f"{names[d]} {cells[d].text}" for d in order[:MOST_NAMED])
 
 
-# What is emitted, by kind of emission
+# Emissions, by type
 
 
 def _symbols(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
-    """The most probable symbols; here "far" is how probable."""
+    """Most probable symbols; here "far" is the probability."""
     table = np.asarray(model.emissionprob_)
     symbols = getattr(model, "symbols_", np.arange(table.shape[1]))
     names = [visible(str(symbol)) for symbol in np.asarray(symbols).tolist()]
@@ -217,7 +218,7 @@ def _switches(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
 
 
 def _far(p: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Probabilities as distances from their mean, in standard deviations."""
+    """Deviations of probabilities from their mean, in standard deviations."""
     mean = share @ p
     return (p - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
 
@@ -248,7 +249,7 @@ def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
             continue
         table = np.asarray(model.emissionprob_[name])
         far = _far(table, share)
-        # The label that the state has more often than others do.
+        # The label that is most raised in this state.
         best = far.argmax(axis=1)
         told = [printable(str(label)) for label in labels]
         columns.append([
@@ -269,7 +270,7 @@ EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
 def step_surprise(
     model: HiddenMarkovModel, X: Any, lengths: Any, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How improbable each step was, in nats; of columns of numbers, how little dense.
+    """Surprise of each step in nats, minus the log density for numbers.
 
     Parameters
     ----------
@@ -278,13 +279,13 @@ def step_surprise(
     X, lengths
         As in ``HiddenMarkovModel.fit``.
     share : ndarray of shape (n_states,)
-        How frequent states are.
+        Frequency of the states.
 
     Returns
     -------
     own, any_order : ndarray of shape (n_steps,)
-        To the model, given all steps before in the sequence; and if the states came in
-        any order, as often as they do. 0 where all is missing.
+        Under the model, given all previous steps of the sequence; and with states in
+        random order, at the same frequencies. 0 for missing steps.
     """
     given = model._given(X, lengths)
     with np.errstate(divide="ignore"):
@@ -295,7 +296,7 @@ def step_surprise(
 
 
 def state_vectors(model: HiddenMarkovModel, states: list[MarkovState]) -> np.ndarray:
-    """States as points, near where they emit nearly the same."""
+    """States as points, close for similar emissions."""
     if model.emission == "categorical":
         return np.sqrt(np.asarray(model.emissionprob_))
     return np.array([[cell.far for cell in state.emits] for state in states])

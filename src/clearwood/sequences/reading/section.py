@@ -1,4 +1,4 @@
-"""What a report says of a recurrent network read as states, as plain data."""
+"""Report section of a recurrent network explained by states, as plain data."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from clearwood.sequences.recurrent.fidelity import ALONE, READ
 from clearwood.sequences.recurrent.trace import probabilities
 
 MOST_SHOWN = 20_000
-"""Symbols of the held-out text that are shown, from its beginning."""
+"""Maximum number of symbols of the held-out text that are shown."""
 
 MOST_MOVES, MOST_SYMBOLS, MOST_FAILURES = 4, 6, 10
-"""Moves of a state, symbols of a move, and contexts in which the picture fails."""
+"""Maximum numbers of transitions, symbols of one, and contexts of poor fidelity."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """The text in colours, what the states are, what they explain, where they fail.
+    """Coloured text, summaries of the states, fidelity, and where it is poor.
 
     Parameters
     ----------
     result : RecurrentExplanation
     X, y : None
-        An explanation is judged on steps of its own.
+        An explanation is evaluated on its own steps.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def _beside(
     begins: np.ndarray,
     hues: np.ndarray,
 ) -> dict[str, Any] | None:
-    """The same text in the states of another model, and how far both agree."""
+    """The same text in the states of another model, and the agreement of both."""
     if e.beside_ is None:
         return None
     output = distilled(e.trace, e.beside_, int(e.beside_.max()) + 1)
@@ -152,7 +152,7 @@ def _beside(
 def _states(
     e: RecurrentExplanation, words: tuple[StateWords, ...]
 ) -> list[dict[str, Any]]:
-    """One line per state: what it is, what it says, and where it leads."""
+    """One row per state: its name, its predictions, and its transitions."""
     leads: list[list[str]] = [[] for _ in words]
     for move in sorted(moves_of(e), key=lambda move: -move.share):
         if len(leads[move.source]) < MOST_MOVES:
@@ -175,7 +175,7 @@ def _states(
 
 
 def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
-    """Contexts whose steps add most to the divergence of the states read."""
+    """Contexts whose steps contribute most to the divergence of the states read."""
     judged = np.flatnonzero(e.trace.is_held_out & (e.trace.age > 0))
     if not len(judged):
         return []
@@ -215,7 +215,7 @@ def _divergences(p: np.ndarray, said: np.ndarray) -> np.ndarray:
 
 
 def _curve(e: RecurrentExplanation) -> str | None:
-    """Divergence of all numbers of states that were tried; None of a single one."""
+    """Divergence by number of states; None for a single one."""
     if len(e.curve_) < 2:
         return None
     return svg(FidelityCurveDisplay.from_explanation(e).chart(), "curve")

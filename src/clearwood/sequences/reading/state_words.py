@@ -1,4 +1,4 @@
-"""What states are about, in words: what was read in them, and what follows."""
+"""Summaries of the states of a network: symbols read, and symbols predicted."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from clearwood._words.labels import printable
 from clearwood.columns.cells import is_missing
 
 LONGEST = 3
-"""Symbols of a context."""
+"""Maximum number of symbols of a context."""
 
 TYPICAL = 0.8
-"""Share of a state's steps that a context must hold to name it."""
+"""Minimum share of a state's steps that a context must have to name it."""
 
 MOST_NAMED, MOST_SAID = 4, 3
-"""Symbols in a name, and those that are said to follow."""
+"""Maximum numbers of symbols in a name, and of predicted ones."""
 
 MISSING = "▯"
-"""Stands for a step without a symbol."""
+"""Placeholder for a step without a symbol."""
 
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 
 
 class StateWords(NamedTuple):
-    """What one state is about.
+    """Summary of one state.
 
     Attributes
     ----------
     name : str
-        The context in which it is, or the symbols that were read most in it.
+        The context in which it occurs, or the symbols read most often in it.
     share : float
-        Of all steps.
+        Share of all steps.
     contexts : tuple of (str, float)
         The last symbols read, most frequent first, and their shares.
     says : tuple of (str, float)
-        What follows most probably.
+        Most probable next symbols.
     """
 
     name: str
@@ -47,7 +47,7 @@ class StateWords(NamedTuple):
 
 
 def visible(symbol: str) -> str:
-    r"""A symbol as it is printed.
+    r"""Printable form of a symbol.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def visible(symbol: str) -> str:
 
 
 def written(cells: np.ndarray) -> list[str]:
-    """Steps of a text as texts.
+    """Steps of a text as strings.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def written(cells: np.ndarray) -> list[str]:
 
 
 def together(symbols: Sequence[str]) -> str:
-    """Several symbols in a row: letters without, words with space between."""
+    """Join symbols: letters without, words with a space between."""
     between = "" if all(len(symbol) == 1 for symbol in symbols) else " "
     return between.join(visible(symbol) for symbol in symbols)
 
@@ -81,14 +81,14 @@ def describe_states(
     output: np.ndarray,
     symbols: Sequence[str],
 ) -> tuple[StateWords, ...]:
-    """Say of every state what it is about.
+    """Summarize all states.
 
     Parameters
     ----------
     codes, age, states : ndarray of int of shape (n_steps,)
-        Symbol read, how many of its sequence stand before it, and state afterwards.
+        Symbol read, its position in the sequence, and the state afterwards.
     output : ndarray of shape (n_states, n_symbols)
-        What follows, in each state.
+        Predictive probabilities of the next symbol, in each state.
     symbols : sequence of str
 
     Examples
@@ -146,7 +146,7 @@ def _contexts(
 
 
 def _name_of(tables: list[list[tuple[str, float]]]) -> str:
-    """The longest context that is typical; else the symbols that were read most."""
+    """The longest typical context; otherwise the symbols read most often."""
     for table in reversed(tables):
         if table and table[0][1] >= TYPICAL:
             return f"after {table[0][0]}"

@@ -1,4 +1,4 @@
-"""States over time as a picture: a strip in their colours above every column."""
+"""Plot of states over time: a coloured strip above every column."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
 MOST_COLUMNS, MOST_WRITTEN, MOST_LABELS = 12, 120, 4
-"""Columns that are drawn, steps of which symbols are written out, and labels beside a
+"""Maximum numbers of columns drawn, of steps with their symbols, and of labels beside a
 column."""
 
 
 @dataclass(eq=False, repr=False)
 class StatesDisplay(Display):
-    """The most probable states of a series, and the series in their colours.
+    """Plot of the most probable states of a series, and the series in their colours.
 
-    On top stand the states, each with its number where there is room, as dark as they
-    are certain; below, those of a second model, if there is one, where states that
-    match have one colour; and a line for every column, or the symbols.
+    The top strip shows the states, each with its number if it fits, in a shade by their
+    probability; below are those of a second model, if any, in the colours of matching
+    states; and a line for every column, or the symbols.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -52,21 +52,21 @@ class StatesDisplay(Display):
     values : array-like of shape (n_steps, n_columns)
         NaN where missing.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     symbols : sequence of str, optional
-        Of the steps, where there are no columns.
+        Symbols of the steps, if there are no columns.
     hues : sequence of float, optional
-        Colours of the states, as degrees.
+        Colours of the states, in degrees of hue.
     labels : sequence of sequence of str or None, optional
-        Of every column what its codes stand for; None where it holds numbers.
+        Labels of the codes of every column; None for numbers.
     start : int, default=0
         Number of the first step.
     begins : sequence of int, optional
-        Steps at which sequences begin.
+        First steps of sequences.
     beside : array-like of int of shape (n_steps,), optional
         States of a second model.
     agreement : StateAgreement, optional
-        Of both models; by default on the steps that are shown.
+        Agreement of both models; by default on the steps shown.
     states : sequence of str, optional
         Names of the states, for pages.
 
@@ -123,19 +123,20 @@ class StatesDisplay(Display):
         length: int = 500,
         beside: Any = None,
     ) -> StatesDisplay:
-        """Some steps of a series, or of several ones.
+        """Create the display from steps of one or several series.
 
         Parameters
         ----------
         estimator : HiddenMarkovModel
             Fitted.
         X, lengths
-            As in ``HiddenMarkovModel.predict_proba``; the states know all of it.
+            As in ``HiddenMarkovModel.predict_proba``; the states depend on all of it.
         start, length : int
-            Which steps are shown.
+            Range of the steps shown.
         beside : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
-            A second model, or the state of anything else at every step: of a network,
-            ``explain_rnn(...).states_``. ``agreement`` is that on all steps of X.
+            A second model, or any other state at every step, such as
+            ``explain_rnn(...).states_`` of a network. ``agreement`` is that on all
+            steps of X.
 
         Returns
         -------
@@ -165,7 +166,7 @@ class StatesDisplay(Display):
         states: list[MarkovState],
         part: slice,
     ) -> StatesDisplay:
-        """Some of the steps of X, of which the states are known."""
+        """Display of some of the steps of X, with known states."""
         values, symbols = np.empty((len(proba), 0)), None
         if model.emission == "categorical":
             symbols = [visible(text) for text in written(symbol_cells(X)[part])]
@@ -186,7 +187,7 @@ class StatesDisplay(Display):
         )
 
     def chart(self) -> Chart:
-        """A strip of numbers, and columns below, before the colours of the states."""
+        """Chart of a strip of numbers, and columns below, over the states' colours."""
         n = len(self.proba)
         steps = self.start + np.arange(n)
         found = self.proba.argmax(axis=1)
@@ -219,7 +220,7 @@ class StatesDisplay(Display):
     def _spans(
         self, states: np.ndarray, hues: np.ndarray, names: Sequence[str] = ()
     ) -> list[Mark]:
-        """States as colours, as dark as the first model is sure."""
+        """States as coloured spans, shaded by the first model's probability."""
         spans: list[Mark] = []
         for first, last, state in state_runs(states):
             sure = 1.0
@@ -233,7 +234,7 @@ class StatesDisplay(Display):
         return spans
 
     def _numbers(self, states: np.ndarray) -> list[Mark]:
-        """The numbers of states that last long enough."""
+        """Numbers of the states that last long enough."""
         return [
             Note(self.start + (first + last - 1) / 2, 0.5, str(state), (0.0, 0.0),
                  "middle", True)
@@ -249,7 +250,7 @@ def _panel(marks: Sequence[Mark], x: Axis, y: Axis, height: float = 18.0) -> Pan
 def _ends(
     values: np.ndarray, labels: Sequence[str] | None
 ) -> Sequence[tuple[float, str]]:
-    """The smallest and the largest number, or the labels; of many, both ends."""
+    """Smallest and largest number, or the labels; of many, the first and last."""
     if labels is not None:
         ticks = [(float(k), label) for k, label in enumerate(labels)]
         return ticks if len(ticks) <= MOST_LABELS else [ticks[0], ticks[-1]]
@@ -259,7 +260,7 @@ def _ends(
 
 
 def steps_shown(start: int, length: int, n_steps: int) -> slice:
-    """Some of the steps; at least one."""
+    """Range of the steps shown; at least one."""
     if not 0 <= start < n_steps or length < 1:
         raise InputError(
             f"start={start}, length={length} holds none of the {n_steps} steps."
@@ -268,5 +269,5 @@ def steps_shown(start: int, length: int, n_steps: int) -> slice:
 
 
 def hsl(hue: float) -> tuple[float, float, float]:
-    """The colour that the page gives a state, in light mode."""
+    """Colour of a state on the page, in light mode."""
     return colorsys.hls_to_rgb(float(hue) / 360.0, 0.78, 0.75)

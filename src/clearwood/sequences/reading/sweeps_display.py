@@ -1,4 +1,4 @@
-"""How a hidden Markov model was found: its log-likelihood, sweep by sweep."""
+"""Trace plot of the log-likelihood of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from clearwood.sequences.reading.markov_states import check_model
 
 @dataclass(eq=False, repr=False)
 class SweepsDisplay(Display):
-    """The log-likelihood of all draws, a line for every chain; or EM on its way up.
+    """Trace plot of the log-likelihood, one line per chain; or the history of EM.
 
-    Chains that agree move up and down in the same band. Where they stay in bands of
-    their own, each has found other states: the model has several readings.
+    Chains that agree vary within the same band. Separate bands mean that the chains
+    found different states: the posterior is multimodal.
 
-    Make one with :meth:`from_estimator`.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class SweepsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> SweepsDisplay:
-        """The chains, or the iterations, of a fitted model.
+        """Create the display from the chains, or the iterations, of a fitted model.
 
         Parameters
         ----------
@@ -74,6 +74,6 @@ class SweepsDisplay(Display):
         return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)
 
     def chart(self) -> Chart:
-        """A line for every chain."""
+        """Chart with a line for every chain."""
         across = "draw" if len(np.atleast_2d(self.values)) > 1 else "iteration"
         return sweeps_chart(self.values, self.rhat, self.what, across)

@@ -1,4 +1,4 @@
-"""States of two models on the same steps: how much they agree, and both as text."""
+"""Agreement of the states of two models, and both as coloured text."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from clearwood.exceptions import InputError
 from clearwood.sequences.reading.coloured_text import coloured_text
 
 ACROSS = 88
-"""Letters of a line, where lines stand in pairs."""
+"""Characters per line, where lines are in pairs."""
 
 MOST_INFORMED = 100_000
-"""Steps, evenly spread, of which the mutual information is found: it takes long."""
+"""Maximum number of steps, evenly spaced, for the mutual information: it is slow."""
 
 ON_ONE_LINE = str.maketrans({"\n": "↵", "\r": "␍", "\t": "⇥"})
 
 
 class StateAgreement(NamedTuple):
-    """How far states of two models are the same but for their numbers.
+    """Agreement of the states of two models up to relabelling.
 
     Attributes
     ----------
     matched : float
-        Share of the steps at which both are in states that go together, if states are
-        put together one to one so that it is largest.
+        Share of the steps at which both are in matching states, for the one-to-one
+        matching that maximizes it.
     information : float
-        Adjusted mutual information: 1 where each tells the other, about 0 of states
-        that have nothing to do with each other, however many there are.
+        Adjusted mutual information: 1 if each determines the other, about 0 for
+        independent states, however many there are.
     partner : ndarray of int
-        Of each state of the second model, that of the first; -1 where there is none.
+        For each state of the second model, its match in the first; -1 without one.
     meets : ndarray of int
-        That of the first which it is met with most.
+        For each, the state of the first with the most common steps.
     """
 
     matched: float
@@ -50,9 +50,9 @@ class StateAgreement(NamedTuple):
         )
 
     def hues(self, first: np.ndarray) -> np.ndarray:
-        """Colours of the second model's states, in degrees: those of their partners.
+        """Hues of the second model's states, in degrees: those of their partners.
 
-        One that has none stands half way from that which it meets to the next.
+        One without a partner is half way from the state it meets to the next.
         """
         beside = first[self.meets] + 180.0 / len(first)
         return np.where(self.partner >= 0, first[self.partner], beside)
@@ -61,13 +61,13 @@ class StateAgreement(NamedTuple):
 def state_agreement(
     first: Any, second: Any, n_first: int = 0, n_second: int = 0
 ) -> StateAgreement:
-    """How much two models' states agree, step by step.
+    """Agreement of two models' states over the same steps.
 
     Parameters
     ----------
     first, second : array-like of int of shape (n_steps,)
     n_first, n_second : int, default=0
-        States of both, where not all of them occur.
+        Numbers of states of both, if not all of them occur.
 
     Examples
     --------
@@ -109,10 +109,10 @@ def paired_text(
     second: np.ndarray,
     begins: Sequence[int] | np.ndarray = (),
 ) -> Markup:
-    """Lines of a text twice, one below the other, in the colours of two models.
+    """Lines of a text in pairs, in the colours of two models.
 
-    States of the second have the class ``t`` and their number. A line ends where a
-    sequence begins.
+    States of the second have the class ``t`` and their number. Sequences start on new
+    lines.
 
     Examples
     --------

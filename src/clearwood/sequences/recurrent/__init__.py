@@ -1,1 +1,1 @@
-"""Reading recurrent networks: an automaton of few states, and what it explains."""
+"""Surrogates of recurrent networks: automata of few states, and their fidelity."""

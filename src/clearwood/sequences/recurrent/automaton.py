@@ -1,4 +1,4 @@
-"""An automaton that moves among few states as a network does among its vectors."""
+"""Finite automaton that approximates the transitions of a network's states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
 @dataclass(frozen=True, eq=False)
 class StateAutomaton:
-    """A machine that reads symbols, is in one of few states, and says what follows.
+    """Finite automaton that reads symbols and predicts the next one in each state.
 
     Attributes
     ----------
@@ -20,11 +20,11 @@ class StateAutomaton:
     transition : ndarray of int of shape (n_states, n_symbols)
         State that follows a state and a symbol.
     counts : ndarray of int of shape (n_states, n_symbols)
-        How often each pair was seen. For one that never was, ``transition`` says where
-        the symbol leads from all states together, most of the time; for a symbol that
-        never was, it stays.
+        Number of observations of each pair. For an unseen pair, ``transition`` is the
+        most frequent next state of the symbol over all states; for an unseen symbol,
+        the state does not change.
     output : ndarray of shape (n_states, n_symbols)
-        Probabilities of the symbol that follows, in each state.
+        Predictive probabilities of the next symbol, in each state.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class StateAutomaton:
         ----------
         codes : ndarray of int of shape (n_steps,)
         starts : ndarray of int, optional
-            Where sequences begin; one sequence by default.
+            First steps of sequences; one sequence by default.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class StateAutomaton:
 
 
 def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
-    """Share of held-out steps at which the automaton, alone, meets a pair never seen.
+    """Share of held-out steps at which the automaton, alone, meets an unseen pair.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
 def count_automaton(
     trace: NetworkTrace, states: np.ndarray, n_states: int
 ) -> StateAutomaton:
-    """The automaton that moves as the states do, most of the time.
+    """Automaton of the most frequent transitions of the states.
 
-    Its output is what the network says on average while the automaton, alone, is in
-    each state: of all tables the one nearest to the network (in divergence).
+    Its output is the network's mean prediction while the automaton, alone, is in each
+    state: of all tables the one of least divergence from the network.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def count_automaton(
     """
     counts, most = _moves(trace, states, n_states)
     pairs = most.reshape(n_states + 1, trace.n_symbols)
-    # Where a symbol leads from anywhere, for pairs that were not seen.
+    # Most frequent next state of a symbol over all states, for unseen pairs.
     entered = np.zeros((n_states, trace.n_symbols), dtype=np.int64)
     training = ~trace.is_held_out
     np.add.at(entered, (states[training], trace.codes[training]), 1)
@@ -121,9 +121,9 @@ def count_automaton(
 def _moves(
     trace: NetworkTrace, states: np.ndarray, n_states: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How often each pair was seen, and the state that follows it most often.
+    """Counts of each pair, and its most frequent next state.
 
-    The start counts as a state of its own, the last one.
+    The start counts as a separate state, the last one.
     """
     shape = n_states + 1, trace.n_symbols
     before = np.where(trace.age == 0, n_states, np.roll(states, 1))
@@ -132,16 +132,16 @@ def _moves(
     move, times = np.unique(pair * n_states + states[training], return_counts=True)
     counts = np.bincount(pair, minlength=shape[0] * shape[1])
     most = np.full(len(counts), -1)
-    # The most frequent move of each pair is written last; of equal ones the first.
+    # The most frequent transition of each pair is written last; of ties the first.
     order = np.lexsort((-move, times))
     most[move[order] // n_states] = move[order] % n_states
     return counts.reshape(shape), most
 
 
 def distilled(trace: NetworkTrace, groups: np.ndarray, n_groups: int) -> np.ndarray:
-    """What the network says on average in each group of training steps.
+    """Mean prediction of the network in each group of training steps.
 
-    Where there are none, what it says on average at all.
+    For an empty group, its overall mean prediction.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""A recurrent network as an automaton of few states, and how much of it that explains.
+"""Explanation of a recurrent network by an automaton of few states, and its fidelity.
 
-The network reads; its vectors are sorted into states; an automaton is counted that
-moves among them; each state says what the network says there on average. What that is
-worth is measured on steps held out: with states read from the network, and with the
-automaton run alone, beside tables of the last few symbols.
+The network reads sequences; its state vectors are quantized into states; an automaton
+is counted from their transitions; the output of each state is the network's mean
+prediction there. Fidelity is measured on held-out steps: with states read from the
+network, and with the automaton alone, beside tables of the last few symbols.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from clearwood.sequences.recurrent.trace import (
 )
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
-"""Numbers of states among which "auto" chooses."""
+"""Numbers of states among which "auto" selects."""
 
 MUST_BEAT = LAST[1]
-"""A picture that explains less than this table is none."""
+"""Baseline table that a surrogate must exceed in fidelity."""
 
 
 class SizeTried(NamedTuple):
-    """How near the pictures of one number of states are; a point of the curve.
+    """Fidelity of the surrogates with one number of states; a point of the curve.
 
     Attributes
     ----------
@@ -76,37 +76,37 @@ class SizeTried(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecurrentExplanation:
-    """States of a recurrent network, and what they explain; see :func:`explain_rnn`.
+    """Surrogate of a recurrent network, and its fidelity; see :func:`explain_rnn`.
 
     Attributes
     ----------
     fidelity_ : NetworkFidelity
-        Per picture the mean KL divergence from the network, the share of steps with
-        the same most probable symbol, and the gap in log-likelihood, on held-out
+        Per surrogate the mean KL divergence from the network, the share of steps with
+        the same most probable symbol, and the difference in log-likelihood, on held-out
         steps: ``"states read"`` from the network, ``"automaton alone"``, tables of the
         ``"last symbol"``, ``"last 2 symbols"``, ``"last 3 symbols"``, and the
         ``"constant"``. ``print`` it.
     states_ : ndarray of int of shape (n_steps,)
         State of the network at each step, the most frequent being 0.
     output_ : ndarray of shape (n_states, n_symbols)
-        What the network says on average in each state, of the symbol that follows.
+        Mean prediction of the network in each state, for the next symbol.
     automaton_ : StateAutomaton
-        Moves among the states by itself.
+        Automaton of the states' transitions.
     unseen_ : float
-        Share of the held-out steps at which the automaton, alone, met a state and a
-        symbol that training had not together; see ``StateAutomaton.counts``.
+        Share of the held-out steps at which the automaton, alone, met a pair of state
+        and symbol that was not seen in training; see ``StateAutomaton.counts``.
     curve_ : tuple of SizeTried
         Every number of states that was tried, ascending.
     warning_ : str
-        What speaks against the picture; empty where nothing does.
+        Warning of poor fidelity; empty if there is none.
     symbols : tuple of str
-        What the codes stand for.
+        Symbols of the codes.
     network : str
-        What was read, in words.
+        Description of the network.
     trace : NetworkTrace
-        What the network was seen to do.
+        Recorded states and predictions of the network.
     beside_ : ndarray of int of shape (n_steps,) or None
-        States of another model, that the page shows beside.
+        States of another model, shown for comparison on the page.
     """
 
     fidelity_: NetworkFidelity
@@ -131,7 +131,7 @@ class RecurrentExplanation:
 
 
 def check_explanation(result: Any) -> RecurrentExplanation:
-    """Refuse what is no explanation of a network."""
+    """Raise an error if the result is no explanation of a network."""
     if not isinstance(result, RecurrentExplanation):
         raise InputError(
             f"Found a {type(result).__name__}, expected what explain_rnn gives."
@@ -154,57 +154,58 @@ def explain_rnn(
     beside: Any = None,
     random_state: Any = 0,
 ) -> RecurrentExplanation:
-    """Read a recurrent network as an automaton; say how much of it that explains.
+    """Explain a recurrent network by an automaton, and measure its fidelity.
 
-    The network is run once over every sequence, as a whole, one at a time, and over the
-    beginning of one once more: what it answers may not depend on what follows. Mode,
-    device and gradients are afterwards what they were.
+    The network is run once over every whole sequence, one at a time, and over the
+    beginning of one once more: its output may not depend on later symbols. Mode, device
+    and gradients are restored afterwards.
 
     Parameters
     ----------
     network : torch.nn.Module, HMMLSTM or callable
         Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside that predicts
-        the next symbol, or a fitted HMMLSTM, whose states are those of
-        its LSTM with the filtered ones of its HMM beside them. Or, of networks of any
-        other make, a function from the codes of a sequence (ndarray of int) to its
-        states and logits, a line of each per step.
+        the next symbol, or a fitted HMMLSTM, whose states are those of its LSTM
+        concatenated with the filtered ones of its HMM. For other networks, a function
+        from the codes of a sequence (ndarray of int) to its states and logits, a row of
+        each per step.
     sequences : str, array-like of int, or list of these
-        What the network reads: codes, or text and other symbols that ``symbols`` knows,
-        in one sequence or a list, as ``HiddenMarkovModel.fit`` takes them. Of an array
-        of several columns every line is a sequence.
+        Input of the network: codes, or strings and other symbols of ``symbols``, in one
+        sequence or a list, as for ``HiddenMarkovModel.fit``. Each row of an array of
+        several columns is a sequence.
     n_states : int, "auto" or sequence of int, default=100
-        How many states; fewer where fewer occur. Of several numbers ("auto": 2, 5, 10,
+        Number of states; fewer if fewer occur. Of several numbers ("auto": 2, 5, 10,
         20, 50, 100, 200, 500), the smallest whose states, read from the network,
         diverge from it by ``max_kl`` at most on the held-out steps, or else the
-        largest; ``curve_`` holds all of them. The same steps choose and judge, so that
-        ``fidelity_`` is then a little too good; a number chosen so and handed in with
-        other sequences is judged without favour.
+        largest; ``curve_`` holds all of them. Selection and evaluation use the same
+        steps, so that ``fidelity_`` is then slightly optimistic; the selected number
+        passed with other sequences is evaluated without bias.
     symbols : sequence, optional
-        What codes 0, 1, ... stand for: the network's own vocabulary, in its order. An
-        HMMLSTM knows its own.
+        Symbols of the codes 0, 1, ...: the network's vocabulary, in its order. An
+        HMMLSTM has its own.
     layer : int, str or (str, int), optional
-        Which layer's states are read: a layer of a stack (the last by default), the
-        name of a recurrent module as in ``named_modules``, or both.
+        Layer whose states are read: a layer of a stack (the last by default), the name
+        of a recurrent module as in ``named_modules``, or both.
     part : {"h", "c", "both"}, default="h"
-        Of an LSTM: hidden state, cell, or both side by side. Cells are wide numbers,
-        and large ones decide alone which states are alike.
+        For an LSTM: hidden state, cell, or both concatenated. Cells are unbounded, and
+        large ones dominate the distances between states.
     predict : callable, optional
-        How the network is run: ``predict(module, codes)`` with ``codes`` a tensor of
-        shape (n_steps,) gives logits of shape (n_steps, n_symbols), line t of the
-        symbol after ``codes[t]``. By default ``module(codes)`` with a batch of one,
-        first or second as the recurrent layer has it; of several outputs the first.
+        Function that runs the network: ``predict(module, codes)`` with ``codes`` a
+        tensor of shape (n_steps,) returns logits of shape (n_steps, n_symbols), row t
+        for the symbol after ``codes[t]``. By default ``module(codes)`` with a batch of
+        one, first or second as the recurrent layer has it; of several outputs the
+        first.
     quantiser : {"kmeans", "hmm"}, default="kmeans"
-        What sorts vectors into states: the nearest centre, or the most probable state
-        of a Gaussian hidden Markov model, given the vectors up to a step.
+        Quantization of vectors into states: the nearest centre, or the most probable
+        state of a Gaussian hidden Markov model, given the vectors up to a step.
     held_out : float, default=0.2
-        Share of the steps on which pictures are judged, and of which they are not made:
-        the last of the sequences, or the end of a single one.
+        Share of the steps on which surrogates are evaluated, and which are not used to
+        fit them: the last of the sequences, or the end of a single one.
     max_kl : float, default=0.15
-        Divergence, in nats, with which one is content where ``n_states`` is chosen.
+        Divergence, in nats, that suffices when ``n_states`` is selected.
     beside : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
-        Other states of the same steps, which the page shows below the network's, and
-        says how far both agree: the most probable ones of a fitted model of the same
-        symbols, given all up to a step, or any. By default, of an HMMLSTM, its HMM's.
+        Other states of the same steps, shown below the network's on the page, with
+        their agreement: the most probable ones of a fitted model of the same symbols,
+        given all up to a step, or any. By default, for an HMMLSTM, its HMM's.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the quantiser.
 
@@ -214,16 +215,16 @@ def explain_rnn(
 
     Notes
     -----
-    What the network says is kept, in its own precision: a number per step and symbol.
+    The network's predictions are kept, in its precision: a number per step and symbol.
 
     Warns
     -----
     PoorFidelityWarning
-        A picture explains less than a table of the last two symbols does.
+        A surrogate is less faithful than a table of the last two symbols.
 
     Examples
     --------
-    A network that says 1 where the number of ones read so far is odd:
+    A network that predicts 1 where the number of ones read so far is odd:
 
     >>> import numpy as np
     >>> def network(codes):
@@ -284,7 +285,7 @@ def explain_rnn(
 
 
 class _Picture(NamedTuple):
-    """States of one number, and how near both readings are."""
+    """Surrogate of one number of states, with the fidelity of both readings."""
 
     states: np.ndarray
     output: np.ndarray
@@ -311,7 +312,7 @@ class _Picture(NamedTuple):
 
 
 def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
-    """Warn of pictures that explain less than the last two symbols do, as one text."""
+    """Warn of surrogates less faithful than the last two symbols, as one text."""
     table = fidelity[MUST_BEAT]
     poor = [
         f"{name} (KL {fidelity[name].kl:.3g})"
@@ -344,7 +345,7 @@ def _states_beside(
             cells = known[cells]
         lengths = [len(codes) for codes in trace.sequences]
         return beside.filter_proba(cells, lengths).argmax(axis=1)
-    if beside is None:  # what a hybrid's HMM has filtered stands last
+    if beside is None:  # a hybrid's filtered HMM states come last
         return trace.states[:, -n_filtered:].argmax(axis=1) if n_filtered else None
     found = np.asarray(beside)
     fits = found.shape == trace.codes.shape and found.dtype.kind in "iu"
@@ -357,11 +358,11 @@ def _states_beside(
     return found
 
 
-# What was handed in
+# Arguments
 
 
 def _reader_of(network: Any, layer: Any, part: str, predict: Any) -> tuple[Reader, str]:
-    """A function from codes to states and logits, and what it reads, in words."""
+    """Function from codes to states and logits, and its description."""
     if is_module(network):
         chosen = find_layer(network, layer, part)
 
@@ -407,7 +408,7 @@ def _check_settings(part: str, quantiser: str, held_out: float, max_kl: float) -
 
 
 def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, ...]:
-    """What codes stand for, as text."""
+    """Symbols of codes, as text."""
     found, largest = trace.n_symbols, int(trace.codes.max())
     names = tuple(map(str, range(found) if symbols is None else symbols))
     if len(names) != found:

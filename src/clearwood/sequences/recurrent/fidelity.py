@@ -1,4 +1,4 @@
-"""How much of a network a picture explains, beside what plain tables explain."""
+"""Fidelity of surrogates to a network, compared with simple tables."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from clearwood.sequences.recurrent.automaton import distilled
 from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
 LONGEST = 3
-"""Symbols that the largest of the plain tables looks back at."""
+"""Number of previous symbols of the largest baseline table."""
 
 READ, ALONE, CONSTANT = "states read", "automaton alone", "constant"
 LAST = ("last symbol", "last 2 symbols", "last 3 symbols")
 
 
 class NearnessToNetwork(NamedTuple):
-    """How near what a picture says is to what a network says, on held-out steps.
+    """Fidelity of a surrogate's predictions to a network's, on held-out steps.
 
     Attributes
     ----------
     kl : float
-        Mean divergence, KL(network || picture), in nats.
+        Mean divergence, KL(network || surrogate), in nats.
     agreement : float
-        Share of steps for which both find the same symbol most probable; of equal
-        ones the first.
+        Share of steps for which both have the same most probable symbol; of ties the
+        first.
     log_likelihood_gap : float
-        Mean log-probability of the symbol that did follow, by the network less by the
-        picture: positive where the picture is worse.
+        Mean log probability of the symbol that followed, of the network less that of
+        the surrogate: positive if the surrogate is worse.
     n_lines : int
-        Lines of the picture's table.
+        Rows of the surrogate's table.
     """
 
     kl: float
@@ -44,13 +44,13 @@ class NearnessToNetwork(NamedTuple):
 
 @dataclass(frozen=True)
 class NetworkFidelity(Mapping[str, NearnessToNetwork]):
-    """How near several pictures of a network are to it; prints as a table.
+    """Fidelity of several surrogates of a network; prints as a table.
 
     Attributes
     ----------
     lines : dict of str to NearnessToNetwork
     n_steps : int
-        Held-out steps on which all were judged.
+        Held-out steps of the evaluation.
     """
 
     lines: dict[str, NearnessToNetwork]
@@ -66,7 +66,7 @@ class NetworkFidelity(Mapping[str, NearnessToNetwork]):
         return len(self.lines)
 
     def explained(self, name: str) -> float:
-        """Share of the divergence of a constant that a picture does away with."""
+        """Share of a constant's divergence that a surrogate removes."""
         constant = self.lines[CONSTANT].kl
         return 1.0 - self.lines[name].kl / constant if constant > 0 else 1.0
 
@@ -84,7 +84,7 @@ class NetworkFidelity(Mapping[str, NearnessToNetwork]):
 def nearness(
     log_proba: np.ndarray, said: np.ndarray, lines: np.ndarray, following: np.ndarray
 ) -> NearnessToNetwork:
-    """Compare what a network says with lines of a table.
+    """Compare a network's predictions with rows of a table.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def nearness(
     said : ndarray of shape (n_lines, n_symbols)
         Probabilities.
     lines : ndarray of int of shape (n_steps,)
-        The line of the table that stands for each step.
+        The row of the table for each step.
     following : ndarray of int of shape (n_steps,)
-        The symbol that followed; -1 where none did.
+        The next symbol; -1 where there is none.
     """
     with np.errstate(divide="ignore"):
         log_said = np.log(said)
@@ -121,7 +121,7 @@ def nearness(
 def held_out_nearness(
     trace: NetworkTrace, said: np.ndarray, lines: np.ndarray
 ) -> NearnessToNetwork:
-    """The same, on the steps that are held out."""
+    """Fidelity on the held-out steps."""
     judged = trace.is_held_out
     return nearness(
         trace.log_proba[judged], said, lines[judged], trace.following[judged]
@@ -129,7 +129,7 @@ def held_out_nearness(
 
 
 def judge_tables(trace: NetworkTrace) -> dict[str, NearnessToNetwork]:
-    """What the last 1, 2, 3 symbols explain, and what a constant does."""
+    """Fidelity of tables of the last 1, 2, 3 symbols, and of a constant."""
     names = (CONSTANT, *LAST)
     tables = zip(names, symbol_tables(trace, LONGEST))
     found = {name: held_out_nearness(trace, *table) for name, table in tables}
@@ -139,10 +139,10 @@ def judge_tables(trace: NetworkTrace) -> dict[str, NearnessToNetwork]:
 def symbol_tables(
     trace: NetworkTrace, longest: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What the network says on average after the last 0, 1, ... symbols.
+    """Mean prediction of the network after the last 0, 1, ... symbols.
 
-    Where the last few were not seen together in training, or a sequence has just
-    begun, fewer of them count.
+    For contexts that were not seen in training, and at the start of a sequence, fewer
+    symbols are used.
 
     Yields
     ------

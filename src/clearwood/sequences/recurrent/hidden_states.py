@@ -1,8 +1,8 @@
-"""What a recurrent network of torch thinks and says, step by step.
+"""Hidden states and outputs of a recurrent torch network, step by step.
 
-The network is run as it is; a hook on one of its recurrent layers sees what goes into
-that layer and what comes out. From both follow the states that torch does not give: of
-lower layers of a stack, and the cells of an LSTM.
+The network is run unchanged; a hook on one of its recurrent layers records its inputs
+and outputs. States that torch does not return are derived from both: those of lower
+layers of a stack, and the cells of an LSTM.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class RecurrentLayer(NamedTuple):
 
 
 def is_module(network: Any) -> bool:
-    """Whether this is a module of torch; without torch loaded nothing can be one."""
+    """Whether this is a torch module; without torch loaded nothing can be one."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(network, torch.nn.Module)
 
 
 def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLayer:
-    """The layer whose states are read.
+    """Layer whose states are read.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLay
     Raises
     ------
     ModelError
-        There is none, it is not said which, or its states say nothing of the next
-        symbol: of a layer that also reads backwards.
+        If there is none, if it is ambiguous, or if its states cannot predict the next
+        symbol: for a layer that also reads backwards.
     """
     from torch import nn
 
@@ -111,9 +111,9 @@ def read_network(
     part: str = "h",
     predict: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run a network over a sequence; see what it thinks and what it says.
+    """Run a network over a sequence, recording its states and outputs.
 
-    Mode, device and gradients of the network are afterwards what they were.
+    Mode, device and gradients of the network are restored afterwards.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def read_network(
 
 @contextmanager
 def _quiet(network: Any) -> Iterator[None]:
-    """Without dropout; afterwards every part is in the mode that it was in."""
+    """Disable dropout; afterwards every submodule has its former mode."""
     modes = [(module, module.training) for module in network.modules()]
     network.eval()
     try:
@@ -186,7 +186,7 @@ def _quiet(network: Any) -> Iterator[None]:
 
 
 def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
-    """Output of a network as one line per step."""
+    """Output of a network as one row per step."""
     if isinstance(logits, tuple | list):
         logits = logits[0]
     shape = tuple(getattr(logits, "shape", ()))
@@ -202,7 +202,7 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
     return lines
 
 
-# States that torch does not give
+# States that torch does not return
 
 
 def _states_of_call(
@@ -248,9 +248,9 @@ def _array(tensor: Any) -> np.ndarray:
 def _states_of_steps(
     layer: RecurrentLayer, part: str, x: Any, after: Any
 ) -> np.ndarray:
-    """States that a module of another make says itself, run step by step.
+    """States returned by a custom module, run step by step.
 
-    What its weights mean only its own ``forward`` knows: gates may see the cells.
+    Only its ``forward`` defines its weights: gates may see the cells.
     """
     lines = []
     for step in x.split(1, dim=int(layer.module.batch_first and x.dim() == 3)):
@@ -263,7 +263,7 @@ def _states_of_steps(
 
 
 def _single_layer(rnn: Any, index: int) -> Any:
-    """A layer of a stack as a module of its own, with the same weights."""
+    """A layer of a stack as a separate module, with the same weights."""
     own = {
         name.removesuffix(f"_l{index}") + "_l0": value
         for name, value in rnn.named_parameters()
@@ -290,7 +290,7 @@ def _zeros(single: Any, x: Any) -> list[Any]:
 
 
 def _cells(lstm: Any, x: Any, hidden: Any, h: Any, c: Any) -> np.ndarray:
-    """Cells of an LSTM over time: all gates follow from the hidden states known."""
+    """Cells of an LSTM over time: given the hidden states, all gates follow."""
     import torch
 
     before = torch.cat([h[None], hidden[:-1]])

@@ -1,4 +1,4 @@
-"""Few states for a network's vectors: which one each of them is in."""
+"""Quantization of a network's state vectors into few states."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Quantiser = Callable[[NetworkTrace, int, np.random.Generator], np.ndarray]
 """From a trace and a number of states to the state of every step."""
 
 MOST_STEPS = 100_000
-"""Training steps from which centres are found, evenly spread; all get a state."""
+"""Maximum number of training steps for centres, evenly spaced; all get a state."""
 
 OWN_SHARE = 0.1
-"""Weight of how near vectors are, beside how near what follows from them is: so that
-states differ, too, in what the network keeps in mind for later."""
+"""Weight of the vectors themselves relative to their predictions in distances: states
+should also differ in what the network remembers for later."""
 
 MOST_FITTED, MOST_SWEEPS = 20_000, 10
-"""Training steps, the first, to which a Gaussian hidden Markov model is fitted, and
-iterations of EM from k-means' clusters on."""
+"""Number of first training steps to which a Gaussian hidden Markov model is fitted, and
+EM iterations from the clusters of k-means."""
 
 LEAST_LOG = -30.0
-"""Log-probabilities below are as good as none."""
+"""Lower bound of log probabilities."""
 
 
 def nearest_centre(
     trace: NetworkTrace, n_states: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """The nearest of some centres, which k-means finds on training steps."""
+    """Nearest of the centres that k-means finds on training steps."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import pairwise_distances_argmin
@@ -42,7 +42,7 @@ def nearest_centre(
         random_state=int(rng.integers(2**31)),
     )  # fmt: skip
     with warnings.catch_warnings():
-        # Fewer vectors may differ than there are states to be.
+        # There may be fewer distinct vectors than states.
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres.fit(places[training])
     states: np.ndarray = centres.predict(places).astype(np.int64)
@@ -59,7 +59,7 @@ def nearest_centre(
 def hidden_markov(
     trace: NetworkTrace, n_states: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """The most probable state of a Gaussian hidden Markov model, up to each step.
+    """Most probable state of a Gaussian hidden Markov model, up to each step.
 
     It is fitted by EM, which starts from the clusters of k-means.
     """
@@ -79,12 +79,12 @@ def hidden_markov(
 
 
 def comparable(trace: NetworkTrace) -> np.ndarray:
-    """The network's vectors, in coordinates in which distances mean something.
+    """Network's state vectors in coordinates with meaningful distances.
 
-    Units of a network differ in how much they move what it says, and cells in how wide
-    they are. So vectors are first put where those are near which say nearly the same,
-    as far as what is said is linear in them (as it is in hidden states below a linear
-    layer); beside it stand the units themselves, standardised, with less weight.
+    Units of a network differ in their effect on predictions, and cells in their range.
+    So vectors are first mapped such that those of similar predictions are near, as far
+    as these are linear in them (as for hidden states below a linear layer),
+    concatenated with the standardized units, with less weight.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     vectors = trace.states[some].astype(np.float64)
     centre, spread = vectors.mean(axis=0), vectors.std(axis=0)
     n_varying = max(int((spread > 0).sum()), 1)
-    # Units that are always the same do not count.
+    # Constant units do not count.
     spread[spread == 0] = np.inf
     units = (vectors - centre) / spread
     said = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
@@ -114,9 +114,9 @@ def _some_training_steps(trace: NetworkTrace) -> np.ndarray:
 
 
 def most_frequent_first(trace: NetworkTrace, states: np.ndarray) -> np.ndarray:
-    """The same states, numbered by how often they occur in training.
+    """Renumber states by their frequency in training.
 
-    One that occurs only in held-out steps comes last.
+    States that occur only in held-out steps come last.
     """
     kinds, found = np.unique(states, return_inverse=True)
     times = np.bincount(found[~trace.is_held_out], minlength=len(kinds))

@@ -1,9 +1,9 @@
-"""Each unit of a network's state as a small tree on the symbols read last (5.3.1).
+"""Surrogate trees of a network's units on the last symbols (5.3.1).
 
-Trees ask which of some symbols stood so many steps back. Of all ways to part the
-symbols in two, the best stands among those that keep them in the order of their means,
-so that it is found without trying all; trees that ask for one symbol at a time need
-three times the depth.
+Splits are sets of symbols at a position before the current step. Of all partitions of
+the symbols in two, the best is among those that keep the order of their means, so that
+no exhaustive search is needed; trees that split on one symbol at a time need three
+times the depth.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ from clearwood.search.trees.splits import grow, next_split, prunings
 from clearwood.sequences.recurrent.trace import encode_sequences, last_steps, step_age
 
 MOST_LEAVES = 64
-"""Of a tree before it is cut back; more than a complexity of 1 / 64 can keep."""
+"""Maximum before pruning; more than a complexity of 1 / 64 can keep."""
 
 MOST_ROWS = 20_000
-"""Steps, evenly spread, from which trees are grown, and on which they are judged."""
+"""Maximum number of steps, evenly spaced, for growing and for evaluating trees."""
 
 
 class StateTree(NamedTuple):
-    """A tree that says the value of one unit.
+    """Regression tree of one unit.
 
     Attributes
     ----------
     name : str
     tree : Tree
     r2 : float
-        Share of the unit's variance on held-out steps that it explains; 1 where there
-        is none.
+        Coefficient of determination on held-out steps; 1 if the unit does not vary.
     depth : int
-        Questions on the longest way.
+        Number of splits on the longest path.
     """
 
     name: str
@@ -55,13 +54,13 @@ class StateTree(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Questions and leaves."""
+        """Number of nodes: splits and leaves."""
         return 2 * self.tree.n_leaves - 1
 
 
 @dataclass(frozen=True)
 class StateTrees:
-    """A tree for each unit of a state; prints as lines of Table 17.
+    """A tree per unit of a state; prints as rows of Table 17.
 
     Attributes
     ----------
@@ -109,28 +108,27 @@ def state_trees(
     min_rows: int = 7,
     held_out: float = 0.2,
 ) -> StateTrees:
-    """Explain units of a state by the symbols read last, one tree for each.
+    """Fit a tree on the last symbols to each unit of a state.
 
     Parameters
     ----------
     states : array-like of shape (n_steps, n_units)
-        After each symbol: hidden states of a network (``trace.states`` of what
-        :func:`explain_rnn` finds), or probabilities of the states of a hidden Markov
-        model.
+        After each symbol: hidden states of a network (``trace.states`` of the result of
+        :func:`explain_rnn`), or state probabilities of a hidden Markov model.
     sequences : str, array-like of int, or list of these
-        What was read, in the order of ``states``, as ``explain_rnn`` takes it.
+        Symbols read, in the order of ``states``, as for ``explain_rnn``.
     symbols : sequence, optional
-        What codes 0, 1, ... stand for.
+        Symbols of the codes 0, 1, ...
     names : sequence of str, optional
-        Of the units.
+        Names of the units.
     window : int, default=10
-        How many symbols count: ``x[t]``, read last, to ``x[t-window+1]``.
+        Number of symbols used: ``x[t]``, read last, to ``x[t-window+1]``.
     complexity : float, default=0.01
-        Least share of a unit's variance that each leaf has to explain.
+        Minimum share of a unit's variance that each leaf has to explain.
     min_rows : int, default=7
-        Fewest steps in a leaf.
+        Minimum number of steps in a leaf.
     held_out : float, default=0.2
-        Share of the steps, at the end, on which trees are judged.
+        Share of the steps, at the end, on which trees are evaluated.
 
     Returns
     -------
@@ -198,7 +196,7 @@ def _spread(steps: np.ndarray) -> np.ndarray:
 
 
 def _symbol_bins(features: FeatureSpace) -> FeatureBins:
-    """A bin for each symbol of each place."""
+    """Bins with one symbol each, for every position."""
     apart = [
         (place, {code}, True, True)
         for place, labels in enumerate(features.categories)
@@ -214,7 +212,7 @@ def _tree_of(
     complexity: float,
     min_rows: int,
 ) -> Tree:
-    """Grow a tree split by split, and cut back what explains less than it must."""
+    """Grow a tree split by split, and prune splits that explain too little."""
     weight = np.ones(len(values))
     training = Training(past, values, None, weight, values, bins)
     share = weight / len(values)

@@ -1,4 +1,4 @@
-"""What a network was seen to do while it read some sequences."""
+"""Recorded states and predictions of a network over sequences."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import end_to_end
 
 BLOCK = 2**14
-"""Steps whose probabilities are held as float64 at a time."""
+"""Number of steps whose probabilities are held as float64 at a time."""
 
 BEGINNING, ALIKE = 100, 1e-3
-"""Steps that are read twice, and how near both answers have to be."""
+"""Number of steps read twice, and the tolerance between both outputs."""
 
 Reader = Callable[[np.ndarray], tuple[Any, Any]]
-"""From the codes of a sequence to states and logits, a line of each per step."""
+"""Function from the codes of a sequence to states and logits, one row per step."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkTrace:
-    """States and predictions of a network, all sequences one after the other.
+    """States and predictions of a network, with all sequences concatenated.
 
     Attributes
     ----------
     codes : ndarray of int of shape (n_steps,)
         Symbols read.
     starts : ndarray of int
-        Where sequences begin.
+        First steps of sequences.
     states : ndarray of shape (n_steps, n_units)
-        Of the network, after each symbol.
+        States of the network, after each symbol.
     log_proba : ndarray of shape (n_steps, n_symbols)
-        What it says of the symbol that follows.
+        Its predicted log probabilities of the next symbol.
     is_held_out : ndarray of bool of shape (n_steps,)
-        Steps that a picture is judged on; it is made of the others.
+        Steps on which surrogates are evaluated; the others fit them.
     """
 
     codes: np.ndarray
@@ -50,22 +50,22 @@ class NetworkTrace:
 
     @property
     def n_symbols(self) -> int:
-        """Symbols that the network speaks of."""
+        """Number of symbols that the network predicts."""
         return self.log_proba.shape[1]
 
     @cached_property
     def age(self) -> np.ndarray:
-        """How many symbols of its sequence stand before each."""
+        """Number of symbols of its sequence before each."""
         return step_age(self.starts, len(self.codes))
 
     @property
     def sequences(self) -> list[np.ndarray]:
-        """The codes, sequence by sequence."""
+        """Codes, sequence by sequence."""
         return np.split(self.codes, self.starts[1:])
 
     @cached_property
     def following(self) -> np.ndarray:
-        """The symbol that follows each; -1 at the end of a sequence."""
+        """Next symbol of each; -1 at the end of a sequence."""
         following = np.append(self.codes[1:], -1)
         following[self.starts[1:] - 1] = -1
         return following
@@ -81,7 +81,7 @@ def probabilities(log_proba: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 def read_sequences(
     reader: Reader, sequences: Sequence[np.ndarray], held_out: float
 ) -> NetworkTrace:
-    """Let a network read some sequences.
+    """Run a network over sequences.
 
     Parameters
     ----------
@@ -114,9 +114,9 @@ def read_sequences(
 
 
 def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
-    """Refuse a network that answers otherwise where it does not know what follows.
+    """Raise an error if outputs depend on later symbols.
 
-    It reads the beginning of the longest sequence once more, without the rest.
+    The beginning of the longest sequence is read once more, without the rest.
     """
     lengths = np.diff(trace.starts, append=len(trace.codes))
     first, n = trace.starts[lengths.argmax()], min(lengths.max() // 2, BEGINNING)
@@ -136,7 +136,7 @@ def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
 
 
 def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
-    """Logits, or log-probabilities, as log-probabilities of the same precision."""
+    """Log probabilities from logits or log probabilities, in the same precision."""
     if np.isnan(logits).any():
         step = int(np.isnan(logits).any(axis=1).argmax())
         raise ModelError(
@@ -156,7 +156,7 @@ def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
 
 
 def step_age(starts: np.ndarray, n_steps: int) -> np.ndarray:
-    """How many symbols of its sequence stand before each step.
+    """Number of symbols of its sequence before each step.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def step_age(starts: np.ndarray, n_steps: int) -> np.ndarray:
 
 
 def last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
-    """Which steps are held out: at least one, and not all."""
+    """Mask of the held-out steps: at least one, and not all."""
     n_steps = int(lengths.sum())
     wanted = min(max(round(share * n_steps), 1), n_steps - 1)
     if len(lengths) > 1:
@@ -181,17 +181,17 @@ def last_steps(lengths: np.ndarray, share: float) -> np.ndarray:
 def encode_sequences(
     sequences: Any, symbols: Sequence[Any] | None = None
 ) -> list[np.ndarray]:
-    """Sequences as codes.
+    """Encode sequences.
 
-    Whole numbers are codes as they are; text and other symbols are looked up.
+    Integers are codes already; strings and other symbols are looked up.
 
     Parameters
     ----------
     sequences : str, array-like of shape (n_steps,), or list of these
-        As ``end_to_end`` reads them; but of an array of several columns, as of codes
-        that a network takes in one batch, every line is a sequence.
+        As for ``end_to_end``; but each row of an array of several columns, such as
+        codes of a batch for a network, is a sequence.
     symbols : sequence, optional
-        What codes 0, 1, ... stand for.
+        Symbols of the codes 0, 1, ...
 
     Examples
     --------

@@ -208,7 +208,6 @@ class RulesOnSizePath(RulesFromEnsemble):
         return chosen._replace(synthetic=False)
 
     def _n_synthetic(self, training: Training) -> int:
-        """Number of synthetic rows for all rows."""
         if self.target == "labels":
             # Labels of synthetic rows are unknown.
             if self.n_synthetic not in ("auto", 0):

@@ -52,8 +52,6 @@ class SmearSettings(NamedTuple):
 
 
 class _BornAgainTree(TreesOnSizePath):
-    """Method shared by classifier and regressor."""
-
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "p_alt": [Interval(Real, 0, 1, closed="both")],

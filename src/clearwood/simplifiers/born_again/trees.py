@@ -281,7 +281,6 @@ class _NodeMaker:
     def _best_split(
         self, columns: np.ndarray, stats: np.ndarray, encoded: np.ndarray
     ) -> SmearedSplit | None:
-        """The split with the least squared error."""
         grid = self.grid
         sums = kernels.histogram(
             columns, grid.start, int(grid.n_bins.sum()), np.arange(len(stats)), stats

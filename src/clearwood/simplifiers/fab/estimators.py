@@ -46,8 +46,6 @@ from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 
 
 class _FABRules(RulesFromEnsemble):
-    """Method shared by classifier and regressor."""
-
     max_rules: int
     selected_: int | None
     _mixture: Mixture | None
@@ -148,7 +146,6 @@ class _FABRules(RulesFromEnsemble):
         )
 
     def _problem(self, training: Training) -> MixtureProblem:
-        """Rows, their statements and the output model."""
         output: Output
         if training.classes:
             output = MultinomialOutput(len(training.classes))

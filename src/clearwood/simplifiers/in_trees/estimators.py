@@ -24,8 +24,6 @@ from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 
 
 class _InTrees(RulesFromEnsemble):
-    """Method shared by classifier and regressor."""
-
     _needs_trees = True
 
     _procedure = Procedure()

@@ -34,8 +34,6 @@ from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 
 class _NodeHarvest(RulesFromEnsemble):
-    """Method shared by classifier and regressor."""
-
     _needs_trees = True
 
     _parameter_constraints: dict[str, Any] = {
