@@ -16,16 +16,17 @@ CORE = {
     "refitted (wrap it in ``sklearn.frozen.FrozenEstimator`` where it must survive "
     "``clone``); an unfitted one is fitted on ``X, y``; None means histogram gradient "
     "boosting.",
-    "n_rules": "Lines printed at most",
-    "max_rules": "Most lines printed",
-    "min_rows": "Fewest training rows that a rule catches, whatever they weigh",
-    "target": "What the rules are fitted to: what the ensemble predicts "
-    "(probabilities, or values), so that they explain the model; or the labels",
-    "forbidden": "Names, or positions among the columns, of features that no rule may "
-    "ask. The ensemble may ask them.",
-    "round_cuts": "Print, and predict with, the shortest bounds that separate the same "
-    "training values, ",
-    "n_jobs": "Threads",
+    "n_rules": "Maximum number of rules",
+    "max_rules": "Maximum number of rules",
+    "min_rows": "Minimum number of training rows that a rule covers, regardless of "
+    "weights",
+    "target": "Target of the fit: the predictions of the ensemble (probabilities, or "
+    "values), so that the rules explain the model; or the labels",
+    "forbidden": "Names, or column indices, of features that no rule may use. The "
+    "ensemble may use them.",
+    "round_cuts": "Print, and predict with, the shortest thresholds that separate the "
+    "same training values, ",
+    "n_jobs": "Number of threads",
     "verbose": "Show a progress bar on stderr",
     "random_state": "Seed of",
 }

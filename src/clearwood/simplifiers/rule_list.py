@@ -252,24 +252,24 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         any other model, or a function that predicts, only predictions are used, and the
         method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, the default rule included; fewer if more bring no
+        Maximum number of rules, the default rule included; fewer if more bring no
         improvement. "auto" chooses the number, up to ``max_rules``: the fewest within
         half a standard error of the best score (``scoring``) on mixtures of held-out
         training rows (three folds); one only if the ensemble predicts the same for all
         rows.
     max_rules : int, default=10
-        Most lines printed, the default rule (``otherwise``) included; ``path_`` holds
-        the lists of all sizes.
+        Maximum number of rules, the default rule (``otherwise``) included; ``path_``
+        holds the lists of all sizes.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, whatever they weigh.
+        Minimum number of training rows that a rule covers, regardless of weights.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules are fitted to: what the ensemble predicts (probabilities, or
-        values), so that they explain the model; or the labels.
+        Target of the fit: the predictions of the ensemble (probabilities, or values),
+        so that the rules explain the model; or the labels.
     forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
+        Names, or column indices, of features that no rule may use. The ensemble may use
+        them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same training
+        Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
     combine : {"near-disjoint", "first", "disjoint"}, default="near-disjoint"
@@ -305,7 +305,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
         weight is largest, and print the unweighted probability. "balanced" finds rare
         classes: weights are inverse to the mean probabilities.
     n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
     random_state : int, Generator, RandomState or None, default=None

@@ -287,22 +287,22 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
         any other model, or a function that predicts, only predictions are used, and the
         method chooses thresholds itself.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, the default rule included. "auto" prints those of the
+        Maximum number of rules, the default rule included. "auto" prints those of the
         components that survive, up to ``max_rules``. Both methods start from one
         component fewer than rules (at least two); FAB drops those that do not raise the
         bound. A component without a region of its own gives no rule.
     max_rules : int, default=10
-        Most lines printed, the default rule (``otherwise``) included.
+        Maximum number of rules, the default rule (``otherwise``) included.
     min_rows : int, default=5
-        Fewest training rows that a rule catches, whatever they weigh.
+        Minimum number of training rows that a rule covers, regardless of weights.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules are fitted to: what the ensemble predicts (probabilities, or
-        values), so that they explain the model; or the labels, as in the paper.
+        Target of the fit: the predictions of the ensemble (probabilities, or values),
+        so that the rules explain the model; or the labels, as in the paper.
     forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
+        Names, or column indices, of features that no rule may use. The ensemble may use
+        them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same training
+        Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
     method : {"fab", "em"}, default="fab"

@@ -136,21 +136,21 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, the default rule included; fewer if the list ends before,
-        once a constant for all remaining rows has no larger error than the best rule.
-        "auto" prints up to ``max_rules``.
+        Maximum number of rules, the default rule included; fewer if the list ends
+        before, once a constant for all remaining rows has no larger error than the best
+        rule. "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
-        Most lines printed, the default rule included; None for no limit.
+        Maximum number of rules, the default rule included; None for no limit.
     min_rows : int, default=1
-        Fewest training rows that a rule catches, whatever they weigh.
+        Minimum number of training rows that a rule covers, regardless of weights.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules are fitted to: what the ensemble predicts (probabilities, or
-        values), so that they explain the model; or the labels, as in the article.
+        Target of the fit: the predictions of the ensemble (probabilities, or values),
+        so that the rules explain the model; or the labels, as in the article.
     forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
+        Names, or column indices, of features that no rule may use. The ensemble may use
+        them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same training
+        Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
     max_depth : int or None, default=6
@@ -162,7 +162,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         "auto" tries .01, .02, .05, .1 and .2, and takes the smallest training error for
         the number of rules.
     n_jobs : int or None, default=None
-        Threads for pruning. The result does not depend on it.
+        Number of threads for pruning. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr, of the pruning.
     random_state : int, Generator, RandomState or None, default=None

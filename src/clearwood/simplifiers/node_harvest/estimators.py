@@ -163,27 +163,27 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
         ``clone``); an unfitted one is fitted on ``X, y``; None means histogram
         gradient boosting.
     n_rules : int or "auto", default="auto"
-        Lines printed at most, the default (which always takes part) included; fewer if
-        more do not bring the average closer. "auto" prints up to ``max_rules``.
+        Maximum number of rules, the default (which always takes part) included; fewer
+        if more do not bring the average closer. "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
-        Most lines printed, the default included. None keeps all nodes with positive
-        weight: the solution of the programme as in the article, often dozens.
+        Maximum number of rules, the default included. None keeps all nodes with
+        positive weight: the solution of the programme as in the article, often dozens.
     min_rows : int, default=10
-        Fewest training rows that a rule catches, whatever they weigh: all those in its
-        node.
+        Minimum number of training rows that a rule covers, regardless of weights: all
+        those in its node.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules are fitted to: what the ensemble predicts (probabilities, or
-        values), so that they explain the model; or the labels, as in the article.
+        Target of the fit: the predictions of the ensemble (probabilities, or values),
+        so that the rules explain the model; or the labels, as in the article.
     forbidden : sequence of str or int, default=()
-        Names, or positions among the columns, of features that no rule may ask. The
-        ensemble may ask them.
+        Names, or column indices, of features that no rule may use. The ensemble may use
+        them.
     round_cuts : bool, default=True
-        Print, and predict with, the shortest bounds that separate the same training
+        Print, and predict with, the shortest thresholds that separate the same training
         values, rounded values, and weights of three digits.
     max_interaction : int, default=2
         Maximum number of features in the conditions of a node.
     n_jobs : int or None, default=None
-        Threads for the programmes that lead to few rules; unused with
+        Number of threads for the programmes that lead to few rules; unused with
         ``max_rules=None``, which is a single programme. The result does not depend on
         it.
     verbose : bool, default=False
