@@ -325,7 +325,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     max_iter : int, default=1000
         Maximum number of iterations per start.
     n_jobs : int or None, default=None
-        Threads for the restarts. The result does not depend on it.
+        Number of threads for the restarts. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar on stderr.
     random_state : int, Generator, RandomState or None, default=None
