@@ -209,3 +209,11 @@ def test_scores_of_a_point_count_rows_by_their_weight():
     found = judged("classification", said, truth, taught, weight)
     assert found.error == pytest.approx(5 / 10)
     assert found.fidelity == pytest.approx(3 / 10)
+
+
+@pytest.mark.parametrize(
+    "constant, words", [(0.5, ""), (0.052, "hardly better"), (0.04, "not better")]
+)
+def test_the_model_is_compared_with_a_constant(constant, words):
+    found = str(frontier(*SOME, constant_error=constant))
+    assert ("better" in found) == bool(words) and words in found

@@ -306,9 +306,10 @@ class Frontier:
         """Improvement of the model over a constant prediction."""
         what = self.outcome.constant
         text = f"{kind} of the {what} alone {short_text(self.constant_error)}"
-        if self.constant_error - self.model_error > self.model_error_spread:
+        gain = self.constant_error - self.model_error
+        if gain > self.model_error_spread:
             return text
-        text += ": the model is hardly better"
+        text += f": the model is {'hardly' if gain > 0 else 'not'} better"
         if self.scoring == "log_loss":
             text += "; what its probabilities tell is judged by log loss"
         return text

@@ -227,6 +227,12 @@ def unlikely_text(
     ''
     >>> unlikely_text(Rule((), "b", (0.3, 0.4, 0.3)), ("a", "b", "c"))
     ', the likeliest of 3 classes'
+    >>> follows = Rule((), "ill", (0.9, 0.1), statistics=RuleStatistics(agreement=0.9))
+    >>> unlikely_text(follows, ("well", "ill"), [follows, rest])
+    ', which the model predicts here'
+    >>> wrong = Rule((), "ill", (0.9, 0.1), statistics=RuleStatistics(agreement=0.1))
+    >>> unlikely_text(wrong, ("well", "ill"), [wrong, rest])
+    ''
     """
     p = said_probability(rule, classes)
     if p is None or p >= 0.5:
@@ -244,7 +250,9 @@ def unlikely_text(
         return ""
     elsewhere = sum(weight * share for weight, share in others) / total
     if elsewhere >= p:
-        return ", which the model predicts here"
+        # With class weights the model may predict another class on most of the rows.
+        disagrees = rule.statistics.agreement < 0.5
+        return "" if disagrees else ", which the model predicts here"
     return f", against {share_text(elsewhere)} elsewhere"
 
 
