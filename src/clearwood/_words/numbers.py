@@ -173,7 +173,11 @@ def percent_text(share: float) -> str:
     --------
     >>> percent_text(1.0), percent_text(0.1234), percent_text(0.00456)
     ('100 %', '12.3 %', '0.456 %')
+    >>> percent_text(2.48e-21)
+    '<0.0001 %'
     """
+    if 0 < share < SMALLEST:
+        return f"<{100 * SMALLEST:.4f} %"
     return f"{short_text(100 * share)} %"
 
 
