@@ -200,3 +200,8 @@ def test_a_new_type_is_fitted_and_cross_fitted():
         known = rule.statistics
         assert known.low < 0.9 < known.high and math.isnan(known.spread)
         assert "share below" in statistics_text(rule, nine.outcome)[-1]
+
+
+def test_labels_that_differ_by_a_nul_at_the_end_keep_their_codes():
+    outcome = ClassProbabilities(("a", "a\0"))
+    assert [outcome.code(label) for label in ("a", "a\0", "b")] == [0, 1, -1]

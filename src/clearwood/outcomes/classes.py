@@ -53,6 +53,13 @@ class ClassProbabilities(Outcome):
         """Indices of labels in ``classes``, -1 for others."""
         return positions_of(self.classes, values)
 
+    def code(self, prediction: Any) -> int:
+        """Index of one label in ``classes``, -1 for others.
+
+        An array of labels would lose a NUL at the end of one.
+        """
+        return self.classes.index(prediction) if prediction in self.classes else -1
+
     def named(self, points: np.ndarray) -> np.ndarray:
         """Labels at some indices."""
         return np.array(self.classes)[points.astype(np.int64)]

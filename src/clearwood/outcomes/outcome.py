@@ -87,6 +87,10 @@ class Outcome(ABC):
         """Indices of labels in ``classes``, -1 for others; values unchanged."""
         return values
 
+    def code(self, prediction: Any) -> Any:
+        """Index of one label in ``classes``, -1 for others; a value unchanged."""
+        return prediction
+
     def named(self, points: np.ndarray) -> np.ndarray:
         """The inverse: labels, or values unchanged."""
         return points

@@ -283,7 +283,7 @@ def _usual(rule: Rule, training: Training) -> tuple[float, float]:
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
     """The target, or the indicator of the predicted class."""
-    said = training.outcome.codes(np.array([rule.prediction]))[0]
+    said = training.outcome.code(rule.prediction)
     return training.outcome.shown(np.asarray(training.labels), said)
 
 

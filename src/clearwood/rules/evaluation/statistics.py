@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clearwood._words.numbers import short_text
-
-UNKNOWN = math.nan
+from clearwood.outcomes.intervals import UNKNOWN
 
 FEW_ROWS = 3
 """Number of rows below which statistics are hardly informative. Of three rows, all of

@@ -12,7 +12,8 @@ import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks, WeightedMoments
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.statistics import UNKNOWN, RuleStatistics
+from clearwood.outcomes.intervals import UNKNOWN
+from clearwood.rules.evaluation.statistics import RuleStatistics
 from clearwood.rules.scores import RuleScores
 
 if TYPE_CHECKING:
@@ -175,8 +176,7 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     caught = rule_set.takes_part(rows.encoded)
     # The default rule has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
-    labels = [line.prediction for line in (*rule_set.rules, rule_set.otherwise)]
-    said = rule_set.outcome.codes(np.array(labels, dtype=object))
+    said = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
     return _taught(rows, rows.weight), *lines
 

@@ -159,7 +159,8 @@ def judged(
     outcome, weight = training.outcome, training.weight
     taught = outcome.point(training.taught)
     soft = outcome.point(mixture.predict(training.codes))
-    printed = outcome.codes(rules.predictions)[rules.apply_encoded(training.encoded)]
+    codes = np.array([outcome.code(rule.prediction) for rule in rules])
+    printed = codes[rules.apply_encoded(training.encoded)]
     return Restart(
         fit,
         mixture,
