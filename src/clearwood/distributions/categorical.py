@@ -28,8 +28,7 @@ def shares(counts: np.ndarray, otherwise: np.ndarray | float = np.nan) -> np.nda
     >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]]), np.full((2, 2), 0.5)).tolist()
     [[0.25, 0.75], [0.5, 0.5]]
     """
-    total = counts.sum(axis=-1, keepdims=True)
-    return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), otherwise)
+    return _divided(counts, counts.sum(axis=-1, keepdims=True), otherwise)
 
 
 def shares_of_runs(
@@ -43,7 +42,12 @@ def shares_of_runs(
     [0.25, 0.75, 1.0]
     """
     total = np.add.reduceat(counts, np.cumsum(lengths) - lengths)
-    total = np.repeat(total, lengths)
+    return _divided(counts, np.repeat(total, lengths), otherwise)
+
+
+def _divided(
+    counts: np.ndarray, total: np.ndarray, otherwise: np.ndarray | float
+) -> np.ndarray:
     return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), otherwise)
 
 
