@@ -125,6 +125,16 @@ def numbers(frame):
     return np.hstack(columns)
 
 
+def shuffled(frame, target, seed, most_rows=None):
+    """Rows in random order, ``most_rows`` of them at most: columns, those of text as
+    categories, and the target."""
+    frame = frame.sample(frac=1, random_state=seed)[:most_rows]
+    y = frame.pop(target)
+    texts = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
+    X = frame.astype(dict.fromkeys(texts, "category")).reset_index(drop=True)
+    return X, y
+
+
 def prepared():
     """Missing numbers become medians, all on one scale; categories one-hot."""
     from sklearn.compose import make_column_selector, make_column_transformer

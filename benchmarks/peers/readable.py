@@ -23,8 +23,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks._data import SHARED, prepared
+from benchmarks._data import SHARED, prepared, shuffled
 from benchmarks._study import Study, arguments, markdown_table, simplifier
+from benchmarks.few_rules.methods import tree_literals
 
 MOST_ROWS, SPLITS = 2000, 3
 KEYS = ["data", "split", "method"]
@@ -58,14 +59,12 @@ def split_of(name, seed):
     about = tables().loc[name]
     frame = data(about["package"], name).drop(columns="rownames", errors="ignore")
     frame = frame.drop(columns=[c for c in about["drop"].split(";") if c])
-    frame = frame.dropna(subset=[about["target"]]).sample(frac=1, random_state=seed)
-    y = frame.pop(about["target"])
+    frame = frame.dropna(subset=[about["target"]])
+    X, y = shuffled(frame, about["target"], seed)
     if about["kind"] == "classes":
         y = pd.factorize(y, sort=True)[0]
     else:
         y = (y.to_numpy(np.float64) - y.mean()) / y.std()
-    texts = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
-    X = frame.astype(dict.fromkeys(texts, "category")).reset_index(drop=True)
     n = min(MOST_ROWS, len(y) // 2)
     return X[:n], y[:n], X[n : 2 * n], y[n : 2 * n]
 
@@ -97,20 +96,6 @@ def cart(is_class, seed):
     return make_pipeline(prepared(), tree)
 
 
-def n_conditions(tree):
-    """Literals of all leaves, two of one feature on the same side counted once."""
-    left, right, feature = tree.children_left, tree.children_right, tree.feature
-    total, open_nodes = 0, [(0, frozenset())]
-    while open_nodes:
-        node, literals = open_nodes.pop()
-        if left[node] < 0:
-            total += len(literals)
-            continue
-        for child, side in ((left[node], "<="), (right[node], ">")):
-            open_nodes.append((child, literals | {(feature[node], side)}))
-    return total
-
-
 def linear(is_class, seed):
     """Penalised regression."""
     if is_class:
@@ -136,8 +121,7 @@ def imodel(name, is_class, seed):
     import imodels
 
     kind = "Classifier" if is_class else "Regressor"
-    settings = {"random_state": seed}
-    return make_pipeline(prepared(), getattr(imodels, name + kind)(**settings))
+    return make_pipeline(prepared(), getattr(imodels, name + kind)(random_state=seed))
 
 
 def sizes_of_figs(model):
@@ -180,7 +164,7 @@ METHODS = {
     "list": partial(of_boosting, "RuleList"),
     "tree": partial(of_boosting, "DistilledTree"),
     "sum": partial(of_boosting, "AdditiveRules"),
-    "CART": partial(alone, cart, lambda m: n_conditions(m[-1].best_estimator_.tree_)),
+    "CART": partial(alone, cart, lambda m: tree_literals(m[-1].best_estimator_.tree_)),
     "linear": partial(alone, linear, lambda m: int(np.size(m[-1].coef_))),
     "EBM": partial(alone, ebm, lambda m: len(m.term_names_)),
     "FIGS": partial(alone, partial(imodel, "FIGS"), sizes_of_figs),
