@@ -127,7 +127,7 @@ def warm_up():
             model = make_model("forest", task == "Classifier", 0)
             model.set_params(n_estimators=2)
             make = getattr(cw, f"FABRules{task}")
-            make(model, n_restarts=1, random_state=0).fit(X, y).predict(X)
+            make(model, n_init=1, random_state=0).fit(X, y).predict(X)
             getattr(cw, f"RuleList{task}")(model, n_rules=3).fit(X, y)
 
 

@@ -48,7 +48,7 @@ def cases():
     on_forest = {"estimator": forest, "random_state": 0}
     on_energy = {"estimator": regressor, "random_state": 0}
     ten = {"n_rules": 10, "max_rules": 10, "tune": None}
-    capped = {"max_rules": 10, "n_restarts": 10}
+    capped = {"max_rules": 10, "n_init": 10}
     fits = {
         "list spambase": ("RuleListClassifier", on_forest | ten),
         "list energy tuned": ("RuleListRegressor", on_energy),

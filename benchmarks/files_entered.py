@@ -31,7 +31,7 @@ FITS = {
     "node-harvest": cw.NodeHarvestClassifier,
     "meta-tree": cw.MetaTreeClassifier,
 }
-SETTINGS = {"max_rules": 3, "n_synthetic": 100, "n_restarts": 2, "random_state": 0}
+SETTINGS = {"max_rules": 3, "n_synthetic": 100, "n_init": 2, "random_state": 0}
 
 
 def entered(call):

@@ -115,10 +115,10 @@ IN_PYTHON = {
     "two columns of one name": lambda: rules().fit(X[["age", "age"]], Y),
     "n_rules above max_rules": lambda: rules(n_rules=20).fit(PLAIN, Y),
     "rules judged beside a function": lambda: of_age().evaluate(
-        PLAIN, X["age"] > 50, teacher=lambda frame: frame["age"] > 50
+        PLAIN, X["age"] > 50, model=lambda frame: frame["age"] > 50
     ),
     "rules judged beside probabilities": lambda: of_age().evaluate(
-        PLAIN, teacher=np.column_stack([X["age"] <= 50, X["age"] > 50])
+        PLAIN, model=np.column_stack([X["age"] <= 50, X["age"] > 50])
     ),
     "a model of another number of columns": lambda: rules(
         estimator=RandomForestClassifier(10, random_state=0).fit(PLAIN.to_numpy(), Y)

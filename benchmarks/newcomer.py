@@ -83,7 +83,7 @@ STEPS = [
     ("into a file that runs no code", TO_SKOPS, True),
     ("what is in it", "check m.skops", True),
     ("rules and a page, first run", MODEL, True),
-    ("the same again", f"{MODEL} --force", True),
+    ("the same again", f"{MODEL} --overwrite", True),
     ("no model at all", "simplify stays.csv --target outcome --drop patient", True),
     ("how good on new rows", "evaluate rules.json new.csv --model m.skops", True),
     (

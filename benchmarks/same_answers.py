@@ -25,6 +25,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
         ).split()
     },
     "sample": lambda method, X: method(20, random_state=0),
-    "draw_states": lambda method, X: method(X, random_state=0),
+    "sample_states": lambda method, X: method(X, random_state=0),
     "sample_trees": lambda method, X: method(3, random_state=0),
     "top_trees": lambda method, X: method(3),
     "feature_ranking": lambda method, X: method(),
@@ -135,7 +136,7 @@ def cases() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
             model = black_box(*data, classify)
             for method in SIMPLIFIERS.split():
                 few = {} if method == "FABRules" else {"max_rules": 6}
-                few |= {"n_restarts": 3} if method == "FABRules" else {}
+                few |= {"n_init": 3} if method == "FABRules" else {}
                 made = getattr(cw, method + kind)(model, random_state=0, **few)
                 yield f"{method}{kind} {table}", made, data
             for method in FORESTS.split():
@@ -169,7 +170,7 @@ def cases() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     series = load_diabetes(as_frame=True).data.iloc[:200, 2:5]
     for algorithm in ("em", "gibbs"):
         settings = {"algorithm": algorithm, "random_state": 0}
-        settings |= {"n_starts": 4} if algorithm == "em" else {"n_draws": 30}
+        settings |= {"n_init": 4} if algorithm == "em" else {"n_draws": 30}
         text = cw.HiddenMarkovModel(3, **settings)
         yield f"HiddenMarkovModel {algorithm} text", text, ([TEXT],)
         normal = cw.HiddenMarkovModel(3, emission="gaussian", **settings)
@@ -238,8 +239,13 @@ def charts(result: Any, X: Any = None, y: Any = None) -> Iterator[tuple[str, str
     with_data: list[tuple[Any, ...]] = [()]
     if X is not None:
         with_data = [(X, y), (X,), (), (X[:1],), tuple(getattr(X, "columns", ())[:1])]
-    for name in (name for name in cw.__all__ if name.endswith("Display")):
-        display = getattr(cw, name)
+    families = (
+        "circuits comparison metatree projection rules sbfc sequences simplifiers"
+    )
+    modules = [import_module(f"clearwood.{family}") for family in families.split()]
+    every = {name: module for module in modules for name in module.__all__}
+    for name in sorted(name for name in every if name.endswith("Display")):
+        display = getattr(every[name], name)
         makers = [getattr(display, key) for key in dir(display) if key[:5] == "from_"]
         for make, data in itertools.product(makers or [display], with_data):
             try:
@@ -351,7 +357,7 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     train = ["--train", "random-forest"]
     for name, target in (("classes", "state"), ("values", "risk")):
         data = [f"{name}.csv", "--target", target]
-        out = ["--out", f"{name}.json", "--report", f"{name}.html", "--force"]
+        out = ["--out", f"{name}.json", "--report", f"{name}.html", "--overwrite"]
         yield f"simplify {name}", ["simplify", *data, *train, *out]
         rules, rows = f"{name}.json", f"{name}.csv"
         yield f"check {name}", ["check", rules]
@@ -360,18 +366,18 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"evaluate {name}", ["evaluate", rules, rows, "--target", target]
         for language in ("sql", "python", "latex"):
             yield f"export {language} {name}", ["export", rules, "--to", language]
-        page = ["--target", target, "--out", f"{name}_again.html", "--force"]
+        page = ["--target", target, "--out", f"{name}_again.html", "--overwrite"]
         yield f"report {name}", ["report", rules, rows, *page]
-        page = ["--report", f"{name}_x.html", "--force"]
+        page = ["--report", f"{name}_x.html", "--overwrite"]
         yield f"compare {name}", ["compare", *data, *train, *page]
         yield f"metatree {name}", ["metatree", *data, *page]
         yield f"project {name}", ["project", *data, *page]
         yield f"stability {name}", ["stability", *data, *train]
         yield f"density {name}", ["density", rows, *page]
-    page = ["--report", "x.html", "--force"]
+    page = ["--report", "x.html", "--overwrite"]
     yield "sbfc", ["sbfc", "classes.csv", "--target", "state", *page]
-    yield "states series", ["states", "series.csv", "--states", "2", *page]
-    yield "states text", ["states", "text.txt", "--states", "2", *page]
+    yield "states series", ["states", "series.csv", "--n-states", "2", *page]
+    yield "states text", ["states", "text.txt", "--n-states", "2", *page]
 
 
 def without_chance(text: str, folder: Path) -> str:

@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     print("The same in rules:")
     print(few.rules_)
     print("\nOn new data:")
-    print(few.rules_.evaluate(X_test, y_test, teacher=forest))
+    print(few.rules_.evaluate(X_test, y_test, model=forest))
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"

@@ -38,12 +38,12 @@ booster.fit(X[train], y[train].rename("repair"))
 rules = cw.RuleListClassifier(booster, max_rules=6, random_state=0)
 rules.fit(X[train], y[train].rename("repair"))
 print(rules.rules_)
-print(rules.rules_.evaluate(X[test], y[test], teacher=booster))
+print(rules.rules_.evaluate(X[test], y[test], model=booster))
 
 # %%
 # Line by line, on new rows.
-rules.rules_.described_on(X[test], y[test], teacher=booster)
+rules.rules_.described_on(X[test], y[test], model=booster)
 
 # %%
 # Do booster and rules look at the same columns?
-bars = cw.ImportancesDisplay.from_estimator(rules, X[test]).plot()
+bars = cw.rules.ImportancesDisplay.from_estimator(rules, X[test]).plot()

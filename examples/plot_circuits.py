@@ -30,17 +30,17 @@ print(network.circuit_)
 # The same as a picture. From left to right stand the rows, by kinds, each as wide as
 # its share; every column is a strip. Blue is below the column's mean in all rows,
 # orange above. Columns that depend on each other are neighbours.
-kinds = cw.CircuitDisplay.from_estimator(network).plot()
+kinds = cw.circuits.CircuitDisplay.from_estimator(network).plot()
 
 # %%
 # A column given others, exactly, whatever else is missing.
-curves = cw.ConditionalDisplay.from_estimator(
+curves = cw.circuits.ConditionalDisplay.from_estimator(
     network, "flavanoids", [{"cultivar": f"no. {k}"} for k in (1, 2, 3)]
 ).plot()
 
 # %%
 # And the cultivar, given measurements.
-bars = cw.ConditionalDisplay.from_estimator(
+bars = cw.circuits.ConditionalDisplay.from_estimator(
     network, "cultivar", [{"flavanoids": 3.0}, {"flavanoids": 3.0, "proline": 500.0}]
 ).plot()
 
@@ -48,9 +48,9 @@ bars = cw.ConditionalDisplay.from_estimator(
 # The row held out that is least probable, and which of its entries the others did not
 # let expect.
 least = int(np.argmin(network.score_samples(test)))
-row = cw.SurpriseDisplay.from_estimator(network, test.iloc[[least]]).plot()
+row = cw.circuits.SurpriseDisplay.from_estimator(network, test.iloc[[least]]).plot()
 
 # %%
 # A search through networks of all sizes leaves those that nothing of their size beats.
 search = cw.ParetoSPN(300, random_state=0).fit(train)
-sizes = cw.NetworkSizesDisplay.from_estimator(search).plot()
+sizes = cw.circuits.NetworkSizesDisplay.from_estimator(search).plot()

@@ -27,12 +27,12 @@ print(few.rules_)
 
 # %%
 # As a picture, counted on patients whom neither forest nor rules have seen.
-way = cw.TreeDisplay.from_estimator(few, X_test, y_test).plot()
+way = cw.rules.TreeDisplay.from_estimator(few, X_test, y_test).plot()
 
 # %%
 # What was lost on the way.
 print(f"error of the forest {1 - forest.score(X_test, y_test):.3f}")
-print(few.rules_.evaluate(X_test, y_test, teacher=forest))
+print(few.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
 # One patient: which rule decided, and what would have to differ for another answer.

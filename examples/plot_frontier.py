@@ -29,7 +29,7 @@ print(frontier)
 
 # %%
 # Filled points are on the frontier; the dashed line is the forest.
-chart = cw.FrontierDisplay.from_frontier(frontier).plot()
+chart = cw.comparison.FrontierDisplay.from_frontier(frontier).plot()
 
 # %%
 # The best of at most five lines.

@@ -56,6 +56,6 @@ for name, model in {"forest": forest, **fitted}.items():
 # %%
 # Such a rule names fraud where fine is more probable, and prints how probable it is.
 print(fitted["4 to 1"].rules_)
-calls = cw.DecisionsDisplay.from_estimator(
-    fitted["4 to 1"], X_test, y_test, positive="fraud"
+calls = cw.rules.DecisionsDisplay.from_estimator(
+    fitted["4 to 1"], X_test, y_test, pos_label="fraud"
 ).plot()

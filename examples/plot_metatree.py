@@ -25,7 +25,7 @@ print(tree.map_tree_)
 # The same as a picture. The outline of a bar is the probability that a tree has the
 # node, its dark part that it has it as a leaf: where little is filled the tree surely
 # asks on, where all is filled it surely stops.
-picture = cw.MetaTreeDisplay.from_estimator(tree).plot()
+picture = cw.metatree.MetaTreeDisplay.from_estimator(tree).plot()
 
 # %%
 # The average predicts at least as well as the most probable tree alone, and both
@@ -40,4 +40,4 @@ for name, scores in compare_scores(tree, X_test, y_test).items():
 
 # %%
 # A tree drawn at random from the posterior: another way to see what is not settled.
-other = cw.MetaTreeDisplay(tree.sample_trees(1, random_state=1)[0]).plot()
+other = cw.metatree.MetaTreeDisplay(tree.sample_trees(1, random_state=1)[0]).plot()

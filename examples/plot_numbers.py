@@ -32,8 +32,8 @@ for name, found in {"sum": rules, "list": listed, "model": model}.items():
 
 # %%
 # What the sum says, and what came.
-errors = cw.ResidualsDisplay.from_estimator(rules, X_test, y_test).plot()
+errors = cw.rules.ResidualsDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
 # Which measurements matter to the sum, and to the model?
-bars = cw.ImportancesDisplay.from_estimator(rules, X_test).plot()
+bars = cw.rules.ImportancesDisplay.from_estimator(rules, X_test).plot()

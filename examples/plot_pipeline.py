@@ -64,4 +64,4 @@ network = behind_steps(MLPClassifier((16,), max_iter=1000, random_state=0)).fit(
 asked = cw.RuleListClassifier(network, max_rules=6, random_state=0)
 print(asked.fit(X, y).rules_)
 print(asked.rules_.about["cuts"])
-print(asked.rules_.evaluate(X, y, teacher=network))
+print(asked.rules_.evaluate(X, y, model=network))

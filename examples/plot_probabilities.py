@@ -40,6 +40,6 @@ print(f"no model         {-np.log(0.5):.3f}")
 
 # %%
 # Promised and found, line by line.
-calls = cw.DecisionsDisplay.from_estimator(
-    rules, X_test, y_test, positive="worse"
+calls = cw.rules.DecisionsDisplay.from_estimator(
+    rules, X_test, y_test, pos_label="worse"
 ).plot()

@@ -23,19 +23,19 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 X_train, y_train = X_train.reset_index(drop=True), y_train.reset_index(drop=True)
 y_train.name = "progression"
 reference = cw.reference(None, X_train, y_train, n_draws=50, random_state=0)
-tree = cw.ProjectedTreeRegressor(reference, most_leaf_nodes=8, random_state=0)
+tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=8, random_state=0)
 tree.fit(X_train, y_train)
 print(tree.rules_)
 
 # %%
 # How many leaves? Parts of the rows are held out, reference and trees are fitted anew,
 # and the smallest tree is taken that predicts about as well as the reference.
-sizes = cw.SizePathDisplay.from_estimator(tree).plot()
+sizes = cw.projection.SizePathDisplay.from_estimator(tree).plot()
 
 # %%
 # What each leaf says. Thick: what the draws of the reference say of its mean, which
 # more patients would make narrower. Thin: where nine in ten new patients are.
-leaves = cw.LeavesDisplay.from_estimator(tree).plot()
+leaves = cw.projection.LeavesDisplay.from_estimator(tree).plot()
 
 # %%
 # On patients that neither has seen, the tree stands beside its reference, and beside a
@@ -52,7 +52,7 @@ for name, model in {"reference": reference, "projected": tree, "CART": cart}.ite
 # leaves is found for them alone.
 found = cw.explain_local(reference, X_test.iloc[0], max_size=3, n_neighbours=256)
 print(found)
-neighbours = cw.LocalDisplay(found).plot()
+neighbours = cw.projection.LocalDisplay(found).plot()
 
 # %%
 # How much would the tree change with other patients? Both procedures are repeated on
@@ -75,11 +75,13 @@ def fitted(rows):
     teacher = cw.reference(cart, X_drawn, noise_variance=1.0)
     teacher = teacher.refit(X_drawn, y_drawn)
     # A projection of as many leaves is the tree itself.
-    proxy = cw.ProjectedTreeRegressor(teacher, max_leaf_nodes=size, round_cuts=False)
+    proxy = cw.ProjectedTreeRegressor(
+        teacher, max_leaf_nodes=size, round_thresholds=False
+    )
     return proxy.fit(X_drawn).tree_
 
 
-stability = cw.TreeStabilityDisplay(
+stability = cw.projection.TreeStabilityDisplay(
     {
         name: tree_stability(fit, X_train, n_refits=5, random_state=0)
         for name, fit in {"projected": projected, "CART": fitted}.items()

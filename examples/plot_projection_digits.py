@@ -75,7 +75,7 @@ near = (near + 0.5 * X.std().to_numpy() * rng.normal(size=near.shape)).clip(0, 1
 
 figure, axes = plt.subplots(2, 6, figsize=(9.5, 3.6), layout="constrained")
 for row, (when, ref) in zip(axes, references.items()):
-    proxy = cw.ProjectedLogisticRegression(ref, strength=1.0).fit(near)
+    proxy = cw.ProjectedLogisticRegression(ref, alpha=1.0).fit(near)
     # Positive coefficients are for the second class, the eight.
     for_three = np.zeros((ref.n_draws, 64))
     for_three[:, proxy.terms_.feature] = -proxy.coef_draws_[:, 0]

@@ -39,7 +39,7 @@ print(ref.description)
 # is only a closer copy of it: how many leaves to print is a matter of taste, and no
 # longer of error.
 grid = np.linspace(-3, 3, 241)[:, None]
-tree = cw.ProjectedTreeRegressor(ref, most_leaf_nodes=16, random_state=0).fit(grid)
+tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=16, random_state=0).fit(grid)
 projected = {size: tree.trees_[size - 1] for size in range(2, 17)}
 fitted = {
     size: DecisionTreeRegressor(max_leaf_nodes=size, random_state=0).fit(X, y)
@@ -73,7 +73,7 @@ legend = right.legend(fontsize=8, frameon=False)
 # a step is much smaller than the noise, no observation could tell the two apart. (Rows
 # that are counted are those of the grid.)
 print(tree.rules_)
-path = cw.SizePathDisplay.from_estimator(tree).plot()
+path = cw.projection.SizePathDisplay.from_estimator(tree).plot()
 
 # %%
 # The leaves know how sure the reference is. Of an observation, nine in ten lie in the
@@ -96,4 +96,4 @@ legend = ax.legend(fontsize=8, frameon=False)
 # and beside it stands how faithful it is on other neighbours.
 found = cw.explain_local(ref, [1.0], X, proxy="linear", max_size=1, width=0.2)
 print(found)
-local = cw.LocalDisplay(found).plot()
+local = cw.projection.LocalDisplay(found).plot()

@@ -30,22 +30,22 @@ print("forest error", round(1 - forest.score(X_test, y_test), 3))
 rules = cw.RuleListClassifier(forest, max_rules=8, random_state=0)
 rules.fit(X_train, y_train)
 print(rules.rules_)
-print(rules.rules_.evaluate(X_test, y_test, teacher=forest))
+print(rules.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
 # What the rules are worth on wines that neither the forest nor the rules have seen:
 # how many each decides, how often the forest agrees, and how many of them are what
 # the rule says.
-rules.rules_.described_on(X_test, y_test, teacher=forest)
+rules.rules_.described_on(X_test, y_test, model=forest)
 
 # %%
 # How much a longer list would bring. The marked length is the one that was chosen:
 # the shortest within one standard error of the best.
-path = cw.PathDisplay.from_estimator(rules, X_test, y_test).plot()
+path = cw.rules.PathDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
 # The rules over the two features that two of them ask. Dashed boxes ask for more
 # than the picture shows; the coloured ground is where these two features settle it.
-boxes = cw.RegionsDisplay.from_estimator(
+boxes = cw.rules.RegionsDisplay.from_estimator(
     rules, X_test, y_test, features=("flavanoids", "proline")
 ).plot()

@@ -23,23 +23,25 @@ print(f"Right on {forest.score(X[500:], y[500:]):.0%} of the rows held out.")
 # The average over all graphs. A box is the darker, the more probably its feature is
 # signal; a line is the thicker, the more probably two features depend on each other.
 # The small boxes are the cluster that says nothing of the class.
-average = cw.FeatureGraphDisplay.from_estimator(forest).plot()
+average = cw.sbfc.FeatureGraphDisplay.from_estimator(forest).plot()
 
 # %%
 # One graph, the most probable that was seen.
-best = cw.FeatureGraphDisplay.from_estimator(forest, graph=forest.best_graph_).plot()
+best = cw.sbfc.FeatureGraphDisplay.from_estimator(
+    forest, graph=forest.best_graph_
+).plot()
 
 # %%
 # The features by their probability of being signal.
-bars = cw.SignalDisplay.from_estimator(forest, most=12).plot()
+bars = cw.sbfc.SignalDisplay.from_estimator(forest, most=12).plot()
 
 # %%
 # Up to 16 features all graphs are summed over. Here four Markov chains have drawn which
 # features are signal; they move in the same band, as they should.
-trace = cw.LogPosteriorDisplay.from_estimator(forest).plot()
+trace = cw.sbfc.LogPosteriorDisplay.from_estimator(forest).plot()
 
 # %%
 # How many features are signal in the graphs drawn, and how many edges there are for
 # every feature of the two groups.
-size = cw.GraphSizesDisplay.from_estimator(forest).plot()
-density = cw.GraphSizesDisplay.from_estimator(forest, "edge_density").plot()
+size = cw.sbfc.GraphSizesDisplay.from_estimator(forest).plot()
+density = cw.sbfc.GraphSizesDisplay.from_estimator(forest, "edge_density").plot()

@@ -21,7 +21,7 @@ model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
 card = cw.AdditiveRulesClassifier(model, n_rules=6, random_state=0)
 card.fit(X_train, y_train)
 print(card.rules_)
-print(card.rules_.evaluate(X_test, y_test, teacher=model))
+print(card.rules_.evaluate(X_test, y_test, model=model))
 
 # %%
 # One patient's points, line by line.
@@ -29,6 +29,6 @@ print(cw.explain(card.rules_, X_test.iloc[0]))
 
 # %%
 # Who is called malignant from a probability of 0.3 on, and do the probabilities hold?
-calls = cw.DecisionsDisplay.from_estimator(
-    card, X_test, y_test, positive="malignant", threshold=0.3
+calls = cw.rules.DecisionsDisplay.from_estimator(
+    card, X_test, y_test, pos_label="malignant", threshold=0.3
 ).plot()

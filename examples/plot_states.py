@@ -32,12 +32,12 @@ print(hmm.means_.round(1))
 
 # %%
 # A night that was held out, before the colours of its states.
-night = cw.StatesDisplay.from_estimator(hmm, test).plot()
+night = cw.sequences.StatesDisplay.from_estimator(hmm, test).plot()
 
 # %%
 # Where each state leads when it ends. What marks a state stands beside it, and a state
 # is as large as it is frequent in this night.
-graph = cw.AutomatonDisplay.from_estimator(hmm, test).plot()
+graph = cw.sequences.AutomatonDisplay.from_estimator(hmm, test).plot()
 
 # %%
 # A text is a sequence of letters. With two states the letters that stand beside each
@@ -49,9 +49,9 @@ spring of hope, it was the winter of despair, we had everything before us, we ha
 nothing before us, we were all going direct to Heaven, we were all going direct the
 other way.""".lower().replace("\n", " ")
 letters = cw.HiddenMarkovModel(2, n_draws=100, random_state=0).fit(text)
-first = cw.StatesDisplay.from_estimator(letters, text, length=100).plot()
+first = cw.sequences.StatesDisplay.from_estimator(letters, text, length=100).plot()
 
 # %%
 # Four chains have drawn parameters from their posterior. Where they move in the same
 # band, they have found the same states.
-sweeps = cw.SweepsDisplay.from_estimator(letters).plot()
+sweeps = cw.sequences.SweepsDisplay.from_estimator(letters).plot()

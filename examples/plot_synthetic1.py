@@ -27,9 +27,9 @@ print(fab.rules_)
 # %%
 # What was lost: compare the error of the rules with that of the forest.
 print("forest error", round(1 - forest.score(X_test, y_test), 3))
-print(fab.rules_.evaluate(X_test, y_test, teacher=forest))
+print(fab.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
 # The rules as boxes over the data.
-display = cw.RegionsDisplay.from_estimator(fab, X, y)
+display = cw.rules.RegionsDisplay.from_estimator(fab, X, y)
 display.plot()

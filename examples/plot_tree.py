@@ -22,13 +22,15 @@ model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
 model.fit(X_train, y_train)
 tree = cw.DistilledTreeClassifier(model, max_rules=5, random_state=0)
 tree.fit(X_train, y_train)
-picture = cw.TreeDisplay.from_estimator(tree, X_train, y_train).plot()
+picture = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train).plot()
 
 # %%
 # The same in text, and what is lost on new wines.
 print(tree.rules_)
-print(tree.rules_.evaluate(X_test, y_test, teacher=model))
+print(tree.rules_.evaluate(X_test, y_test, model=model))
 
 # %%
 # A wine's way through the tree.
-way = cw.TreeDisplay.from_estimator(tree, X_train, y_train, row=X_test.iloc[[0]]).plot()
+way = cw.rules.TreeDisplay.from_estimator(
+    tree, X_train, y_train, row=X_test.iloc[[0]]
+).plot()

@@ -88,7 +88,7 @@ def test_a_weight_is_so_many_rows(case):
     )
     weighted.fit(X, y, sample_weight=weight)
     repeated.fit(X.iloc[rows], y.iloc[rows])
-    if getattr(weighted, "caution_", None) is None:
+    if getattr(weighted, "shrinkage_", None) is None:
         same(weighted, repeated, X)
     else:  # What is expected of new rows is learnt from parts of the rows.
         same_rules(weighted, repeated)
@@ -150,7 +150,9 @@ def test_weights_are_shares(case):
     X, y = (part[:150] for part in case.data())
     weight = 1.0 + np.arange(len(y)) % 3
     plain, *others = (
-        case.made(case.teacher(), min_rows=1).fit(X, y, sample_weight=by * weight)
+        case.made(case.teacher(), min_samples_leaf=1).fit(
+            X, y, sample_weight=by * weight
+        )
         for by in (1.0, 2.0**-60, 2.0**60)
     )
     for other in others:
@@ -757,7 +759,7 @@ def test_a_page_of_a_sparse_matrix_shows_what_the_dense_one_does(
         for form in (np.asarray, csr_array):
             cw.report(
                 result, tmp_path / "page.html", X=form(X), y=y, row=X[0],
-                teacher=found.ensemble_, overwrite=True,
+                model=found.ensemble_, overwrite=True,
             )  # fmt: skip
             pages.append((tmp_path / "page.html").read_text())
         assert pages[0] == pages[1]
@@ -789,7 +791,7 @@ def test_labels_that_are_numbers_stay_numbers(case):
     said = found.predict(X)
     most = found.classes_[found.predict_proba(X).argmax(axis=1)]
     if isinstance(getattr(found, "rules_", None), cw.RuleList) and getattr(
-        found, "caution_", None
+        found, "shrinkage_", None
     ):
         # Rules say what the model says, and how likely that is on new rows.
         assert (said == most).mean() > 0.8

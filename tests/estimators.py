@@ -77,7 +77,9 @@ class Case(NamedTuple):
     @property
     def exactly(self) -> dict[str, bool]:
         """The setting that rounds nothing for people, where there is."""
-        return {"round_cuts": False} if "round_cuts" in self.parameters else {}
+        return (
+            {"round_thresholds": False} if "round_thresholds" in self.parameters else {}
+        )
 
     @property
     def reads_ensembles(self) -> bool:
@@ -175,7 +177,7 @@ SIMPLIFIERS = [
         (
             cw.BornAgainTreeClassifier,
             cw.BornAgainTreeRegressor,
-            {"n_node_rows": 100},
+            {"n_node_samples": 100},
             "path choice shares order any-model",
         ),
         (
@@ -188,13 +190,13 @@ SIMPLIFIERS = [
         (
             cw.NodeHarvestClassifier,
             cw.NodeHarvestRegressor,
-            {"min_rows": 20},
+            {"min_samples_leaf": 20},
             "path repeats shares order",
         ),
         (
             cw.FABRulesClassifier,
             cw.FABRulesRegressor,
-            {"n_restarts": 2},
+            {"n_init": 2},
             "repeats order any-model",
         ),
     )
@@ -215,7 +217,7 @@ LEARNERS = [
 
 LABELS = cw.MetaTreeClassifier(random_state=0)
 VALUES = cw.MetaTreeRegressor(random_state=0)
-SMALL = {"alpha": 0.001, "most_leaf_nodes": 4}
+SMALL = {"alpha": 0.001, "max_leaf_nodes": 4}
 LINES = {"alpha": 0.001, "max_rules": 3}
 
 PROJECTIONS = [
@@ -251,9 +253,9 @@ SEQUENCE_MODELS = [cw.HMMLSTM, cw.HiddenMarkovModel]
 
 DENSITIES = {
     cw.MiniSPN: {},
-    cw.LearnSPN: {"penalty": 0.4, "critical_p": 0.0015},
-    cw.ParetoSPN: {"n_iterations": 40},
-    cw.HybridSPN: {"n_iterations": 20},
+    cw.LearnSPN: {"penalty": 0.4, "significance_level": 0.0015},
+    cw.ParetoSPN: {"n_iter": 40},
+    cw.HybridSPN: {"n_iter": 20},
 }
 """Those of whole rows, without a target, and settings with which they are quick; see
 ``circuits/test_estimators.py``."""

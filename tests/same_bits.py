@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info
 
 import clearwood as cw
 
-CHAINS = {"n_states": 2, "n_starts": 2, "n_draws": 5, "n_iter": 5, "random_state": 0}
+CHAINS = {"n_states": 2, "n_init": 2, "n_draws": 5, "n_iter": 5, "random_state": 0}
 
 
 def fitted() -> Iterator[tuple[Any, np.ndarray]]:

@@ -113,7 +113,7 @@ def test_what_the_records_name_is_there():
         for name, section in family.sections.items():
             module = import_module(section.module)
             assert callable(module.section)
-            assert hasattr(module, "teacher_of") or not section.has_rules
+            assert hasattr(module, "model_of") or not section.has_rules
             template = (SOURCE / section.template).read_text(encoding="utf-8")
             for anchor, _ in section.parts:
                 assert f'id="{anchor}"' in template, (name, anchor)

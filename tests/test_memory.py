@@ -184,7 +184,10 @@ def test_files_that_people_have_pass_and_more_is_allowed_by_name(tmp_path):
     assert table.stat().st_size < 10**5
     assert read_table(str(table)).shape == (10**5, 21)
     saved = tmp_path / "rules.json"
-    cw.save(cw.RuleList((), cw.Rule((), 3.5), cw.FeatureSpace.numeric(2)), saved)
+    cw.save(
+        cw.RuleList((), cw.Rule((), 3.5), cw.FeatureSpace.numeric(2)),
+        saved,
+    )
     assert cw.load(saved, max_memory=10**6).n_rules == 1
 
 

@@ -1,4 +1,4 @@
-"""Results in files: nothing is written over unasked, and only ours are read."""
+"""Results in files: nothing is written over unused_features, and only ours are read."""
 
 import numpy as np
 import pytest

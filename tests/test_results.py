@@ -20,7 +20,7 @@ def test_another_default_is_seen():
     today = stale.defaults_of(["RuleListClassifier"])
     assert not stale.changed_defaults({"defaults": today})
     today["RuleListClassifier"]["max_rules"] = "3"
-    del today["RuleListClassifier"]["min_rows"]
+    del today["RuleListClassifier"]["min_samples_leaf"]
     # What is new and off changes nothing.
     del today["RuleListClassifier"]["random_state"]
     same_text(stale.changed_defaults({"defaults": today}))

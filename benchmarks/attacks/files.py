@@ -430,7 +430,9 @@ def full_disk():
         rows = "\n".join(f"{i},{int(i > 30)}" for i in range(60))
         table.write_text(f"a,y\n{rows}\n")
         out.write_text("old")
-        given = f"simplify {table} --target y --train decision-tree --force --out {out}"
+        given = (
+            f"simplify {table} --target y --train decision-tree --overwrite --out {out}"
+        )
         command = [sys.executable, "-c", FULL, *given.split()]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         held(out.read_text() == "old", "the old file is gone")

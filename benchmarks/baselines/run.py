@@ -29,7 +29,7 @@ MOST_ROWS = 1000
 
 ARTICLE = {
     "max_rules": None,
-    "target": "labels",
+    "learn_from": "labels",
     "_procedure": in_trees.ARTICLE,
     "min_frequency": 0.01,
 }
@@ -43,7 +43,7 @@ METHODS = {
     ),
     "node-harvest": ("NodeHarvest", {"max_rules": 63}, (10, 11, 19, 31, 63)),
     "node-harvest, article": (
-        "NodeHarvest", {"max_rules": None, "target": "labels"}, (None,),
+        "NodeHarvest", {"max_rules": None, "learn_from": "labels"}, (None,),
     ),
     "list": ("RuleList", {"n_rules": 24, "max_rules": 24, "tune": None}, (10, 24)),
     "tree": ("DistilledTree", {"n_rules": 15, "max_rules": 15}, (10, 15)),
@@ -197,7 +197,7 @@ def scores(data, split, name, settings, sizes):
     rows = []
     for size in sizes:
         rules = [r for r in path if size is None or r.n_rules <= size][-1]
-        found = rules.evaluate(X_test, y_test, teacher=forest)
+        found = rules.evaluate(X_test, y_test, model=forest)
         row = {
             "K": "all" if size is None else size,
             "lines": found.n_rules,

@@ -45,7 +45,7 @@ def in_trees(X, y, forest):
     )
 
     ensemble = cw.read_ensemble(forest)
-    fit = cw.InTreesClassifier(ensemble, target="labels", random_state=0).fit(X, y)
+    fit = cw.InTreesClassifier(ensemble, learn_from="labels", random_state=0).fit(X, y)
     _, whole = timed(fit.fit, X, y)
     rows = Training(X, np.eye(2)[y], None, np.ones(len(y)), y, fit.bins_, (0, 1))
     codes, paths = rows.codes, fit.extracted_._paths
@@ -143,7 +143,7 @@ def node_harvest(n_rows):
     bins = FeatureBins.from_ensemble(ensemble, missing_seen=np.zeros(20, dtype=bool))
     said, ones = ensemble.predict_proba(X)[:, 1], np.ones(len(X))
     training = Training(X, said, None, ones, said, bins)
-    nodes = shallow_nodes(ensemble, training, max_features=2, min_rows=10)
+    nodes = shallow_nodes(ensemble, training, max_features=2, min_samples_leaf=10)
     programme = make_programme(nodes.held, said, ones)
     every = np.arange(programme.held.shape[1])
     weights, fast = timed(solve, programme, every)

@@ -44,7 +44,7 @@ EACH = {
     "Pareto": cw.ParetoSPN,
     "Hybrid": cw.HybridSPN,
     "MiniSPN": cw.MiniSPN,
-    "thesis": partial(cw.MiniSPN, exactly_as="thesis"),
+    "thesis": partial(cw.MiniSPN, preset="paper"),
     "five": partial(cw.MiniSPN, n_networks=5),
 }
 BY_COST = ("independent", "MiniSPN", "thesis", "five", "Hybrid", "Pareto")

@@ -19,7 +19,7 @@ LEARNERS = {
 }
 """And what the thesis' columns are called here."""
 
-WAYS = {"default": None, "thesis": "thesis"}
+WAYS = {"default": None, "thesis": "paper"}
 
 
 def learned(name, learner, way):
@@ -27,7 +27,7 @@ def learned(name, learner, way):
     import clearwood as cw
 
     make = getattr(cw, learner)
-    yield fitted(make(exactly_as=WAYS[way], random_state=0), name)
+    yield fitted(make(preset=WAYS[way], random_state=0), name)
 
 
 def cases(quick):
@@ -86,7 +86,7 @@ def main():
         "Learners of sum-product networks",
         "Mean test log-likelihood in nats, one seed. *Default*: with our repairs; "
         "searches of 500 iterations, LearnSPN the best of its grid of eight. *As the "
-        'thesis*: `exactly_as="thesis"`. *Printed*: its table 12.',
+        'thesis*: `preset="paper"`. *Printed*: its table 12.',
         table(frame, "test", 2, printed=0),
         best(frame),
         "Seconds of one processor (CPU time), beside the thesis' table 13, of a "

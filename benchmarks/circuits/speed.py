@@ -17,9 +17,12 @@ from benchmarks.circuits.cases import parts_of, timed, warm
 
 SETS = ("nltcs", "dna")
 OURS = {
-    "MiniSPN, as the thesis": ("MiniSPN", {"exactly_as": "thesis"}),
+    "MiniSPN, as the thesis": ("MiniSPN", {"preset": "paper"}),
     "MiniSPN": ("MiniSPN", {}),
-    "LearnSPN, one of its grid": ("LearnSPN", {"penalty": 0.4, "critical_p": 0.0015}),
+    "LearnSPN, one of its grid": (
+        "LearnSPN",
+        {"penalty": 0.4, "significance_level": 0.0015},
+    ),
     "LearnSPN, grid of 8": ("LearnSPN", {}),
 }
 THEIRS = {
@@ -31,7 +34,7 @@ THEIRS = {
 by default, and as in its own experiments."""
 
 ROWS, COLUMNS = (10_000, 100_000, 1_000_000), (100, 500, 2000)
-LEARNERS = {"as the thesis": {"exactly_as": "thesis"}, "default": {}}
+LEARNERS = {"as the thesis": {"preset": "paper"}, "default": {}}
 
 
 def fit_ours(name, method):

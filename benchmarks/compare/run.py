@@ -63,7 +63,7 @@ def rows_of(name, quick):
         "total_seconds": found.seconds,
         "cpu_seconds": cpu_seconds() - before,
         "model_error": found.model_error,
-        "model_spread": found.model_error_spread,
+        "model_spread": found.model_error_se,
         "n_points": len(found.points),
         "enough": f"{enough.method} {enough.n_rules}",
         "failures": "; ".join(f"{method}: {why}" for method, why in found.failures),
@@ -74,12 +74,12 @@ def rows_of(name, quick):
             "lines": point.n_rules,
             "method": point.method,
             "error": point.error,
-            "spread": point.error_spread,
+            "spread": point.error_se,
             "fidelity": point.fidelity,
             "literals": point.n_literals,
             "stability": point.stability,
             "seconds": point.seconds,
-            "as_good": ", ".join(found.as_good(point)),
+            "equivalent_methods": ", ".join(found.equivalent_methods(point)),
         }
         for point in found.frontier()
         if point.n_rules > 1
@@ -127,7 +127,7 @@ def frontiers(study):
     body = [
         [row.data, int(row.lines), row.method, f"{row.error:.3g} ± {row.spread:.1g}",
          row.fidelity, int(row.literals), row.stability, row.seconds,
-         row.as_good if isinstance(row.as_good, str) else ""]
+         row.equivalent_methods if isinstance(row.equivalent_methods, str) else ""]
         for row in study.frame().itertuples()
     ]  # fmt: skip
     return markdown_table(header, body)

@@ -16,7 +16,8 @@ K = 10
 
 def problem_of(model, X):
     """What FAB fits to a model's probabilities, and the codes of all features."""
-    from clearwood import FeatureBins, read_ensemble
+    from clearwood import read_ensemble
+    from clearwood.rules import FeatureBins
     from clearwood.simplifiers.fab.inference import make_problem
     from clearwood.simplifiers.fab.outputs import MultinomialOutput
 
@@ -57,7 +58,8 @@ def row_growth(n_rows):
 
 def cost_of_fresh_rows(model, n_rows):
     """Time and memory of FAB on fresh rows that nothing else was done with."""
-    from clearwood import FeatureBins, read_ensemble
+    from clearwood import read_ensemble
+    from clearwood.rules import FeatureBins
 
     ensemble = read_ensemble(model)
     n_features = model.n_features_in_

@@ -19,8 +19,8 @@ from benchmarks._study import Study, arguments, markdown_table, mean_and_sd
 
 METHODS = {
     "default": {},
-    "regions": {"rules": "regions", "min_rows": 1},
-    "regions, shortened": {"rules": "regions", "min_rows": 1},
+    "regions": {"rules": "regions", "min_samples_leaf": 1},
+    "regions, shortened": {"rules": "regions", "min_samples_leaf": 1},
 }
 
 TEXT = """\
@@ -94,7 +94,7 @@ def scores(name, kind, split):
         rules = fab.rules_
         if method == "regions, shortened":
             rules = shortened(rules, fab.ensemble_.encode(X_train))
-        found = rules.evaluate(X_test, y_test, teacher=model)
+        found = rules.evaluate(X_test, y_test, model=model)
         row = {
             "method": method,
             "lines": found.n_rules,

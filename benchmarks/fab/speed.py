@@ -99,8 +99,8 @@ def all_cases(quick):
                 name = f"N = {n_rows:,}, L = {n_statements:,}"
                 cases[part, name] = partial(step, n_rows, n_statements)
     cases["restart", "N = 5,000, D = 50, L = 12,600"] = restart
-    n_restarts = 2 if quick else 20
-    cases["spambase", f"{n_restarts} restarts"] = partial(spambase, n_restarts)
+    n_init = 2 if quick else 20
+    cases["spambase", f"{n_init} restarts"] = partial(spambase, n_init)
     for n_rows in (10**4, 10**5) if quick else (10**4, 10**5, 10**6):
         cases["rows", f"N = {n_rows:,}"] = partial(row_growth, n_rows)
     for n_trees in (100, 300) if quick else (100, 300, 1000):
@@ -204,7 +204,7 @@ def m_step(n_rows, n_statements):
     return compared(bins, make_dense, n_rows, int(problem.bins.n_statements))
 
 
-def spambase(n_restarts):
+def spambase(n_init):
     from tests.simplifiers.fab import reference
 
     from clearwood._numeric import spawn_generators
@@ -214,7 +214,7 @@ def spambase(n_restarts):
     X, y, *_ = load("spambase", 0, SIZES_2018["spambase"])
     problem = problem_of(make_model("forest", True, 0).fit(X, y), X)
     starts = []
-    for generator in spawn_generators(0, n_restarts):
+    for generator in spawn_generators(0, n_init):
         start, counts = random_start(problem, K, generator)
         beta = reference.random_responsibility(problem, K, generator)
         starts.append((start, counts, beta))

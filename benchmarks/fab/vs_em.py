@@ -71,7 +71,7 @@ def both(name, split):
     rows = []
     for method, k in [("fab", MOST), *(("em", k) for k in range(1, MOST + 1))]:
         fab, taken = explained(name, model, X_train, y_train, method, k, split)
-        found = fab.rules_.evaluate(X_test, y_test, teacher=model)
+        found = fab.rules_.evaluate(X_test, y_test, model=model)
         kept = fab.restarts_[fab.selected_]
         soft, ensemble = fab.predict_soft(X_test), model.predict(X_test)
         row = {
@@ -98,7 +98,7 @@ def explained(name, model, X, y, method, k, seed):
 
     make = cw.FABRulesClassifier if is_classes(name) else cw.FABRulesRegressor
     fab = make(
-        model, method=method, max_rules=k + 1, n_restarts=N_RESTARTS, random_state=seed
+        model, method=method, max_rules=k + 1, n_init=N_RESTARTS, random_state=seed
     )
     begin = time.perf_counter()
     with warnings.catch_warnings():

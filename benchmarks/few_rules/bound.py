@@ -187,7 +187,11 @@ def fit_trees(self, training, settings, generator, *, grown, costs):
     """A DistilledTree's step, with another search."""
     loss = training.soft_loss(softness(self.scoring, self._softness))
     problem = make_tree_problem(
-        training.grid, loss, training.counts, TREE_PENALTY, min_rows=self.min_rows
+        training.grid,
+        loss,
+        training.counts,
+        TREE_PENALTY,
+        min_samples_leaf=self.min_samples_leaf,
     )
     trees = grown(problem, self.max_rules)
     costs.extend((tree.n_leaves, objective(tree)) for tree in trees)
@@ -212,7 +216,7 @@ def held_out(name, split):
         seconds = time.process_time() - begin
         for size in PATH_SIZES:
             rules = [r for r in tree.path_ if r.n_rules <= size][-1]
-            judged = rules.evaluate(case.X_test, case.y_test, teacher=case.model)
+            judged = rules.evaluate(case.X_test, case.y_test, model=case.model)
             lost = min(lost for k, lost in costs if k <= size)
             rows.append(
                 {

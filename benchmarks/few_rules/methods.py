@@ -94,7 +94,8 @@ def _fab(key, size, rules):
     case = make_case(*key)
     fab = estimator(
         case, "FABRules", max_rules=size, rules=rules,
-        min_rows=1 if rules == "regions" else 5,  # the paper's regions as they are
+        # The regions of the paper as they are.
+        min_samples_leaf=1 if rules == "regions" else 5,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the rules are poor is seen below

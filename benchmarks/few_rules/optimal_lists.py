@@ -51,7 +51,7 @@ class _Search:
     """Lists of cells."""
 
     def __init__(self, problem, orders, columns, stats, n_bounds):
-        self.leaf, self.least = problem.leaf, problem.min_rows
+        self.leaf, self.least = problem.leaf, problem.min_samples_leaf
         self.orders, self.columns, self.stats = orders, columns, stats
         self.n_bounds = n_bounds
         self.alone = _alone(stats, self.leaf)

@@ -216,7 +216,7 @@ class _Search:
         problem = self.problem
         costs, plans = optimal.two_levels(
             self.columns, n_positions, marks, feature, rows, self.stats, bounds,
-            optimal.LITERALS, problem.literal, problem.leaf, problem.min_rows,
+            optimal.LITERALS, problem.literal, problem.leaf, problem.min_samples_leaf,
         )  # fmt: skip
         return costs[:most], [_plan(lines) for lines in plans[:most].tolist()]
 

@@ -23,7 +23,7 @@ METHODS = {
     "list": ("RuleListClassifier", {"n_rules": 10, "tune": None}),
     "tree": ("DistilledTreeClassifier", {"n_rules": 10}),
     "additive": ("AdditiveRulesClassifier", {"n_rules": 10, "tune": None}),
-    "FAB, one restart": ("FABRulesClassifier", {"n_restarts": 1}),
+    "FAB, one restart": ("FABRulesClassifier", {"n_init": 1}),
 }
 """Name -> estimator and its settings."""
 

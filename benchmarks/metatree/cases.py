@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks._data import table_of
-from clearwood import FeatureBins, read_ensemble
+from clearwood import read_ensemble
 from clearwood._kernels.metatree_posterior import sum_up
 from clearwood.distributions import CategoricalDirichlet
 from clearwood.metatree import (
@@ -30,6 +30,7 @@ from clearwood.metatree.defaults import (
     step_of,
 )
 from clearwood.metatree.posterior.prior import effective_questions, n_searchable
+from clearwood.rules import FeatureBins
 
 CLASSES = (
     "hepatitis", "heart", "vote", "crx", "breast", "pima", "chess", "spambase",

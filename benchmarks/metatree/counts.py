@@ -198,7 +198,7 @@ def rows_of_labelled(name):
         structure = model.structure_
         at = structure.route(structure.encode(X_test))
         own = model.meta_tree_.own
-        for key, posterior in posteriors(structure, model.leaf_, own, X).items():
+        for key, posterior in posteriors(structure, model.leaf_model_, own, X).items():
             scores = score(fold, predict_at(posterior, at))
             found.setdefault(key, []).append(
                 {c: scores[c] for c in ("loss", "error", "coverage")}
@@ -226,7 +226,7 @@ def rows_of_made(name, task):
         X, y = made(name, task, seed)
         train, test = slice(N_ROWS), slice(N_ROWS, None)
         model = estimator(random_state=0).fit(X[train], y[train])
-        structure, leaf, own = model.structure_, model.leaf_, model.meta_tree_.own
+        structure, leaf, own = model.structure_, model.leaf_model_, model.meta_tree_.own
         at = structure.route(structure.encode(X[test]))
         for key, posterior in posteriors(structure, leaf, own, X[train]).items():
             said = predict_at(posterior, at)

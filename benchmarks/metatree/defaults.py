@@ -24,7 +24,7 @@ from benchmarks.metatree.cases import (
     questions_of,
     score_of,
 )
-from clearwood import FeatureBins, read_ensemble
+from clearwood import read_ensemble
 from clearwood.metatree import (
     CategoricalDirichlet,
     NormalNormalGamma,
@@ -35,6 +35,7 @@ from clearwood.metatree import (
     search_corrected_prior,
 )
 from clearwood.metatree.posterior.prior import n_searchable
+from clearwood.rules import FeatureBins
 
 PRIORS = (
     ("searched", 0.5), ("searched", 0.8), ("searched", 0.95),

@@ -45,7 +45,7 @@ FITS = {
     "Distilled tree": ("DistilledTree", {"n_rules": 10}),
 }
 HARVESTS = {
-    "All nodes, fitted to labels": {"max_rules": None, "target": "labels"},
+    "All nodes, fitted to labels": {"max_rules": None, "learn_from": "labels"},
     "Ten lines, fitted to the forest": {"max_rules": 10},
 }
 

@@ -17,15 +17,15 @@ from clearwood.simplifiers.in_trees.algorithm import R_PACKAGE
 
 FAB_PAPER = {
     "rules": "regions",
-    "min_rows": 1,
-    "target": "labels",
+    "min_samples_leaf": 1,
+    "learn_from": "labels",
     "_choose_by": "soft",
     "max_rules": 11,
-    "n_restarts": 20,
+    "n_init": 20,
 }
 IN_TREES_PAPER = {
     "max_rules": None,
-    "target": "labels",
+    "learn_from": "labels",
     "_procedure": R_PACKAGE,
     "min_frequency": 0.01,
 }
@@ -51,7 +51,7 @@ def timed_fit(case, name, **settings):
 
 def row_of(case, rules, size, seconds, **more):
     """The scores of a RuleSet on test rows."""
-    found = rules.evaluate(case.X_test, case.y_test, teacher=case.model)
+    found = rules.evaluate(case.X_test, case.y_test, model=case.model)
     return {
         "size": size,
         "lines": found.n_rules,
@@ -191,7 +191,7 @@ born_again = partial(
     along_path, name="BornAgainTree", sizes=LONG, n_rules="auto", max_rules=128
 )
 harvest_paper = partial(
-    along_path, name="NodeHarvest", sizes=(), max_rules=None, target="labels"
+    along_path, name="NodeHarvest", sizes=(), max_rules=None, learn_from="labels"
 )
 
 METHODS_2018 = {

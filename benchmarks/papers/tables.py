@@ -284,7 +284,7 @@ def table_4():
         "born-again tree": ("BornAgainTree", {"n_rules": "auto", "max_rules": 128}),
         "inTrees, R's settings": ("InTrees", IN_TREES_PAPER),
         "Node Harvest, all nodes": (
-            "NodeHarvest", {"max_rules": None, "target": "labels"},
+            "NodeHarvest", {"max_rules": None, "learn_from": "labels"},
         ),
         "FAB, ours": ("FABRules", {}),
         "rule list": ("RuleList", {"n_rules": 5, "tune": None}),

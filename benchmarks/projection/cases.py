@@ -68,6 +68,6 @@ def bart(case, n_trees=200, n_draws=500):
 def projected(case, reference, **settings):
     """A projected tree of the library, fitted."""
     kind = "Classifier" if case.is_class else "Regressor"
-    settings = {"max_leaf_nodes": max(SIZES), "random_state": case.seed} | settings
+    settings = {"n_leaf_nodes": max(SIZES), "random_state": case.seed} | settings
     make = getattr(cw, f"ProjectedTree{kind}")
     return make(reference, **settings).fit(case.X, case.y)

@@ -53,5 +53,5 @@ def tested(a, b, measure, test):
         test=test,
         rope=rope,
         greater_is_better=measure == "accuracy",
-        test_share=TEST_SHARE if test == "correlated" else None,
+        test_size=TEST_SHARE if test == "correlated" else None,
     )

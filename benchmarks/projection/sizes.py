@@ -2,7 +2,7 @@
 
 Usage: python -m benchmarks.projection.sizes [--quick] [--fresh] [--tables]
 
-Trees of BART with ``max_leaf_nodes="auto"``: what was found on held-out rows of the
+Trees of BART with ``n_leaf_nodes="auto"``: what was found on held-out rows of the
 training set at every size, what was chosen, and how good all sizes are on test rows.
 """
 

@@ -116,7 +116,7 @@ def grown(n_rows, n_features, n_draws, leaves):
 
     def theirs():
         tree = DecisionTreeRegressor(
-            max_leaf_nodes=GROWN * leaves, min_samples_leaf=MIN_ROWS, random_state=0
+            n_leaf_nodes=GROWN * leaves, min_samples_leaf=MIN_ROWS, random_state=0
         )
         tree.cost_complexity_pruning_path(X, outputs)
 
@@ -135,7 +135,7 @@ def fitted(n_rows, n_features, n_draws, leaves):
     """The estimator: the trees of all sizes are printed, too."""
     X, draws = make_draws(n_rows, n_features, n_draws)
     tree = cw.ProjectedTreeRegressor(
-        Given(draws), max_leaf_nodes=leaves, refine=False, random_state=0
+        Given(draws), n_leaf_nodes=leaves, refine=False, random_state=0
     )
     return [{"seconds": seconds_of(lambda: tree.fit(X))[0], "sklearn": np.nan}]
 

@@ -88,7 +88,7 @@ def _bart(name, rows):
 def projected_tree(refine, name, size, X, y, rows):
     reference = _bart(name, rows.astype(np.int64).tobytes())
     tree = cw.ProjectedTreeRegressor(
-        reference, max_leaf_nodes=size, refine=refine, random_state=0
+        reference, n_leaf_nodes=size, refine=refine, random_state=0
     )
     return tree.fit(X[rows]).tree_
 

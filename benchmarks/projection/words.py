@@ -113,7 +113,7 @@ most 0.01, in both measures.
   and pima it is behind in log loss."""
 
 SIZES_CHOSEN = """\
-Trees of BART with `max_leaf_nodes="auto"` and all else by default, on the first
+Trees of BART with `n_leaf_nodes="auto"` and all else by default, on the first
 splits of the other studies: five folds of the training rows, BART fitted anew
 without each, and the fewest leaves with which held-out rows are as likely as under
 BART, within 0.05 nats and one standard error; where no size is, the fewest that are

@@ -102,7 +102,7 @@ def case(library, name, counts, seed):
         random_state=seed,
         statement_counts=counts,
     )
-    scores = rules.evaluate(X_test, y_test, teacher=ensemble)
+    scores = rules.evaluate(X_test, y_test, model=ensemble)
     wrong = (said != y_test) if task == "classification" else (said - y_test) ** 2
     return [
         {

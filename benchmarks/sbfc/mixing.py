@@ -60,18 +60,18 @@ def main():
     options = arguments(__doc__)
     study = Study("sbfc_mixing", ["part", "prior", "sampler", "draws", "seed"], options)
     cases = {}
-    for prior in ("thesis", "balanced"):
+    for prior in ("paper", "balanced"):
         for seed in range(2 if options.quick else 5):
             for draws in (500, 2000):
                 cases["corral-100", prior, "collapsed", draws, seed] = corral
             cases["corral-100", prior, "original", 500, seed] = corral
-    for prior in ("thesis", "balanced"):
+    for prior in ("paper", "balanced"):
         for seed in range(1 if options.quick else 3):
             cases["madelon", prior, "collapsed", 500, seed] = chains_of
         cases["madelon", prior, "original", 500, 0] = chains_of
     if not options.quick:
         for part in PARTS[2:]:
-            for prior in ("thesis", "balanced"):
+            for prior in ("paper", "balanced"):
                 cases[part, prior, "original", 500, 0] = chains_of
     study.run(
         {key: partial(function, *key) for key, function in cases.items()},

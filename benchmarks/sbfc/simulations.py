@@ -124,7 +124,7 @@ def rows_of(data, d, repeat, method):
         return [score(said, fold.y_test) | blank | {"seconds": taken}]
     model, said = ours(fold, method)
     taken = time.process_time() - begin
-    p = model.signal_probability_
+    p = model.inclusion_probability_
     return [
         score(said, fold.y_test)
         | {
@@ -205,7 +205,7 @@ def draw(data, sizes, path):
         fold = drawn(data, d, 0)
         for ax, prior in zip(axes[:, column], priors):
             model, _ = ours(fold, prior)
-            cw.FeatureGraphDisplay.from_estimator(model).plot(ax=ax)
+            cw.sbfc.FeatureGraphDisplay.from_estimator(model).plot(ax=ax)
             ax.set_title(f"{d:,} features, {prior} prior")
     figure.suptitle(f"{data} simulation, as in the thesis' Figure {FIGURES[data]}")
     figure.tight_layout()

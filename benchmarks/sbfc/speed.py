@@ -19,7 +19,7 @@ from benchmarks.sbfc.cases import problem_of
 from benchmarks.sbfc.mixing import data_of
 from benchmarks.sbfc.simulations import MAKERS
 
-PRIORS = ("thesis", "balanced")
+PRIORS = ("paper", "balanced")
 STEPS = 10_000
 R_PACKAGE = "2-7 s"
 """What the R package took for as many steps on this kind of data, on one core."""
@@ -52,10 +52,10 @@ def main():
     d_all = (100, 300, 1000) if options.quick else (100, 300, 1000, 3000, 10000)
     n_all = (500, 2000) if options.quick else (500, 2000, 10_000, 50_000)
     for data in MAKERS:
-        cases["moves", data, "thesis", 500, 1000] = moves
+        cases["moves", data, "paper", 500, 1000] = moves
     for d in (50, 100, 200):
-        cases["plain scores", "cluster", "thesis", 500, d] = scores
-        cases["plain sweep", "cluster", "thesis", 500, d] = sweeps
+        cases["plain scores", "cluster", "paper", 500, d] = scores
+        cases["plain sweep", "cluster", "paper", 500, d] = sweeps
     for d in d_all:
         cases["growth", "cluster", "balanced", 500, d] = growth
     for n in n_all:
@@ -70,7 +70,7 @@ def main():
             for prior in PRIORS:
                 cases["fit", data, prior, 200, 10_000] = fit
     cases = {key: partial(f, *key[1:]) for key, f in cases.items()}
-    study.run(cases, warm=lambda: [moves("cluster", "thesis", 100, 20),
+    study.run(cases, warm=lambda: [moves("cluster", "paper", 100, 20),
                                    growth("cluster", "balanced", 100, 20)])  # fmt: skip
     write_tables(study)
 

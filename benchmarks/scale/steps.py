@@ -66,7 +66,7 @@ def measure(path, engine):
     model = models_and_rules()[0]
     sample = pd.read_parquet(rows_file(Path(path).parent, 5_000))
     X = sample.drop(columns="y")
-    fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0).fit(X)
+    fab = cw.FABRulesClassifier(model, n_init=1, random_state=0).fit(X)
     training = fab._training(fab.ensemble_, X, None, np.ones(len(X))).in_one_order()
     problem, start = fab._problem(training), fab._best.fit
     reading = fab, training.take(slice(0)), problem.bins.used_features

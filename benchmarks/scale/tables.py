@@ -115,7 +115,7 @@ def measure(verb, engine, path):
     elif verb == "meta-tree predicts":
         gave = len(tree.predict_proba(X))
     elif verb == "describe":
-        gave = rules.described_on(X, y, teacher=model).n_rows
+        gave = rules.described_on(X, y, model=model).n_rows
     else:
         gave = len(rules.predict(X))
     return {

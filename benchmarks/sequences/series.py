@@ -142,18 +142,18 @@ def heart_beats(quick):
 # Models: each says P(output = 1) of every step, from the flags up to it
 
 
-def hmm_of(X, n_states, seed, n_starts=32):
+def hmm_of(X, n_states, seed, n_init=32):
     """A hidden Markov model of flags; EM, for its speed."""
     hmm = cw.HiddenMarkovModel(
-        n_states, emission="bernoulli", algorithm="em", n_starts=n_starts,
+        n_states, emission="bernoulli", algorithm="em", n_init=n_init,
         random_state=seed,
     )  # fmt: skip
     return hmm.fit(X)
 
 
-def by_hmm(train, n_hidden, n_states, seed, *, n_starts=32):
+def by_hmm(train, n_hidden, n_states, seed, *, n_init=32):
     """Trained on flags and outputs; outputs are missing where it is to foretell."""
-    hmm = hmm_of(np.column_stack(train), n_states, seed, n_starts)
+    hmm = hmm_of(np.column_stack(train), n_states, seed, n_init)
 
     def say(X):
         rows = np.column_stack([X, np.full(len(X), np.nan)])
@@ -189,7 +189,7 @@ def by_network(train, n_hidden, n_states, seed, *, hybrid=None, told=False):
 
 METHODS = {
     HMM: by_hmm,
-    ONE_START: partial(by_hmm, n_starts=1),
+    ONE_START: partial(by_hmm, n_init=1),
     AFTERWARDS: by_hmm_of_flags,
     LSTM: by_network,
     HYBRID: partial(by_network, hybrid="sequential"),

@@ -323,7 +323,7 @@ def warm():
     import clearwood as cw
 
     text = "to be or not to be " * 50
-    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=2).fit(text)
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=2).fit(text)
     hmm.step_log_likelihood(text)
     cw.HMMLSTM(2, hybrid="sequential", hmm=hmm, n_epochs=1).fit(text)
 

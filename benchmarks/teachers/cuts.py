@@ -113,7 +113,7 @@ def judge(set_name, name, seed):
             with mock.patch.object(own_cuts, "_cuts", cuts):
                 fitted = make(random_state=seed).fit(X, y)
             spent = time.process_time() - begin
-            fidelity = fitted.rules_.evaluate(X_new, said, teacher=said).fidelity
+            fidelity = fitted.rules_.evaluate(X_new, said, model=said).fidelity
             n_cuts = len(fitted.ensemble_.splits().numeric.cut)
             found.append(
                 {"cuts": kind, "n_cuts": n_cuts, "fidelity": fidelity, "seconds": spent}

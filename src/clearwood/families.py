@@ -18,6 +18,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from clearwood._lazy import names_in
 from clearwood.exceptions import InputError
 
 GROUP = "clearwood.families"
@@ -32,7 +33,7 @@ class PageSection(NamedTuple):
         Of the section: for links and its template, and for readers.
     module : str
         Module with ``section(result, X, y)``, which returns what the template shows,
-        and, where results have rules, ``teacher_of(result, X)``: the model that the
+        and, where results have rules, ``model_of(result, X)``: the model that the
         rules describe.
     template : str
         Reads the dictionary under ``name``: a file of clearwood's, or
@@ -89,7 +90,7 @@ class Family(NamedTuple):
 
 
 def _names(module: str, names: str) -> dict[str, str]:
-    return dict.fromkeys(names.split(), f"clearwood.{module}")
+    return names_in({module: names})
 
 
 _SIMPLIFIERS = _names(
@@ -118,17 +119,13 @@ _BINNINGS = _names("discretize", "BinaryBinner MDLPDiscretizer")
 OWN = (
     Family(
         "simplifiers",
-        public=_SIMPLIFIERS
-        | _names("simplifiers", "simplify")
-        | _names("simplifiers.fab.display", "FABPathDisplay"),
+        public=_SIMPLIFIERS | _names("simplifiers", "simplify"),
         saved=dict.fromkeys(_SIMPLIFIERS, "clearwood.simplifiers.saving"),
         commands={"simplify": "clearwood.cli.verbs.simplify:simplify"},
     ),
     Family(
         "metatree",
-        public=_META_TREES
-        | _META_FORESTS
-        | _names("metatree.reading.display", "MetaTreeDisplay"),
+        public=_META_TREES | _META_FORESTS,
         saved=dict.fromkeys(
             [*_META_TREES, *_META_FORESTS], "clearwood.metatree.saving"
         ),
@@ -166,11 +163,8 @@ OWN = (
         | _PROJECTED_LINES
         | _names(
             "projection",
-            "LocalExplanation MethodComparison compare_methods explain_local",
-        )
-        | _names("projection.display", "LeavesDisplay LocalDisplay SizePathDisplay")
-        | _names("projection.judging.stability_display", "TreeStabilityDisplay")
-        | _names("projection.judging.t_test_display", "DifferenceDisplay"),
+            "compare_methods explain_local",
+        ),
         saved=dict.fromkeys(
             [*_PROJECTED_RULES, *_PROJECTED_LINES], "clearwood.projection.saving"
         ),
@@ -206,9 +200,7 @@ OWN = (
     ),
     Family(
         "sbfc",
-        public=_names("sbfc", "SelectiveBayesianForestClassifier")
-        | _names("sbfc.reading.display", "FeatureGraphDisplay SignalDisplay")
-        | _names("sbfc.reading.draws_display", "GraphSizesDisplay LogPosteriorDisplay"),
+        public=_names("sbfc", "SelectiveBayesianForestClassifier"),
         saved={"SelectiveBayesianForestClassifier": "clearwood.sbfc.saving"},
         sections={
             "SelectiveBayesianForestClassifier": PageSection(
@@ -231,11 +223,7 @@ OWN = (
     ),
     Family(
         "circuits",
-        public=_CIRCUITS
-        | _names("circuits.reading.curves", "ConditionalDisplay")
-        | _names("circuits.reading.display", "CircuitDisplay")
-        | _names("circuits.reading.sizes_display", "NetworkSizesDisplay")
-        | _names("circuits.reading.surprise_display", "SurpriseDisplay"),
+        public=_CIRCUITS,
         saved=dict.fromkeys(["Circuit", *_CIRCUITS], "clearwood.circuits.saving"),
         sections=dict.fromkeys(
             _CIRCUITS,
@@ -261,14 +249,8 @@ OWN = (
         "sequences",
         public=_names(
             "sequences",
-            "HMMLSTM HiddenMarkovModel RecurrentExplanation explain_rnn state_trees",
-        )
-        | _names("sequences.reading.automaton_display", "AutomatonDisplay")
-        | _names(
-            "sequences.reading.display", "FidelityCurveDisplay StepSurpriseDisplay"
-        )
-        | _names("sequences.reading.states_display", "StatesDisplay")
-        | _names("sequences.reading.sweeps_display", "SweepsDisplay"),
+            "HMMLSTM HiddenMarkovModel explain_rnn state_trees",
+        ),
         saved={
             "HiddenMarkovModel": "clearwood.sequences.saving",
             "HMMLSTM": "clearwood.sequences.networks.saving",

@@ -50,7 +50,7 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     Examples
     --------
     >>> import clearwood as cw, tempfile, pathlib
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> rules = cw.RuleList((), cw.Rule((), 3.5), FeatureSpace.numeric(2))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
     >>> cw.save(rules, path)

@@ -45,11 +45,11 @@ def test_all_say_the_same_to_the_last_bit(kind, frame, rules, tmp_path):
     X, rest = stored(kind, frame, tmp_path)
     whole = frame[["a", "b"]]
     own = {"y": frame["y"].to_numpy(), "sample_weight": frame["w"].to_numpy()}
-    told = rules.described_on(X, teacher=Doubling(), **rest)
-    expected = rules.described_on(whole, teacher=Doubling(), **own)
+    told = rules.described_on(X, model=Doubling(), **rest)
+    expected = rules.described_on(whole, model=Doubling(), **own)
     assert told.to_json() == expected.to_json()
-    scores = rules.evaluate(X, rest["y"], teacher=Doubling())
-    assert scores == rules.evaluate(whole, own["y"], teacher=Doubling())
+    scores = rules.evaluate(X, rest["y"], model=Doubling())
+    assert scores == rules.evaluate(whole, own["y"], model=Doubling())
     assert (np.asarray(rules.predict(X)) == rules.predict(whole)).all()
     sample = open_rows(X, rest["y"]).sample(500, seed=3)
     drawn = open_rows(whole.to_numpy(), own["y"]).sample(500, seed=3)
@@ -286,7 +286,7 @@ def test_a_fit_names_the_row_that_it_refuses(frame, graded, n_rows, monkeypatch)
     with refuses(InputError, match=f"^frame {named}"):
         cw.MetaTreeRegressor().fit(lambda: parts, "y")
     with refuses(InputError, match=f"^frame {named}"):
-        cw.simplify(graded[0], lambda: parts, "y", sample_rows=n_rows)
+        cw.simplify(graded[0], lambda: parts, "y", max_samples=n_rows)
 
 
 def test_numbers_as_objects_are_numbers(frame, rules):
@@ -303,7 +303,7 @@ def test_targets_of_files_are_named(frame, rules, tmp_path):
     with refuses(InputError):
         rules.evaluate(stored("memmap", frame, tmp_path)[0], frame["y"][:5])
     with refuses(InputError):
-        rules.evaluate(path, "y", teacher=frame["y"])
+        rules.evaluate(path, "y", model=frame["y"])
 
 
 def test_labels_that_no_block_knows_are_refused(frame, tmp_path):

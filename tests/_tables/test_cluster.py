@@ -69,10 +69,10 @@ def small_waves(monkeypatch):
 
 def test_workers_change_nothing(workers, frame, rules, tmp_path):
     X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
-    weighted = {"teacher": Deadly(), "sample_weight": "w"}
+    weighted = {"model": Deadly(), "sample_weight": "w"}
     told = [rules.described_on(X, "y", **weighted).to_json() for X in (X, path)]
     assert told[0] == told[1]
-    scores = [rules.evaluate(X, "y", teacher=Deadly()) for X in (X, path)]
+    scores = [rules.evaluate(X, "y", model=Deadly()) for X in (X, path)]
     assert scores[0] == scores[1]
     said = rules.predict(X).compute()
     assert (said == rules.predict(path)).all()
@@ -83,11 +83,11 @@ def test_a_worker_may_die(workers, frame, rules, tmp_path):
     last_will.touch()
     deadly = Deadly(frame["a"][BLOCK_ROWS + 3000], last_will)
     X = of_dask(in_parts(frame))
-    told = rules.described_on(X, "y", teacher=deadly, sample_weight="w")
+    told = rules.described_on(X, "y", model=deadly, sample_weight="w")
     assert not last_will.exists(), "nobody died"
     weight = frame["w"].to_numpy()
     whole = rules.described_on(
-        frame[["a", "b"]], frame["y"], teacher=deadly, sample_weight=weight
+        frame[["a", "b"]], frame["y"], model=deadly, sample_weight=weight
     )
     assert told.to_json() == whole.to_json()
 
@@ -144,7 +144,7 @@ def test_a_cluster_may_be_without_workers_for_a_while(frame, rules, monkeypatch)
     monkeypatch.setattr(dask_cluster, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(progress, "TELL_SECONDS", 0.1)
     X, first, reports = of_dask(in_parts(frame)), frame["a"].iloc[0], []
-    whole = rules.evaluate(frame[["a", "b"]], frame["y"], teacher=Leaving())
+    whole = rules.evaluate(frame[["a", "b"]], frame["y"], model=Leaving())
     with (
         local_cluster(n_workers=1, processes=False) as cluster,
         distributed.Client(cluster) as client,
@@ -165,7 +165,7 @@ def test_a_cluster_may_be_without_workers_for_a_while(frame, rules, monkeypatch)
 
         monkeypatch.setattr(progress.Patience, "_report", staticmethod(report))
         with leaving(leave):
-            assert rules.evaluate(X, "y", teacher=Leaving(first)) == whole
+            assert rules.evaluate(X, "y", model=Leaving(first)) == whole
         address = client.scheduler.address
         assert all(f" {address}" in report for report in reports)
         same_text(report.replace(address, "<address>") for report in reports)
@@ -176,9 +176,9 @@ def test_a_cluster_may_be_without_workers_for_a_while(frame, rules, monkeypatch)
             leaving(leave),
             refuses(InputError),
         ):
-            rules.evaluate(X, "y", teacher=Leaving(first))
+            rules.evaluate(X, "y", model=Leaving(first))
         cluster.scale(1)
-        assert rules.evaluate(X, "y", teacher=Leaving(first)) == whole
+        assert rules.evaluate(X, "y", model=Leaving(first)) == whole
 
 
 def test_blocks_whose_cluster_is_gone_say_so(frame):
@@ -203,9 +203,9 @@ def test_mixtures_are_fitted_where_the_rows_are(workers, frame, tmp_path):
     X, path = of_dask(in_parts(frame)), stored("file", frame, tmp_path)[0]
     model = RandomForestRegressor(3, max_depth=3, random_state=0)
     model.fit(frame[["a", "b"]][:500], frame["y"][:500])
-    settings = {"method": "fab", "n_restarts": 1, "max_rules": 4, "random_state": 0}
+    settings = {"method": "fab", "n_init": 1, "max_rules": 4, "random_state": 0}
     told = [
-        cw.simplify(model, X, "y", sample_weight="w", sample_rows=3000, **settings)
+        cw.simplify(model, X, "y", sample_weight="w", max_samples=3000, **settings)
         for X in (X, path)
     ]
     assert told[0].to_json() == told[1].to_json()

@@ -19,10 +19,13 @@ def test_trees_and_curves_are_drawn_on_the_axes_of_a_subfigure(axes):
     X, y = load_iris(return_X_y=True)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     few = cw.RuleListClassifier(forest, max_rules=3, random_state=0).fit(X, y)
-    for display in (cw.TreeDisplay, cw.PathDisplay):
+    for display in (cw.rules.TreeDisplay, cw.rules.PathDisplay):
         assert display.from_estimator(few, X, y).plot(axes).figure_ is axes.figure
 
 
 def test_states_are_drawn_on_the_axes_of_a_subfigure(axes):
     hmm = cw.HiddenMarkovModel(2, algorithm="em", random_state=0).fit("abcab" * 20)
-    assert cw.AutomatonDisplay.from_estimator(hmm).plot(axes).figure_ is axes.figure
+    assert (
+        cw.sequences.AutomatonDisplay.from_estimator(hmm).plot(axes).figure_
+        is axes.figure
+    )

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import (
@@ -17,6 +16,7 @@ from clearwood.distributions import (
     Histogram,
     MultivariateGaussian,
 )
+from clearwood.rules import FeatureSpace
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "spn.json").read_text(encoding="utf-8")

@@ -152,7 +152,7 @@ def test_columns_that_say_nothing_change_nothing(make):
     X = people(120)
     wider = X.assign(one=7.0, none=np.nan, same="x")
     plain, found = made(make).fit(X), made(make).fit(wider)
-    if "n_iterations" not in make._get_param_names():  # draws go other ways
+    if "n_iter" not in make._get_param_names():  # draws go other ways
         np.testing.assert_allclose(found.score_samples(wider), plain.score_samples(X))
     other = wider.assign(one=8.0, none=3.0, same="y")
     with warnings.catch_warnings():
@@ -256,7 +256,7 @@ def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
     assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
     with refuses(InputError):
         found.most_probable(rows)
-    cw.SurpriseDisplay.from_estimator(found, rows[:1])
+    cw.circuits.SurpriseDisplay.from_estimator(found, rows[:1])
     assert not recwarn.list
 
 
@@ -365,8 +365,8 @@ def test_ten_starts_mend_a_table_that_one_start_takes_for_noise():
     facts = GOLDEN["mini_spn"]["cases"]["collapse"]
     train, valid, test = (rows_of(facts[part]) for part in ("train", "valid", "test"))
     thesis, repaired = (
-        cw.MiniSPN(exactly_as=how, random_state=0).fit(train, X_val=valid).score(test)
-        for how in ("thesis", None)
+        cw.MiniSPN(preset=how, random_state=0).fit(train, X_val=valid).score(test)
+        for how in ("paper", None)
     )
     truth = facts["log_likelihood"]["test"]["generator_mean"]
     assert thesis == pytest.approx(facts["log_likelihood"]["test"]["independent_mean"])

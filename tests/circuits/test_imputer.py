@@ -11,12 +11,12 @@ from tests.circuits.test_estimators import people
 from tests.wording import refuses
 
 import clearwood as cw
-from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.imputer import filled as filled_by
 from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import Categorical
 from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace
 
 KINDS = {
     "pandas": lambda X: X.assign(

@@ -115,7 +115,7 @@ def test_the_thesis_and_what_fits_are_learned_as_in_memory(frame):
         np.testing.assert_array_equal(blocks, network.fit(few).score_samples(few))
     table = frame[["a", "b"]]
     sample = open_rows(lambda: [table]).sample(2000).X
-    thesis = cw.MiniSPN(exactly_as="thesis", random_state=0)
+    thesis = cw.MiniSPN(preset="paper", random_state=0)
     blocks = thesis.fit(lambda: in_parts(table)).score_samples(few)
     np.testing.assert_array_equal(blocks, thesis.fit(sample).score_samples(few))
 
@@ -129,7 +129,7 @@ def test_its_relatives_learn_from_all_rows_too(make, frame):
     assert network.fit(lambda: in_parts(table)).score(table) > few
 
 
-QUICK = {"n_iterations": 20}
+QUICK = {"n_iter": 20}
 
 
 def test_classes_that_no_sample_knows(frame):

@@ -35,7 +35,7 @@ def test_the_circuit_is_the_likeliest_and_polished(network):
     assert last.log_likelihood == max(one.log_likelihood for one in found.front_)
     assert found.degrees_of_freedom_ == last.degrees_of_freedom
     assert found.score(X_val) > last.log_likelihood
-    thesis = cw.ParetoSPN(30, exactly_as="thesis", random_state=0).fit(X, X_val=X_val)
+    thesis = cw.ParetoSPN(30, preset="paper", random_state=0).fit(X, X_val=X_val)
     best = max(one.log_likelihood for one in thesis.front_)
     assert thesis.score(X_val) == pytest.approx(best, abs=1e-9)
 
@@ -52,8 +52,8 @@ def test_a_smaller_network_leaves_the_other_as_it_is(network):
 
 def test_the_hybrid_begins_with_mini_spn(network):
     _, X, X_val = network
-    for as_in in (None, "thesis"):
-        settings = {"exactly_as": as_in, "random_state": 0}
+    for as_in in (None, "paper"):
+        settings = {"preset": as_in, "random_state": 0}
         mini = cw.MiniSPN(**settings).fit(X, X_val=X_val)
         none, some = (cw.HybridSPN(n, **settings).fit(X, X_val=X_val) for n in (0, 60))
         (only,) = none.front_

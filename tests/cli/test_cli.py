@@ -64,7 +64,7 @@ def test_rare_classes_are_named_if_asked(tmp_path):
     X["state"] = np.where(ill, "ill", "well")
     path = tmp_path / "rare.csv"
     X.to_csv(path, index=False)
-    small = ("--json", "--quiet", "--seed", "0", "--n-rules", "2")
+    small = ("--json", "--quiet", "--random-state", "0", "--n-rules", "2")
     rules = json.loads(simplify(path, *small, "--scoring", "balanced").stdout)["rules"]
     said = {line["prediction"] for line in [*rules["rules"], rules["otherwise"]]}
     assert said == {"ill", "well"} and rules["about"]["scoring"] == "balanced"
@@ -77,10 +77,12 @@ def test_rare_classes_are_named_if_asked(tmp_path):
     )  # fmt: skip
     assert failed(number, "--scoring")
     # Without any option no constant, and what is printed of an unlikely class.
-    told = simplify(path, "--seed", "0", "--class-weight", "balanced").stdout
+    told = simplify(path, "--random-state", "0", "--class-weight", "balanced").stdout
     assert "2. otherwise" in told
     same_lines(told)
-    plain = json.loads(simplify(path, "--json", "--quiet", "--seed", "0").stdout)
+    plain = json.loads(
+        simplify(path, "--json", "--quiet", "--random-state", "0").stdout
+    )
     assert plain["rules"]["rules"]
 
 
@@ -134,7 +136,7 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
     assert kept.target == "state"
     assert kept.classes == ("ill", "well")
     # The file has the numbers of the rows that it was made from, the text others.
-    described = kept.described_on(*held_out, teacher=split.y_test)
+    described = kept.described_on(*held_out, model=split.y_test)
     assert str(described) in result.stdout
     assert str(kept) not in result.stdout
     shown = page.read_text(encoding="utf-8")
@@ -143,7 +145,7 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
 
 def test_decisions_about_a_class_are_told(table):
     quick = ("--max-rules", 2, "--method", "in-trees")
-    asked = simplify(table, *quick, "--positive", "ill", "--threshold", "0.05")
+    asked = simplify(table, *quick, "--pos-label", "ill", "--threshold", "0.05")
     assert asked.exit_code == 0, asked.stderr
     same_lines(asked.stdout)
     told = json.loads(simplify(table, *quick, "--json").stdout)
@@ -161,7 +163,7 @@ def test_a_class_that_is_not_there_is_refused_before_the_fit(table, monkeypatch)
         raise AssertionError("fitted")
 
     monkeypatch.setattr("clearwood.cli.verbs.simplify.find_rules", never)
-    assert failed(simplify(table, "--positive", "sick"), "'sick'")
+    assert failed(simplify(table, "--pos-label", "sick"), "'sick'")
     kind = ("--train", "hist-gradient-boosting")
     numbers = run("simplify", table, "--target", "age", *kind, "--threshold", "0.2")
     assert failed(numbers)
@@ -181,7 +183,7 @@ def test_json_holds_rules_and_scores(table, frame):
 
 
 def test_the_same_seed_gives_the_same_answer(table):
-    quick = ("--seed", 3, "--method", "tree")
+    quick = ("--random-state", 3, "--method", "tree")
     one, two = (simplify(table, *quick, train="random-forest") for _ in range(2))
     assert one.stdout == two.stdout
 
@@ -270,7 +272,7 @@ def test_predictions_say_which_rule_decided(table, frame, tmp_path):
     listed = json.loads(run("predict", rules, table, "--json").stdout)
     assert [x["prediction"] for x in listed] == said["prediction"].tolist()
     assert failed(run("predict", rules, table, "--out", out))
-    assert run("predict", rules, table, "--out", out, "--force").exit_code == 0
+    assert run("predict", rules, table, "--out", out, "--overwrite").exit_code == 0
 
 
 def test_explain_says_why_and_what_would_change_it(table, tmp_path):
@@ -313,10 +315,10 @@ def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
     monkeypatch.setattr("clearwood.cli.tables.reading.read_table", fail)
     there = tmp_path / "there.json"
     there.write_text("mine")
-    assert failed(simplify(table, "--out", there), "--force")
+    assert failed(simplify(table, "--out", there), "--overwrite")
     assert failed(simplify(table, "--report", "nowhere/x.html"), "'nowhere'")
     assert failed(simplify(table, "--out", tmp_path))
-    assert failed(simplify(table, "--out", table, "--force"))
+    assert failed(simplify(table, "--out", table, "--overwrite"))
     same = tmp_path / "same"
     assert failed(simplify(table, "--out", same, "--report", same))
     assert there.read_text() == "mine"
@@ -325,7 +327,7 @@ def test_files_are_checked_before_the_work(table, tmp_path, monkeypatch):
 def test_force_overwrites(table, tmp_path):
     there = tmp_path / "there.json"
     there.write_text("mine")
-    assert simplify(table, "--out", there, "--force").exit_code == 0
+    assert simplify(table, "--out", there, "--overwrite").exit_code == 0
     assert RuleSet.load(there).target == "state"
 
 
@@ -357,7 +359,7 @@ def test_predict_does_not_write_over_what_it_reads(table, tmp_path, kept):
     assert simplify(table, "--out", str(rules)).exit_code == 0
     before = table.read_bytes(), rules.read_bytes()
     out = str(table if kept == "data" else rules)
-    done = run("predict", rules, table, "--out", out, "--force")
+    done = run("predict", rules, table, "--out", out, "--overwrite")
     assert failed(done)
     assert (table.read_bytes(), rules.read_bytes()) == before
 
@@ -450,9 +452,11 @@ def test_wrong_usage_is_exit_2(table, tmp_path):
 
 def test_limits_of_a_rule_list(table):
     quick = ("--method", "list", "--max-rules", "2", "--json")
-    result = simplify(table, *quick, "--forbid", "age", "--increasing", "dose")
+    result = simplify(
+        table, *quick, "--exclude-features", "age", "--increasing", "dose"
+    )
     rules = json.loads(result.stdout)["rules"]
-    assert rules["about"]["forbidden"] == "age"
+    assert rules["about"]["exclude_features"] == "age"
     assert rules["about"]["increasing"] == "dose"
     assert "age" not in json.dumps(rules["rules"])
     falling = (
@@ -460,7 +464,7 @@ def test_limits_of_a_rule_list(table):
         "list",
         "--decreasing",
         "dose",
-        "--forbid",
+        "--exclude-features",
         " age ",
         "--json",
     )
@@ -468,11 +472,11 @@ def test_limits_of_a_rule_list(table):
     # The second class, "well", is the rarer the larger the dose.
     assert found["about"]["decreasing"] == "dose"
     assert len(found["rules"]) > len(rules["rules"]) == 0
-    failed(simplify(table, *quick, "--forbid", "size"), "'dose', 'age'")
+    failed(simplify(table, *quick, "--exclude-features", "size"), "'dose', 'age'")
 
 
 def test_columns_are_called_what_people_call_them(table, tmp_path):
-    quick = ("--max-rules", "2", "--json", "--columns")
+    quick = ("--max-rules", "2", "--json", "--column-info")
     as_csv, as_json = tmp_path / "info.csv", tmp_path / "info.json"
     as_csv.write_text("column,name,unit\ndose,amount,mg\nheight,,cm\n")
     as_json.write_text('{"dose": {"name": "amount", "unit": "mg"}}')
@@ -490,9 +494,9 @@ def test_columns_are_called_what_people_call_them(table, tmp_path):
 def test_rules_of_the_ensemble_without_some_columns(table, method):
     free, held = (
         json.loads(simplify(table, "--method", method, "--json", *more).stdout)["rules"]
-        for more in ((), ("--forbid", "dose"))
+        for more in ((), ("--exclude-features", "dose"))
     )
-    assert held["about"]["forbidden"] == "dose"
+    assert held["about"]["exclude_features"] == "dose"
     assert "dose" in json.dumps(free["rules"])
     assert "dose" not in json.dumps(held["rules"])
 
@@ -505,10 +509,12 @@ def test_core_parameters_of_every_method_are_options(table):
 
     free = rules_of("--n-rules", "3")
     assert 1 <= len(free["rules"]) <= 2
-    held = rules_of("--n-rules", "3", "--min-rows", "30", "--learn-from", "labels")
+    held = rules_of(
+        "--n-rules", "3", "--min-samples-leaf", "30", "--learn-from", "labels"
+    )
     assert all(rule["caught"] >= 30 for rule in held["rules"])
     assert "labels" in held["about"].values() or held["rules"] != free["rules"]
-    exact = rules_of("--n-rules", "3", "--exact-cuts")
+    exact = rules_of("--n-rules", "3", "--exact-thresholds")
     assert exact["rules"] != free["rules"]
     assert simplify(table, "--n-rules", "few").exit_code == 2
     refused = simplify(table, "--n-rules", "12")
@@ -622,7 +628,7 @@ def test_control_characters_in_names_from_files_are_refused(frame, tmp_path, kin
     odd.to_csv(table, index=False) if kind == "csv" else odd.to_parquet(table)
     failed(simplify(table))
     said.write_text(json.dumps({"dose": {"unit": "mg\x1b[2J"}}))
-    failed(simplify(good, "--columns", said), "column_info")
+    failed(simplify(good, "--column-info", said), "column_info")
     assert simplify(good, "--out", rules, "--quiet").exit_code == 0
     page = ("--out", tmp_path / "page.html")
     failed(run("report", rules, *page, "--title", bad), "--title")
@@ -806,5 +812,5 @@ def test_of_large_files_all_rows_are_counted(tmp_path, monkeypatch):
     rules = clearwood.load(tmp_path / "rules.json")
     assert rules.n_rows == 3000
     found = json.loads(run(*command, "--json").stdout)
-    scores = rules.evaluate(X, y.astype(int), teacher=tmp_path / "model.ubj").as_dict()
+    scores = rules.evaluate(X, y.astype(int), model=tmp_path / "model.ubj").as_dict()
     assert found["all_rows"] == {"rows": 3000, "rules": scores}

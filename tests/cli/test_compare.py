@@ -23,7 +23,7 @@ from clearwood.comparison.peers import PEERS
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet
 
-QUICK = ("--methods", "tree", "--cv", 2, "--refits", 0, "--max-rules", 3)
+QUICK = ("--methods", "tree", "--cv", 2, "--n-refits", 0, "--max-rules", 3)
 
 
 def run(*arguments):
@@ -70,7 +70,7 @@ def test_a_table_becomes_a_frontier_and_rules(table, tmp_path):
     y = X.pop("state")
     X, y, X_test, y_test, _ = hold_out(X, y, "classification", 0.25, 0)
     said = DecisionTreeClassifier(random_state=0).fit(X, y).predict(X_test)
-    assert str(kept.described_on(X_test, y_test, teacher=said)) in done.stdout
+    assert str(kept.described_on(X_test, y_test, model=said)) in done.stdout
     assert done.stderr.splitlines()[-1].endswith(f" {rules}")
 
 
@@ -90,7 +90,7 @@ def shown(monkeypatch, frontier, *arguments, warn=False):
 def test_json_and_options(table, frontier, monkeypatch, tmp_path):
     rules = tmp_path / "rules.json"
     train = (table, "--target", "state", "--train", "decision-tree", "--json")
-    more = ("--methods", "tree, em", "--best", 1, "--out", rules, "--jobs", 2)
+    more = ("--methods", "tree, em", "--best", 1, "--out", rules, "--n-jobs", 2)
     done, found = shown(monkeypatch, frontier, *train, *more, "--time-limit", 7)
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout)
@@ -109,7 +109,7 @@ def test_a_report_is_written(table, frontier, monkeypatch, tmp_path):
         "clearwood.reporting.report", lambda *found, **how: written.append((found, how))
     )
     train = (table, "--target", "state", "--train", "decision-tree")
-    done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--force")
+    done, _ = shown(monkeypatch, frontier, *train, "--report", page, "--overwrite")
     assert done.exit_code == 0, done.stderr
     (((told, path), how),) = written
     assert (path, how) == (str(page), {"overwrite": True})
@@ -162,7 +162,7 @@ def test_wrong_usage_and_wrong_data(table, tmp_path):
     train = ("--target", "state", "--train", "decision-tree")
     assert run(table).exit_code == 2
     assert run(table, *train, "--cv", 1).exit_code == 2
-    assert run(table, *train, "--jobs", 0).exit_code == 2
+    assert run(table, *train, "--n-jobs", 0).exit_code == 2
     assert run(table, table, *train).exit_code == 2
     done = run(table, *train, "--methods", "tree,forest")
     assert done.exit_code == 1 and "['forest']" in done.stderr

@@ -63,7 +63,7 @@ def test_kinds_scores_and_files_come_out(path, tmp_path):
 
 def test_json_is_the_same_for_a_seed(path):
     given = "--given", "age=61", "--given", "code=2"
-    asked = path, "--drop", "id", "--json", "--quiet", "--seed", 3, *given
+    asked = path, "--drop", "id", "--json", "--quiet", "--random-state", 3, *given
     first, second = run(*asked), run(*asked)
     assert first.exit_code == 0, first.stderr
     assert first.stderr == ""
@@ -152,7 +152,7 @@ def test_files_are_not_overwritten(path, tmp_path):
     page = tmp_path / "network.html"
     page.write_text("mine")
     result = run(path, "--report", page)
-    assert result.exit_code == 1 and "--force" in result.stderr
+    assert result.exit_code == 1 and "--overwrite" in result.stderr
     assert page.read_text() == "mine"
 
 

@@ -60,8 +60,11 @@ def test_python_and_latex_to_files(rules, tmp_path):
         again = run(*arguments)
         assert again.exit_code == 1
         same_text(again.stderr)
-        assert run(*arguments, "--force").exit_code == 0
-    assert run("export", rules, "--to", "sql", "--out", rules, "--force").exit_code == 1
+        assert run(*arguments, "--overwrite").exit_code == 0
+    assert (
+        run("export", rules, "--to", "sql", "--out", rules, "--overwrite").exit_code
+        == 1
+    )
 
 
 @pytest.mark.parametrize(

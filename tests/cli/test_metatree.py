@@ -54,14 +54,14 @@ def test_tree_scores_and_files_come_out(table, frame, tmp_path):
 def test_json_is_what_the_estimator_says(table):
     result = run(
         table, "--target", "state", "--drop", "cost,age", "--json", "--quiet",
-        "--depth", 3, "--trees", 2, "--seed", 4,
+        "--max-depth", 3, "--n-trees", 2, "--random-state", 4,
     )  # fmt: skip
     assert result.exit_code == 0
     assert result.stderr == ""
     found = json.loads(result.stdout)
     again = run(
         table, "--target", "state", "--drop", "cost,age", "--json", "--quiet",
-        "--depth", 3, "--trees", 2, "--seed", 4,
+        "--max-depth", 3, "--n-trees", 2, "--random-state", 4,
     )  # fmt: skip
     assert again.stdout == result.stdout
     assert found["rows"] == {"training": 120, "held_out": 40}

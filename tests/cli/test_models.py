@@ -100,7 +100,7 @@ def test_rules_of_a_model_file(file, table, tmp_path, request):
     model = request.getfixturevalue(file)
     out, page = tmp_path / "rules.json", tmp_path / "report.html"
     result = run(
-        "simplify", model, table, "--target", "ill", "--method", "fab", "--restarts", 3,
+        "simplify", model, table, "--target", "ill", "--method", "fab", "--n-init", 3,
         "--out", out, "--report", page,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -159,7 +159,7 @@ def test_columns_are_found_by_name(xgboost_file, table):
         "ill",
         "--method",
         "fab",
-        "--restarts",
+        "--n-init",
         2,
         "--json",
     ]
@@ -204,7 +204,7 @@ def test_only_the_model_knows_what_is_a_text(library, kind, frame, tmp_path):
         "ill",
         "--method",
         "fab",
-        "--restarts",
+        "--n-init",
         3,
         "--out",
         out,
@@ -246,7 +246,7 @@ def test_a_rule_list_of_a_model_file(xgboost_file, table, tmp_path):
     assert rules.n_rules == 2
     same_lines(str(rules))
     same_lines(page.read_text(encoding="utf-8"))
-    wrong = run(*command, "--restarts", 3)
+    wrong = run(*command, "--n-init", 3)
     assert wrong.exit_code == 2
     same_lines(wrong.stderr)
 
@@ -259,7 +259,7 @@ def test_classes_in_the_wrong_order_are_spoken_of(xgboost_file, table, tmp_path,
     frame["ill"] = np.where(frame["ill"] == 1, "yes", "no")
     frame.to_csv(table, index=False)
     page = tmp_path / "page.html"
-    own = ("--methods", "tree", "--cv", 2, "--refits", 0) if verb == "compare" else ()
+    own = ("--methods", "tree", "--cv", 2, "--n-refits", 0) if verb == "compare" else ()
     command = (verb, xgboost_file, table, "--target", "ill", "--max-rules", 2, *own)
     wrong = run(*command, "--classes", "yes,no", "--report", page)
     assert wrong.exit_code == 0, wrong.output

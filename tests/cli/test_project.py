@@ -78,7 +78,7 @@ def test_progress_is_shown_on_a_terminal_unless_it_is_to_be_quiet(
 def test_json_is_the_same_again_and_holds_the_size_path(table, frame):
     command = (
         table, "--target", "cost", "--drop", "state,hue,age", "--reference", "ridge",
-        "--n-draws", 20, "--alpha", 0.05, "--json", "--quiet", "--seed", 4,
+        "--n-draws", 20, "--alpha", 0.05, "--json", "--quiet", "--random-state", 4,
     )  # fmt: skip
     result = run(*command)
     assert result.exit_code == 0 and result.stderr == ""

@@ -68,12 +68,12 @@ def test_numbers_are_of_the_rows(folder, rules, frame):
     assert scores["fidelity"] is None and told["rows"] == 80
     described = RULES.described_on(frame, frame["state"])
     assert told["rules"] == json.loads(described.to_json())
-    text = run("evaluate", rules, new, "--positive", "well").stdout
+    text = run("evaluate", rules, new, "--pos-label", "well").stdout
     head, _, rest = text.partition("\n\n")
     assert str(new) in head and rest.startswith(str(described))
     same_text(head)
     same_lines(text)
-    assert str(cw.decisions(RULES, frame, frame["state"], positive="well")) in text
+    assert str(cw.decisions(RULES, frame, frame["state"], pos_label="well")) in text
 
 
 def test_a_model_is_followed_or_not(folder, rules, frame):
@@ -82,7 +82,7 @@ def test_a_model_is_followed_or_not(folder, rules, frame):
     told = json.loads(result.stdout)
     model = cw.read_ensemble(folder / "model.txt").with_classes(["well", "ill"])
     said = model.predict(frame[["dose", "ward"]])
-    fidelity = RULES.evaluate(frame, teacher=said).fidelity
+    fidelity = RULES.evaluate(frame, model=said).fidelity
     assert 0.5 < told["scores"]["rules"]["fidelity"] == fidelity
     assert told["scores"]["ensemble"]["error"] is None and told["decisions"] is None
     same_text(result.stderr)
@@ -143,21 +143,21 @@ def test_a_page_is_that_of_the_function(folder, rules, frame, tmp_path):
     columns.write_text("column,name,unit\ndose,amount,mg\n")
     result = run(
         "report", rules, folder / "new.csv", "--out", page, "--row", 2,
-        "--model", folder / "model.txt", "--columns", columns, "--title", "Wards",
-        "--new-to", "model", "--positive", "ill", "--threshold", 0.3,
+        "--model", folder / "model.txt", "--column-info", columns, "--title", "Wards",
+        "--held-out-from", "model", "--pos-label", "ill", "--threshold", 0.3,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert f"wrote {page}" in result.stderr
     model = cw.read_ensemble(folder / "model.txt").with_classes(["well", "ill"])
     cw.report(
-        RULES, same, X=frame, y=frame["state"], teacher=model, title="Wards",
-        column_info={"dose": {"name": "amount", "unit": "mg"}}, new_to="model",
-        row=frame.iloc[[1]], positive="ill", threshold=0.3,
+        RULES, same, X=frame, y=frame["state"], model=model, title="Wards",
+        column_info={"dose": {"name": "amount", "unit": "mg"}}, held_out_from="model",
+        row=frame.iloc[[1]], pos_label="ill", threshold=0.3,
     )  # fmt: skip
     assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
     again = run("report", rules, "--out", page)
-    assert failed(again, "--force")
-    assert run("report", rules, "--out", page, "--force").exit_code == 0
+    assert failed(again, "--overwrite")
+    assert run("report", rules, "--out", page, "--overwrite").exit_code == 0
     cw.report(RULES, same, overwrite=True)
     assert page.read_text(encoding="utf-8") == same.read_text(encoding="utf-8")
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_reported_is_said(folder, rules, tmp_path):
     new = (folder / "new.csv", "--out", page)
     assert failed(run("report", rules, *new, "--row", 81), "80")
     assert failed(run("report", folder / "new.csv", "--out", page), "new.csv")
-    assert failed(run("report", rules, "--out", rules, "--force"))
+    assert failed(run("report", rules, "--out", rules, "--overwrite"))
     assert run("report", rules).exit_code == 2
 
 
@@ -207,7 +207,7 @@ def test_rows_are_named(folder, rules):
 def test_stability_is_of_the_rules_that_simplify_finds(folder):
     data = ("--drop", "name", "--target", "state", "--n-rules", 3, "--method", "tree")
     found = run("simplify", folder / "new.csv", *data, "--json")
-    again = run("stability", folder / "new.csv", *data, "--refits", 3, "--json")
+    again = run("stability", folder / "new.csv", *data, "--n-refits", 3, "--json")
     assert again.exit_code == 0, again.stderr
     told, rules = json.loads(again.stdout), json.loads(found.stdout)["rules"]
     assert told["n_refits"] == 3 and told["n_rules_here"] == len(rules["rules"]) + 1
@@ -218,7 +218,7 @@ def test_stability_is_of_the_rules_that_simplify_finds(folder):
 
 
 def test_stability_is_written_and_nothing_is_overwritten(folder, tmp_path):
-    asked = ("--drop", "name", "--target", "state", "--n-rules", 2, "--refits", 2)
+    asked = ("--drop", "name", "--target", "state", "--n-rules", 2, "--n-refits", 2)
     out = tmp_path / "stability.json"
     plain = ("stability", folder / "new.csv", *asked, "--train", "decision-tree")
     found = run(*plain, "--json", "--out", out)
@@ -226,17 +226,17 @@ def test_stability_is_written_and_nothing_is_overwritten(folder, tmp_path):
     assert f"wrote {out}" in found.stderr
     assert json.loads(out.read_text()) == json.loads(found.stdout)
     assert failed(run(*plain, "--out", out), "stability.json")
-    assert run(*plain, "--out", out, "--force").exit_code == 0
+    assert run(*plain, "--out", out, "--overwrite").exit_code == 0
 
 
 @pytest.mark.parametrize("verb", ["simplify", "stability", "compare"])
 def test_no_jobs_at_all_are_refused(folder, verb):
-    done = run(verb, folder / "new.csv", "--target", "state", "--jobs", 0)
-    assert done.exit_code == 2 and "--jobs" in done.stderr
+    done = run(verb, folder / "new.csv", "--target", "state", "--n-jobs", 0)
+    assert done.exit_code == 2 and "--n-jobs" in done.stderr
 
 
 def test_stability_may_train_again(folder):
-    data = ("--target", "state", "--max-rules", 2, "--refits", 2)
+    data = ("--target", "state", "--max-rules", 2, "--n-refits", 2)
     asked = (*data, "--drop", "name", "--train", "decision-tree", "--refit-ensemble")
     # Its reading of texts is fitted again, too.
     result = run("stability", folder / "new.csv", *asked)
@@ -252,10 +252,10 @@ def test_stability_may_train_again(folder):
 
 
 VERBS = {
-    "metatree": ("--target", "state", "--depth", 1),
+    "metatree": ("--target", "state", "--max-depth", 1),
     "sbfc": ("--target", "state"),
     "density": (),
-    "states": ("--states", 2, "--algorithm", "em"),
+    "states": ("--n-states", 2, "--algorithm", "em"),
 }
 
 
@@ -263,7 +263,7 @@ VERBS = {
 def test_every_verb_learns_what_columns_are_called(verb, folder, tmp_path):
     columns = tmp_path / "columns.json"
     columns.write_text('{"dose": {"name": "amount"}, "ward": {"name": "house"}}')
-    asked = (verb, folder / "new.csv", *VERBS[verb], "--drop", "name", "--columns")
+    asked = (verb, folder / "new.csv", *VERBS[verb], "--drop", "name", "--column-info")
     page = tmp_path / "page.html"
     result = run(*asked, columns, "--report", page)
     assert result.exit_code == 0, result.stderr

@@ -51,7 +51,7 @@ def test_probabilities_scores_and_files_come_out(table, tmp_path):
 def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     asked = (
         table, "--target", "state", "--drop", "cost,hue", "--json", "--quiet",
-        "--sampler", "collapsed", "--draws", 20, "--seed", 4,
+        "--sampler", "collapsed", "--n-draws", 20, "--random-state", 4,
     )  # fmt: skip
     first, second = run(*asked), run(*asked)
     assert first.exit_code == 0, first.stderr
@@ -60,7 +60,7 @@ def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     found = json.loads(first.stdout)
     same_lines(found["sampling"])
     assert found["log_evidence"] is None
-    other = json.loads(run(*asked, "--prior", "thesis").stdout)
+    other = json.loads(run(*asked, "--prior", "paper").stdout)
     assert (
         other["best_graph"]["log_posterior"] != (found["best_graph"]["log_posterior"])
     )
@@ -70,7 +70,7 @@ def test_a_warning_is_one_line_also_of_the_page(table, tmp_path):
     """Names of rows, none of which the rows held out share with the others."""
     X = pd.read_csv(table)[["left", "state"]].assign(name=[f"n{i}" for i in range(160)])
     X.to_csv(tmp_path / "named.csv", index=False)
-    asked = tmp_path / "named.csv", "--target", "state", "--force"
+    asked = tmp_path / "named.csv", "--target", "state", "--overwrite"
     with warnings.catch_warnings(record=True) as raw:
         warnings.simplefilter("always")
         loud = run(*asked, "--report", tmp_path / "page.html")

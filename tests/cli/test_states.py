@@ -40,7 +40,7 @@ def path(series, tmp_path_factory):
 def test_states_scores_and_files_come_out(path, series, tmp_path):
     out, page, kept = (tmp_path / name for name in ("a.json", "a.html", "a.zip"))
     result = run(
-        path, "--id", "patient", "--states", 2, "--algorithm", "em", "--out", out,
+        path, "--id", "patient", "--n-states", 2, "--algorithm", "em", "--out", out,
         "--report", page, "--save", kept,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
@@ -63,7 +63,7 @@ def test_rows_of_a_sequence_may_stand_apart(series, tmp_path):
     order = np.argsort(np.tile(np.arange(30), 4), kind="stable")
     series.to_csv(tmp_path / "one.csv", index=False)
     series.iloc[order].to_csv(tmp_path / "two.csv", index=False)
-    asked = ("--id", "patient", "--algorithm", "em", "--states", 2, "--json")
+    asked = ("--id", "patient", "--algorithm", "em", "--n-states", 2, "--json")
     one, two = (run(tmp_path / f"{n}.csv", *asked) for n in ("one", "two"))
     assert one.exit_code == 0, one.stderr
     assert one.stdout == two.stdout
@@ -73,7 +73,7 @@ def test_rows_of_a_sequence_may_stand_apart(series, tmp_path):
 def test_a_text_is_letters_and_seeds_count(tmp_path, lines):
     path = tmp_path / "words.txt"
     path.write_text(TEXT.replace("there ", "there\n"), encoding="utf-8")
-    asked = (path, "--states", 3, "--draws", 3, "--json", "--seed", 2)
+    asked = (path, "--n-states", 3, "--n-draws", 3, "--json", "--random-state", 2)
     asked += ("--lines",) * lines
     first, second = run(*asked, "--quiet"), run(*asked, "--quiet")
     assert first.exit_code == 0, first.stderr
@@ -99,14 +99,14 @@ def test_what_is_emitted_follows_from_the_columns(tmp_path, columns, emission):
     path = tmp_path / "table.csv"
     frame = pd.DataFrame(columns)
     pd.concat([frame] * 5).to_csv(path, index=False)
-    result = run(path, "--states", 2, "--algorithm", "em", "--json")
+    result = run(path, "--n-states", 2, "--algorithm", "em", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["emission"] == emission
 
 
 def test_files_are_read_as_they_are_written(tmp_path):
     """Only one reading of each gives a label, or numbers, and nothing else."""
-    quick = ("--states", 2, "--algorithm", "em", "--json")
+    quick = ("--n-states", 2, "--algorithm", "em", "--json")
     table, text = tmp_path / "a.csv", tmp_path / "a.txt"
     table.write_bytes("größe:x\n1,5:a\n?:b\n".encode("cp1252") * 1 + b"2:a\n3:b\n" * 5)
     how = ("--sep", ":", "--encoding", "cp1252", "--na", "?", "--na", "1,5")
@@ -146,5 +146,5 @@ def test_files_are_not_overwritten(path, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("mine")
     result = run(path, "--report", page)
-    assert result.exit_code == 1 and "--force" in result.stderr
+    assert result.exit_code == 1 and "--overwrite" in result.stderr
     assert page.read_text() == "mine"

@@ -103,8 +103,8 @@ def by_hand():
             ),
         ),
         cw.Rule(
-            (cw.CategorySet(1, (1,), missing=True, unseen=True),
-             cw.CategorySet(2, (0, 2))),
+            (cw.rules.CategorySet(1, (1,), missing=True, unseen=True),
+             cw.rules.CategorySet(2, (0, 2))),
             2, (0.25, 0.75), statistics=cw.rules.RuleStatistics(
                 support=3.5, caught=2.0, rows=3.0, rows_caught=2.0, expected=0.7,
             ),
@@ -133,7 +133,7 @@ def steps(emission):
 
 
 def states(emission, **settings):
-    settings = {"algorithm": "em", "n_starts": 3, "n_draws": 4, **settings}
+    settings = {"algorithm": "em", "n_init": 3, "n_draws": 4, **settings}
     found = cw.HiddenMarkovModel(2, emission=emission, random_state=0, **settings)
     return found.fit(steps(emission))
 
@@ -176,7 +176,7 @@ HAND = pd.DataFrame(
      "gap": [1.0, 2.0, np.nan]}
 )  # fmt: skip
 COLUMNS = ROWS[["age", "ward", "dose"]]
-TREE = {"alpha": 0.001, "most_leaf_nodes": 3}
+TREE = {"alpha": 0.001, "max_leaf_nodes": 3}
 GIVEN = np.random.default_rng(0).integers(0, 3, (40, 2))
 
 CASES = {
@@ -202,13 +202,13 @@ CASES = {
             FEW,
         )
         for name, own in {
-            "RuleList": {"tune": None, "forbidden": ("member",)},
+            "RuleList": {"tune": None, "exclude_features": ("member",)},
             "DistilledTree": {"n_synthetic": 50},
-            "BornAgainTree": {"n_node_rows": 20},
+            "BornAgainTree": {"n_node_samples": 20},
             "AdditiveRules": {"tune": None, "n_synthetic": 50},
             "InTrees": {},
-            "NodeHarvest": {"min_rows": 10},
-            "FABRules": {"n_restarts": 2},
+            "NodeHarvest": {"min_samples_leaf": 10},
+            "FABRules": {"n_init": 2},
         }.items()
         for kind in ("Classifier", "Regressor")
     },
@@ -257,7 +257,7 @@ CASES = {
     ),
     "ProjectedTreeRegressor": (
         lambda: projected(
-            cw.ProjectedTreeRegressor, False, **TREE, forbidden=["member", 1]
+            cw.ProjectedTreeRegressor, False, **TREE, exclude_features=["member", 1]
         ),
         FEW,
     ),
@@ -290,14 +290,14 @@ CASES = {
     "Circuit": (lambda: density(cw.MiniSPN).circuit_, COLUMNS),
     "MiniSPN": (lambda: density(cw.MiniSPN), COLUMNS),
     "LearnSPN": (
-        lambda: density(cw.LearnSPN, penalty=0.4, critical_p=0.0015), COLUMNS
+        lambda: density(cw.LearnSPN, penalty=0.4, significance_level=0.0015), COLUMNS
     ),
     "ParetoSPN": (
-        lambda: cw.ParetoSPN(n_iterations=20, random_state=0).fit(series()),
+        lambda: cw.ParetoSPN(n_iter=20, random_state=0).fit(series()),
         series()[:9],
     ),
     "HybridSPN": (
-        lambda: cw.HybridSPN(n_iterations=20, random_state=0).fit(series()),
+        lambda: cw.HybridSPN(n_iter=20, random_state=0).fit(series()),
         series()[:9],
     ),
     "SPNClassifier": (
@@ -317,7 +317,7 @@ CASES = {
     # Sequences
     "HiddenMarkovModel-text": (lambda: states("categorical"), text()),
     "HiddenMarkovModel-draws": (
-        lambda: states("categorical", algorithm="gibbs", n_starts=8, n_draws=8), text()
+        lambda: states("categorical", algorithm="gibbs", n_init=8, n_draws=8), text()
     ),
     "HiddenMarkovModel-switches": (lambda: states("bernoulli"), steps("bernoulli")),
     "HiddenMarkovModel-series": (

@@ -74,7 +74,9 @@ def test_only_what_is_asked_is_said():
     same_text([str(w.message) for w in told(space.encode, rows, {1})])
     assert not told(space.encode, rows, ())
     rules = cw.RuleList(
-        (cw.Rule((cw.CategorySet(0, (0,)),), 1.0),), cw.Rule((), 0.0), space
+        (cw.Rule((cw.rules.CategorySet(0, (0,)),), 1.0),),
+        cw.Rule((), 0.0),
+        space,
     )
     assert len(told(rules.predict, rows)) == 1
     assert not told(rules.predict, [["a", "tan"]] * 3)
@@ -135,8 +137,8 @@ CALLS = {
 OF_RULES = {
     "rules": lambda e, rows: e.rules_.predict(rows),
     "matches": lambda e, rows: e.rules_.matches(rows),
-    "evaluate": lambda e, rows: e.rules_.evaluate(rows, Y, teacher=e.ensemble_),
-    "described_on": lambda e, rows: e.rules_.described_on(rows, Y, teacher=e.ensemble_),
+    "evaluate": lambda e, rows: e.rules_.evaluate(rows, Y, model=e.ensemble_),
+    "described_on": lambda e, rows: e.rules_.described_on(rows, Y, model=e.ensemble_),
     "explain": lambda e, rows: cw.explain(e, rows[:4]),
     "ensemble": lambda e, rows: e.ensemble_.predict(rows),
     "fit": lambda e, rows: cw.InTreesClassifier(e.ensemble_).fit(rows, Y),

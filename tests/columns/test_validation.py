@@ -87,7 +87,7 @@ def probability(frame):
 
 
 @pytest.mark.parametrize(
-    "teacher",
+    "model",
     [
         probability,
         lambda frame: probability(frame)[:, None],
@@ -97,40 +97,40 @@ def probability(frame):
         lambda frame: np.where(probability(frame) > 0.5, "well", "ill"),
     ],
 )
-def test_rules_are_judged_beside_a_function_as_beside_what_it_says(teacher):
+def test_rules_are_judged_beside_a_function_as_beside_what_it_says(model):
     listed = rules().fit(X, Y).rules_
     assert listed.classes == ("ill", "well")
     said = np.where(X["age"] > 9, "well", "ill")
-    told = listed.evaluate(X, Y, teacher=said)
+    told = listed.evaluate(X, Y, model=said)
     assert 0 < told.fidelity < 1
-    assert listed.evaluate(X, Y, teacher=teacher) == told
+    assert listed.evaluate(X, Y, model=model) == told
 
 
 def test_a_function_that_gives_the_classes_as_numbers_is_taken_at_its_word():
     labels = 1.0 + (Y == "ill")
     forest = RandomForestClassifier(5, random_state=0).fit(X, labels)
     listed = cw.simplify(forest, X, labels, max_rules=3, random_state=0)
-    judged = listed.evaluate(X, teacher=lambda frame: 1.0 + (frame["age"] > 14))
-    assert judged.fidelity == listed.evaluate(X, teacher=labels).fidelity > 0.95
+    judged = listed.evaluate(X, model=lambda frame: 1.0 + (frame["age"] > 14))
+    assert judged.fidelity == listed.evaluate(X, model=labels).fidelity > 0.95
 
 
 def test_a_function_of_values_teaches_values():
     values = np.sin(X["age"])
     tree = cw.DistilledTreeRegressor(lambda frame: np.sin(frame["age"])).fit(X, values)
-    judged = tree.rules_.evaluate(X, teacher=lambda frame: np.sin(frame["age"]))
-    assert judged.fidelity == tree.rules_.evaluate(X, teacher=values).fidelity
+    judged = tree.rules_.evaluate(X, model=lambda frame: np.sin(frame["age"]))
+    assert judged.fidelity == tree.rules_.evaluate(X, model=values).fidelity
 
 
-@pytest.mark.parametrize("teacher", [RandomForestClassifier, RandomForestClassifier()])
-def test_a_teacher_that_is_not_fitted_is_named(teacher):
+@pytest.mark.parametrize("model", [RandomForestClassifier, RandomForestClassifier()])
+def test_a_teacher_that_is_not_fitted_is_named(model):
     listed = rules().fit(X, Y).rules_
     with pytest.raises(TypeError, match="RandomForestClassifier is not fitted"):
-        listed.evaluate(X, Y, teacher=teacher)
+        listed.evaluate(X, Y, model=model)
 
 
 def test_probabilities_are_no_labels():
     with refuses(InputError):
-        rules().fit(X, Y).rules_.evaluate(X, teacher=FOREST.predict_proba(X))
+        rules().fit(X, Y).rules_.evaluate(X, model=FOREST.predict_proba(X))
 
 
 # Weights through a search over a pipeline

@@ -87,7 +87,7 @@ def test_every_number_is_what_its_definition_says(found, forest):
     assert point.error == pytest.approx((said != y).mean())
     assert errors.mean() == pytest.approx(point.error)
     spread = math.sqrt(point.error * (1 - point.error) / len(y))
-    assert point.error_spread == pytest.approx(spread)
+    assert point.error_se == pytest.approx(spread)
     assert point.fidelity == pytest.approx((said == taught).mean())
     assert point.coverage == pytest.approx(coverage.mean())
     assert point.overlap == pytest.approx(overlap.mean())
@@ -190,7 +190,7 @@ def test_numbers_a_constant_target_and_a_model_file(in_this_process, tmp_path):
     # Every row is held out alone.
     read = compare(tmp_path / "model.json", X, y, cv=20, methods="tree", max_rules=2)
     assert read.task == "regression" and read.model.startswith("XGBoost")
-    assert read.points[1].fidelity > 0.1 and math.isfinite(read.points[1].error_spread)
+    assert read.points[1].fidelity > 0.1 and math.isfinite(read.points[1].error_se)
 
 
 @pytest.mark.parametrize(

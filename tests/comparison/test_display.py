@@ -125,7 +125,7 @@ def test_a_model_far_below_is_said_to_be():
 def test_no_text_lies_on_another(n_methods):
     names = ["$x^$_", "a longer name of a method", *(f"m{k}" for k in range(10))]
     points = [
-        point(names[m], k, 1.0 / (k + m), error_spread=0.02)
+        point(names[m], k, 1.0 / (k + m), error_se=0.02)
         for m in range(n_methods)
         for k in range(1, 11)
     ]

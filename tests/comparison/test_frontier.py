@@ -95,9 +95,9 @@ def test_enough_is_the_fewest_lines_within_one_standard_error():
 
 def test_as_good_are_other_methods_within_one_standard_error():
     found = frontier(*SOME)
-    assert found.as_good(found.points[1]) == ("tree",)
-    assert found.as_good(found.points[3]) == ("list",)
-    assert found.as_good(found.points[4]) == ("list",)
+    assert found.equivalent_methods(found.points[1]) == ("tree",)
+    assert found.equivalent_methods(found.points[3]) == ("list",)
+    assert found.equivalent_methods(found.points[4]) == ("list",)
 
 
 def test_text_says_what_was_found_and_what_may_flatter():
@@ -200,7 +200,7 @@ def test_scores_of_a_point_count_rows_by_their_weight():
     # Losses 1, 0, 0, 4; one fold holds rows 0 and 2, the other 1 and 3.
     assert found.error == pytest.approx(17 / 10)
     gaps = weight * (np.array([1.0, 0.0, 0.0, 4.0]) - 1.7)
-    assert found.error_spread == pytest.approx(np.sqrt((gaps**2).sum()) / 10)
+    assert found.error_se == pytest.approx(np.sqrt((gaps**2).sum()) / 10)
     # The mean that is taught is 3.
     assert found.fidelity == pytest.approx(1 - (1 + 2 + 36) / (9 + 2 + 3 + 16))
     assert found.coverage == pytest.approx((4 * 0.25 + 6 * 0.75) / 10)

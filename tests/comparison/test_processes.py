@@ -127,10 +127,10 @@ def test_a_method_that_is_done_is_not_stopped(monkeypatch):
 def test_ctrl_c_before_a_worker_ignores_it_keeps_what_is_done(
     monkeypatch, python_listens
 ):
-    start, n_starts = pool.Worker.start, iter(range(9))
+    start, n_init = pool.Worker.start, iter(range(9))
 
     def end_on_the_second_start(worker):
-        if next(n_starts):
+        if next(n_init):
             worker.process.send_signal(signal.SIGINT)
         start(worker)
 

@@ -64,7 +64,7 @@ def test_a_planted_rule_is_stable_and_noise_is_not(planted, noise):
     assert np.mean([rule.overlap for rule in weak.rules]) < 0.5
     assert sum(rule.returned for rule in weak.rules) < 0.5 * 6 * len(weak.rules)
     assert len(weak.features) > 3
-    assert weak.agreement_spread > strong.agreement_spread
+    assert weak.agreement_std > strong.agreement_std
 
 
 def test_the_ensemble_fitted_again_varies_more_where_there_is_noise(noise):
@@ -100,7 +100,7 @@ def test_numbers_are_what_the_definitions_say(noise):
     said = [rules.predict(X) for rules in refits]
     pairs = [np.mean(a == b) for a, b in itertools.combinations(said, 2)]
     assert found.agreement == pytest.approx(np.mean(pairs))
-    assert found.agreement_spread == pytest.approx(np.std(pairs))
+    assert found.agreement_std == pytest.approx(np.std(pairs))
     for i, rule in enumerate(fitted.rules_.rules):
         best = []
         for rules in refits:
@@ -153,7 +153,7 @@ def test_text_table_and_plain_data(planted):
 def test_fab_and_progress(planted, capsys):
     X, y, fitted = planted
     fab = cw.FABRulesClassifier(
-        fitted.ensemble_, max_rules=4, n_restarts=2, random_state=0, verbose=True
+        fitted.ensemble_, max_rules=4, n_init=2, random_state=0, verbose=True
     ).fit(X, y)
     capsys.readouterr()
     stability(fab, X, y, n_refits=2, random_state=0, verbose=True)

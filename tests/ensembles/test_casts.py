@@ -125,7 +125,7 @@ def test_whole_numbers_are_rounded_as_the_library_rounds_them(make, form):
     # Rules made of it say the same, and say it again from their file.
     X = form(ids, **names)
     found = cw.DistilledTreeRegressor(
-        ensemble, n_synthetic=0, round_cuts=False, random_state=0
+        ensemble, n_synthetic=0, round_thresholds=False, random_state=0
     ).fit(X)
     again = cw.RuleSet.from_json(found.rules_.to_json())
     for rules in (found, again):

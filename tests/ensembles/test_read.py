@@ -69,7 +69,7 @@ def test_models_of_other_libraries_may_be_frozen(model):
         read_ensemble(frozen)
     model.fit(X, y)
     np.testing.assert_allclose(read_ensemble(frozen).predict(X), model.predict(X))
-    rules = FABRulesRegressor(frozen, n_restarts=1, random_state=0)
+    rules = FABRulesRegressor(frozen, n_init=1, random_state=0)
     assert np.isfinite(cross_val_score(rules, X, y, cv=2)).all()
 
 
@@ -113,9 +113,9 @@ def test_boosters_and_files_may_teach(tmp_path):
         xgb.get_booster(), lgb.fit(X, label).booster_, cat, path, str(path)
     ):  # fmt: skip
         ensemble = read_ensemble(teacher)
-        said = rules.evaluate(X, teacher=teacher).fidelity
+        said = rules.evaluate(X, model=teacher).fidelity
         assert said == (ensemble.predict(X) == 0).mean()
-        page = summarize(rules, X=X, teacher=teacher)
+        page = summarize(rules, X=X, model=teacher)
         assert page["scores"]["lines"][0]["rules"] == said
 
 

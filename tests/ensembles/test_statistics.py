@@ -128,7 +128,7 @@ def test_rules_pages_and_references_tell_it(tmp_path):
     same_lines(rules._repr_html_())
     cw.save(rules, tmp_path / "rules.json")
     assert str(cw.load(tmp_path / "rules.json")) == str(rules)
-    cw.report(rules, tmp_path / "page.html", X=X, y=Y, teacher=model)
+    cw.report(rules, tmp_path / "page.html", X=X, y=Y, model=model)
     same_lines((tmp_path / "page.html").read_text())
     found = cw.compare(model, X, Y, methods=["list"], cv=2, n_refits=2, random_state=0)
     same_lines(" ".join(str(found).split("mean squared")[0].split()))

@@ -70,9 +70,9 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
     X = rng.normal(size=(40, 5))
     X[:, 4] = 1.0
     y = X[:, 0] + rng.normal(size=40)
-    tree = MetaTreeRegressor(max_depth=2, max_features=3, g=0.6, prior=prior)
+    tree = MetaTreeRegressor(max_depth=2, max_features=3, split_prior=0.6, prior=prior)
     tree.set_params(random_state=0).fit(X, y)
-    s, model = tree.structure_, tree.leaf_
+    s, model = tree.structure_, tree.leaf_model_
     n = naive.effective_questions(s, X, 3)
     g = naive.search_corrected(s, 0.6, n)
     if prior == "constant":
@@ -83,7 +83,7 @@ def test_prior_and_evidence_are_those_of_enumeration(prior):
     evidence = naive.log_sum([log_p for *_, log_p in weighed])
     assert tree.log_evidence_ == pytest.approx(evidence, rel=1e-12)
     used = naive.feature_used(s, weighed)
-    np.testing.assert_allclose(tree.feature_used_, used, rtol=1e-10)
+    np.testing.assert_allclose(tree.inclusion_probability_, used, rtol=1e-10)
 
 
 def test_constant_columns_are_not_searched():
@@ -104,12 +104,14 @@ def test_auto_corrects_for_what_was_searched_only(wine):
 
 def test_automatic_leaves_say_what_they_are():
     tree = MetaTreeRegressor().fit([[0.0], [1.0]], [1.0, 5.0])
-    assert tree.leaf_.m == 3.0
-    assert tree.leaf_.beta / (tree.leaf_.alpha + 1) == pytest.approx(0.1 * 4.0)
+    assert tree.leaf_model_.m == 3.0
+    assert tree.leaf_model_.beta / (tree.leaf_model_.alpha + 1) == pytest.approx(
+        0.1 * 4.0
+    )
     labels = MetaTreeClassifier().fit([[0.0], [1.0], [2.0]], list("abc"))
-    assert labels.leaf_ == CategoricalDirichlet((1 / 3,) * 3, borrowed=4.0)
+    assert labels.leaf_model_ == CategoricalDirichlet((1 / 3,) * 3, borrowed=4.0)
     whole = MetaTreeRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 1.0, 5.0])
-    assert whole.leaf_.rounding == 4.0
+    assert whole.leaf_model_.rounding == 4.0
 
 
 def test_a_value_among_others_that_no_density_has_is_told_of():
@@ -173,9 +175,9 @@ def test_the_best_tree_of_the_exact_sum():
     [
         {"structure": "carts"},
         {"prior": "flat"},
-        {"leaf": PoissonGamma()},
-        {"leaf": CategoricalDirichlet((1.0, 1.0, 1.0))},
-        {"leaf": "normal"},
+        {"leaf_model": PoissonGamma()},
+        {"leaf_model": CategoricalDirichlet((1.0, 1.0, 1.0))},
+        {"leaf_model": "normal"},
     ],
 )
 def test_wrong_parameters_are_told(change):
@@ -195,15 +197,15 @@ def test_leaves_of_all_kinds():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     counts = rng.poisson(np.exp(X[:, 0]))
-    tree = MetaTreeRegressor(leaf=PoissonGamma(), random_state=0).fit(X, counts)
+    tree = MetaTreeRegressor(leaf_model=PoissonGamma(), random_state=0).fit(X, counts)
     assert (tree.predict_quantile(X, 0.5) % 1 == 0).all()
     linear = LinearRegressionNormalGamma((0.0, 0.0, 0.0), 1e-3)
     y = 3.0 + X @ [1.0, -2.0] + 0.01 * rng.normal(size=200)
-    tree = MetaTreeRegressor(leaf=linear, max_depth=2, random_state=0).fit(X, y)
+    tree = MetaTreeRegressor(leaf_model=linear, max_depth=2, random_state=0).fit(X, y)
     assert tree.score(X, y) > 0.999
     with refuses(exceptions.InputError):
-        tree.bake()
-    two = MetaTreeClassifier(leaf=BernoulliBeta(), random_state=0).fit(X, y > 3)
+        tree.to_ensemble()
+    two = MetaTreeClassifier(leaf_model=BernoulliBeta(), random_state=0).fit(X, y > 3)
     assert two.score(X, y > 3) > 0.9
 
 
@@ -217,9 +219,9 @@ def test_frames_with_labels_and_holes(missing, make):
     tree = MetaTreeRegressor(missing=missing, random_state=0).fit(make(frame), y)
     assert tree.score(make(frame), y) > 0.98
     assert tree.feature_names_in_.tolist() == ["hue", "size", "kind"]
-    assert (tree.feature_used_[[0, 2]] > 0.99).all()
+    assert (tree.inclusion_probability_[[0, 2]] > 0.99).all()
     strange = frame.head(3).assign(hue=["z", "a", None], kind=["w", None, "u"])
-    baked = tree.bake().predict(make(strange))
+    baked = tree.to_ensemble().predict(make(strange))
     np.testing.assert_allclose(baked, tree.predict(make(strange)), rtol=1e-12)
 
 
@@ -228,7 +230,7 @@ def test_unseen_categories_stop_where_they_are_asked_for():
     tree = MetaTreeRegressor(random_state=0).fit(frame[["hue"]], y)
     end = tree.structure_.route(tree.structure_.encode(pd.DataFrame({"hue": ["z"]})))
     assert end.tolist() == [0]
-    own = tree.leaf_.mean(tree.meta_tree_.posterior().total[0])
+    own = tree.leaf_model_.mean(tree.meta_tree_.posterior().total[0])
     assert tree.predict(pd.DataFrame({"hue": ["z"]}))[0] == pytest.approx(own)
 
 
@@ -255,7 +257,7 @@ def test_missing_values_go_to_the_branch_of_larger_evidence(wine):
     asked = codes[:, s.feature[0]] == missing_codes(s)[s.feature[0]]
     assert asked.any()
     other = send_missing(s, np.array([0]), 1 - s.missing_child[0])
-    turned = MetaTree(other, tree.leaf_, tree.meta_tree_.g).update(codes, y)
+    turned = MetaTree(other, tree.leaf_model_, tree.meta_tree_.g).update(codes, y)
     # Below the root the choices were made for these rows, so this may only be lower.
     assert turned.log_evidence <= tree.log_evidence_
 
@@ -320,7 +322,7 @@ def same(one, other, frame):
 def test_batches_are_as_good_as_all_rows_at_once(started):
     frame, y, first = started
     at_once = MetaTreeRegressor(
-        first.structure_, leaf=first.leaf_, g=first.meta_tree_.g
+        first.structure_, leaf_model=first.leaf_model_, split_prior=first.meta_tree_.g
     )
     parts = clone(at_once)
     at_once.fit(frame, y)
@@ -361,7 +363,7 @@ def test_shards_merge(started):
     frame, y, first = started
     both = pickle.loads(pickle.dumps(first)).partial_fit(frame[60:], y[60:])
     shard = MetaTreeRegressor(
-        first.structure_, leaf=first.leaf_, g=first.meta_tree_.g
+        first.structure_, leaf_model=first.leaf_model_, split_prior=first.meta_tree_.g
     ).fit(frame[60:], y[60:])
     same(pickle.loads(pickle.dumps(first)).merge(shard), both, frame)
     other = MetaTreeRegressor(random_state=0).fit(frame[:90], y[:90])
@@ -431,7 +433,7 @@ def test_baked_trees_predict_the_average(wine, missing, share):
     tree.fit(with_holes(X, share), names)
     queries = with_holes(X_test, 0.3)
     p = tree.predict_proba(queries)
-    np.testing.assert_allclose(tree.bake().predict_proba(queries), p, atol=1e-12)
+    np.testing.assert_allclose(tree.to_ensemble().predict_proba(queries), p, atol=1e-12)
     plain = tree.to_sklearn()
     assert type(plain) is DecisionTreeClassifier
     np.testing.assert_allclose(plain.predict_proba(queries), p, atol=1e-12)
@@ -446,7 +448,7 @@ def test_categories_that_no_question_tells_apart_bake_alike():
     rows = pd.DataFrame({"hue": ["grey", "red", "green", "blue", "white", None]})
     expected = tree.predict(rows)
     assert expected[:4] == pytest.approx([3.0, 3.0, 0.0, 0.0], abs=0.2)
-    np.testing.assert_allclose(tree.bake().predict(rows), expected, rtol=1e-12)
+    np.testing.assert_allclose(tree.to_ensemble().predict(rows), expected, rtol=1e-12)
 
 
 def test_scikit_learn_sees_the_same_at_the_cuts():
@@ -473,7 +475,9 @@ def test_nodes_with_many_answers_bake_into_questions_in_a_row():
         tree = MetaTreeRegressor(structure).fit(X, np.nansum(X, axis=1))
         rows = [[a, b] for a in (0, 1, 2, 7, np.nan) for b in (0, 1, -3, np.nan)]
         expected = tree.predict(rows)
-        np.testing.assert_allclose(tree.bake().predict(rows), expected, rtol=1e-12)
+        np.testing.assert_allclose(
+            tree.to_ensemble().predict(rows), expected, rtol=1e-12
+        )
         np.testing.assert_allclose(tree.to_sklearn().predict(rows), expected)
 
 
@@ -511,10 +515,10 @@ def test_shards_with_other_priors_are_told_which(wine):
     first = MetaTreeClassifier(max_depth=2, random_state=0).fit(X[:60], y[:60])
     both = pickle.loads(pickle.dumps(first)).partial_fit(X[60:], y[60:])
     # The structure was not searched on these rows, so "auto" means another prior.
-    shard = MetaTreeClassifier(first.structure_, leaf=first.leaf_)
+    shard = MetaTreeClassifier(first.structure_, leaf_model=first.leaf_model_)
     with refuses(exceptions.InputError, match=r"0\.5"):
         first.merge(clone(shard).fit(X[60:], y[60:]))
-    shard.set_params(prior="constant", g=first.meta_tree_.g)
+    shard.set_params(prior="constant", split_prior=first.meta_tree_.g)
     first.merge(shard.fit(X[60:], y[60:]))
     np.testing.assert_array_equal(first.predict_proba(X), both.predict_proba(X))
 
@@ -531,17 +535,17 @@ def test_a_structure_among_the_parameters_takes_one_line(wine):
 def test_wrong_numbers_are_refused_in_the_words_of_the_estimator(wine):
     X, _, y, _ = wine
     with refuses(exceptions.InputError, match="'half'"):
-        MetaTreeClassifier(g="half").fit(X, y)
+        MetaTreeClassifier(split_prior="half").fit(X, y)
     tree = MetaTreeRegressor(max_depth=1).fit(X, y)
     with refuses(exceptions.InputError):
         tree.predict_quantile(X, [])
     line = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
     with refuses(exceptions.InputError):
-        MetaTreeRegressor(leaf=line).fit(X, y)
+        MetaTreeRegressor(leaf_model=line).fit(X, y)
     holes = X[:, :2].copy()
     holes[4, 1] = np.nan
     with refuses(exceptions.InputError, match="'x1'"):
-        MetaTreeRegressor(leaf=line).fit(holes, y)
+        MetaTreeRegressor(leaf_model=line).fit(holes, y)
 
 
 @pytest.mark.parametrize("kind", [MetaTreeClassifier, MetaForestClassifier])

@@ -27,9 +27,12 @@ CASES = {
     "evidence": (MetaForestRegressor(random_state=0, weights="evidence"), 1.0),
     "classes": (MetaForestClassifier(random_state=0), 0),
     "tree of classes": (MetaTreeClassifier(random_state=0), 0),
-    "durations": (MetaTreeRegressor(leaf=ExponentialGamma(), random_state=0), 1.0),
-    "counts": (MetaTreeRegressor(leaf=PoissonGamma(), random_state=0), 0),
-    "lines": (MetaTreeRegressor(leaf=LINE, random_state=0, max_depth=2), 1.0),
+    "durations": (
+        MetaTreeRegressor(leaf_model=ExponentialGamma(), random_state=0),
+        1.0,
+    ),
+    "counts": (MetaTreeRegressor(leaf_model=PoissonGamma(), random_state=0), 0),
+    "lines": (MetaTreeRegressor(leaf_model=LINE, random_state=0, max_depth=2), 1.0),
 }
 
 
@@ -167,7 +170,7 @@ def test_an_interrupt_leaves_all_as_it_was(monkeypatch, name, action, step):
     other = copy.deepcopy(model)
     expected, evidence = answers(model, X), np.copy(model.log_evidence_)
     is_forest = "_forest" in vars(model)
-    leaf = type(model.leaf_)
+    leaf = type(model.leaf_model_)
     steps = [(step, 1)]
     if is_forest:  # also when some trees are done, or all and their posteriors follow
         steps += [("log_marginal_in_unit", 3)] + [(step, 3)] * (step == "add_rows")

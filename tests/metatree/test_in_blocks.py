@@ -34,7 +34,10 @@ def frame():
 def same_in_memory(tree, X, y, weight=None):
     """All rows at once, learned by the same tree with the same prior."""
     return type(tree)(
-        tree.structure_, leaf=tree.leaf_, prior="constant", g=tree.meta_tree_.g
+        tree.structure_,
+        leaf_model=tree.leaf_model_,
+        prior="constant",
+        split_prior=tree.meta_tree_.g,
     ).fit(X, y, weight)
 
 
@@ -70,7 +73,7 @@ def test_it_knows_all_rows_and_grew_on_some(frame, of_frames):
     sample = open_rows(lambda: [frame], "y", "w").sample(2000)
     grown = cw.MetaTreeRegressor(**FEW).fit(*sample)
     assert of_frames.structure_.same_as(grown.structure_)
-    assert of_frames.leaf_ == grown.leaf_
+    assert of_frames.leaf_model_ == grown.leaf_model_
 
 
 def test_a_sample_is_announced_and_a_whole_table_is_not(frame):
@@ -160,13 +163,17 @@ def test_forests(graded):
     forest = RandomForestClassifier(3, max_depth=3, random_state=0)
     tree = cw.MetaForestClassifier(forest).fit(lambda: in_parts(numbers), "grade")
     X, y = numbers[["ward", "stay"]], numbers["grade"]
-    whole = cw.MetaForestClassifier(tree.estimator_, leaf=tree.leaf_).fit(X, y)
+    whole = cw.MetaForestClassifier(tree.estimator_, leaf_model=tree.leaf_model_).fit(
+        X, y
+    )
     np.testing.assert_array_equal(tree._forest.own, whole._forest.own)
     np.testing.assert_array_equal(
         tree.predict_proba(lambda: in_parts(graded.assign(ward=numbers["ward"]))),
         whole.predict_proba(X),
     )
-    more = cw.MetaForestClassifier(tree.estimator_, leaf=tree.leaf_).fit(X[:99], y[:99])
+    more = cw.MetaForestClassifier(tree.estimator_, leaf_model=tree.leaf_model_).fit(
+        X[:99], y[:99]
+    )
     more.partial_fit(lambda: [numbers[99:]], "grade")
     np.testing.assert_array_equal(more._forest.own, whole._forest.own)
 

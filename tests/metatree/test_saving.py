@@ -112,7 +112,7 @@ def test_indices_that_cannot_be_are_refused(name, tmp_path):
                 try:
                     found = cw.load(tmp_path / "damaged.cw")
                     says(found, X[:3])
-                    found.bake()
+                    found.to_ensemble()
                     if hasattr(found, "rules_"):
                         assert str(found.map_tree_)
                 except ClearwoodError:
@@ -284,8 +284,8 @@ def test_other_zips_are_refused(tmp_path):
 def test_files_from_when_only_meta_trees_were_archives_load():
     X, y = load_iris(return_X_y=True)
     old = cw.load(Path(__file__).parent / "files" / "meta_tree-before.zip")
-    assert old.leaf_.borrowed == 0.0
-    new = cw.MetaTreeClassifier(leaf=old.leaf_).fit(X[::3], y[::3])
+    assert old.leaf_model_.borrowed == 0.0
+    new = cw.MetaTreeClassifier(leaf_model=old.leaf_model_).fit(X[::3], y[::3])
     np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
 
 

@@ -60,13 +60,13 @@ def answers(estimator, X, y, X_new):
 def test_powers_of_two_of_the_target_change_nothing(estimator, k):
     X, y, X_new = table(digits=1)
     expected = answers(estimator, X, y, X_new)
-    structure, evidence = estimator.bake(), estimator.log_evidence_
+    structure, evidence = estimator.to_ensemble(), estimator.log_evidence_
     found = answers(estimator, X, y * 2.0**k, X_new)
     for one, other in zip(found, expected):
         np.testing.assert_array_equal(one, other * 2.0**k)
     for name in ("feature", "cut", "left", "missing_left"):
         np.testing.assert_array_equal(
-            getattr(estimator.bake(), name), getattr(structure, name)
+            getattr(estimator.to_ensemble(), name), getattr(structure, name)
         )
     shift = len(y) * k * np.log(2.0)
     np.testing.assert_allclose(estimator.log_evidence_, evidence - shift, rtol=1e-9)
@@ -88,13 +88,13 @@ def test_powers_of_two_of_the_features_change_nothing(classes, k):
     scale = 2.0 ** np.array([k, -k // 2, k])
     for estimator in cases:
         expected = answers(estimator, X, target, X_new)
-        cut = estimator.bake().cut
+        cut = estimator.to_ensemble().cut
         found = answers(estimator, X * scale, target, X_new * scale)
         np.testing.assert_array_equal(found, expected)
-        d = np.maximum(estimator.bake().feature, 0)
+        d = np.maximum(estimator.to_ensemble().feature, 0)
         zero = np.abs(cut) < 1e-30  # what float32 rounds to 0, whatever the unit
         np.testing.assert_array_equal(
-            estimator.bake().cut[~zero], (cut * scale[d])[~zero]
+            estimator.to_ensemble().cut[~zero], (cut * scale[d])[~zero]
         )
 
 
@@ -259,7 +259,7 @@ def test_durations_in_other_units():
     X = rng.normal(size=(200, 2))
     y = rng.exponential(np.where(X[:, 0] > 0, 10.0, 1.0))
     found = [
-        MetaTreeRegressor(leaf=ExponentialGamma(2.0, 3.0 * unit), random_state=0)
+        MetaTreeRegressor(leaf_model=ExponentialGamma(2.0, 3.0 * unit), random_state=0)
         .fit(X, y * unit)
         .predict(X)
         / unit
@@ -304,7 +304,7 @@ def test_lines_far_from_zero_are_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 2))
     tree = MetaTreeRegressor(
-        leaf=LinearRegressionNormalGamma((0.0,) * 3), max_depth=2, random_state=0
+        leaf_model=LinearRegressionNormalGamma((0.0,) * 3), max_depth=2, random_state=0
     )
     tree.fit(X + 1e3, X[:, 0])
     with warns(LostDigitsWarning, match="'x1'"):

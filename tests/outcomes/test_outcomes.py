@@ -21,7 +21,7 @@ from clearwood.rules import (
     Training,
     build_rule_set,
 )
-from clearwood.rules.building.new_rows import JudgedLines, learn_caution
+from clearwood.rules.building.new_rows import JudgedLines, fit_shrinkage
 from clearwood.rules.rule import statistics_text
 from clearwood.simplifiers import RuleListRegressor
 
@@ -157,8 +157,8 @@ def test_a_new_type_says_its_aggregate_and_is_scored_by_its_loss():
 
 def test_a_new_type_is_told_what_to_expect_on_rows_left_out():
     lines = JudgedLines(*np.array([[40.0, 0.9, 0.09, 0.9, 0.09, 20.0, 0.8]] * 9).T)
-    sure = learn_caution([lines], ClassProbabilities())
-    assert learn_caution([lines], Quantile(0.9)) == sure
+    sure = fit_shrinkage([lines], ClassProbabilities())
+    assert fit_shrinkage([lines], Quantile(0.9)) == sure
 
 
 def test_a_new_type_is_printed_shown_and_exported():
@@ -189,7 +189,7 @@ def test_a_new_type_is_fitted_and_cross_fitted():
     X = rng.uniform(size=(600, 2))
     y = rng.exponential(np.where(X[:, 0] > 0.5, 4.0, 1.0))
     forest = RandomForestRegressor(20, min_samples_leaf=20, random_state=0)
-    settings = {"n_rules": 2, "target": "labels", "random_state": 0}
+    settings = {"n_rules": 2, "learn_from": "labels", "random_state": 0}
     nine = RuleListNinth(forest, **settings).fit(X, y).rules_
     mean = RuleListRegressor(forest, **settings).fit(X, y).rules_
     assert nine.outcome == Quantile(level=0.9) and mean.outcome == Mean()

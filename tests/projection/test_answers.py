@@ -108,7 +108,9 @@ def test_one_count_in_a_leaf_without_any_costs_no_more_than_the_leaves_bring():
             return np.where(x > 0, 3.0, np.where(x == -7.0, 5.0, 0.0))[None]
 
     X = np.linspace(-30, 29, 60)[:, None]
-    tree = cw.ProjectedTreeRegressor(OneAmongNone(), min_rows=20, random_state=0)
+    tree = cw.ProjectedTreeRegressor(
+        OneAmongNone(), min_samples_leaf=20, random_state=0
+    )
     constant, right = tree.fit(X).size_path_.held_out[:2]
     assert right < constant / 2
 
@@ -131,10 +133,12 @@ class Plain(Reference):
 def test_rows_of_weight_zero_are_not_there():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    tree = cw.ProjectedTreeRegressor(Plain(), max_leaf_nodes=2, min_rows=20).fit(X)
+    tree = cw.ProjectedTreeRegressor(Plain(), n_leaf_nodes=2, min_samples_leaf=20).fit(
+        X
+    )
     # A thousand rows between those at which the step is seen.
     between = np.column_stack([np.linspace(-0.01, 0.01, 1000), np.zeros(1000)])
-    with_none = cw.ProjectedTreeRegressor(Plain(), max_leaf_nodes=2, min_rows=20)
+    with_none = cw.ProjectedTreeRegressor(Plain(), n_leaf_nodes=2, min_samples_leaf=20)
     with_none.fit(np.vstack([X, between]), sample_weight=np.repeat([1, 0], [60, 1000]))
     assert str(with_none.rules_) == str(tree.rules_)
     with refuses(InputError):
@@ -143,7 +147,7 @@ def test_rows_of_weight_zero_are_not_there():
 
 def test_a_reference_that_is_sure_has_a_finite_distance():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    path = cw.ProjectedTreeRegressor(Plain(), max_leaf_nodes=2).fit(X).size_path_
+    path = cw.ProjectedTreeRegressor(Plain(), n_leaf_nodes=2).fit(X).size_path_
     assert np.isfinite(path.divergence).all() and np.isfinite(path.log_likelihood).all()
 
 

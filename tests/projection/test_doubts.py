@@ -67,7 +67,7 @@ def test_hardly_more_than_a_constant_is_said(make):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"max_leaf_nodes": 2}, {"alpha": 0.4}, {"max_leaf_nodes": 9, "min_rows": 100}],
+    [{"n_leaf_nodes": 2}, {"alpha": 0.4}, {"n_leaf_nodes": 9, "min_samples_leaf": 100}],
 )
 def test_the_remedy_is_one_that_can_help(settings):
     X = np.random.default_rng(0).uniform(size=(300, 1))
@@ -145,13 +145,13 @@ def test_references_teach():
     X, y = load_iris(return_X_y=True, as_frame=True)
     names = pd.Series(np.array(["setosa", "versicolor", "virginica"])[y])
     reference = cw.reference(None, X, names, n_draws=8, random_state=0)
-    tree = cw.ProjectedTreeClassifier(reference, max_leaf_nodes=4).fit(X)
+    tree = cw.ProjectedTreeClassifier(reference, n_leaf_nodes=4).fit(X)
     said = reference.predict(X)
     mean = reference.draws(X).mean(axis=0)
     np.testing.assert_allclose(reference.predict_proba(X), mean, atol=1e-12)
     assert (said == reference.classes[mean.argmax(axis=1)]).all()
-    scores = tree.rules_.evaluate(X, names, teacher=reference)
+    scores = tree.rules_.evaluate(X, names, model=reference)
     assert scores.fidelity == (tree.predict(X) == said).mean()
-    page = cw.reporting.summarize(tree, X=X, y=names, teacher=reference)
+    page = cw.reporting.summarize(tree, X=X, y=names, model=reference)
     shown = {line["name"]: line["rules"] for line in page["scores"]["lines"]}
     assert scores.fidelity in shown.values()

@@ -77,7 +77,7 @@ def test_a_function_of_three_steps_is_found_with_its_uncertainty(rows):
 def test_intervals_are_those_of_the_mixture_of_draws(rows):
     X, y = rows
     reference = Drawn(n_draws=3)
-    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3).fit(X)
+    tree = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=3).fit(X)
     low, high = tree.predict_interval(X, coverage=0.8).T
     means = tree.predict_draws(X)
     for end, share in ((low, 0.1), (high, 0.9)):
@@ -95,7 +95,7 @@ def test_new_rows_fall_into_the_interval_as_often_as_it_says():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(2000, 4))
     reference = Drawn(n_draws=400)
-    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3).fit(X)
+    tree = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=3).fit(X)
     draws = reference.draws(X)
     happens = draws[rng.integers(400, size=2000), np.arange(2000)]
     y = happens + 0.5 * rng.normal(size=2000)
@@ -108,7 +108,7 @@ def test_new_rows_fall_into_the_interval_as_often_as_it_says():
 def test_all_ways_to_use_draws_agree_where_the_structure_is_one(rows, draws):
     X, _ = rows
     reference = Drawn()
-    tree = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3, draws=draws).fit(X)
+    tree = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=3, draws=draws).fit(X)
     np.testing.assert_allclose(tree.predict_draws(X), reference.draws(X), atol=1e-9)
     if draws == "shared":
         # Draw by draw nothing is left out: the tree is the reference.
@@ -126,8 +126,8 @@ def test_draws_that_cancel_are_seen_by_the_shared_structure_only():
             return np.stack([step, -step]) + small
 
     reference = Opposed(n_draws=2, noise=0.01)
-    mean = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=2).fit(X)
-    shared = cw.ProjectedTreeRegressor(reference, max_leaf_nodes=2, draws="shared")
+    mean = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=2).fit(X)
+    shared = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=2, draws="shared")
     shared.fit(X)
     assert mean.rules_.rules[0].conditions[0].feature == 1
     assert shared.rules_.rules[0].conditions[0].feature == 0
@@ -147,7 +147,7 @@ def test_counts_and_classes(rows):
         before = stats.poisson.cdf(end - 1, rates).mean(axis=0)
         assert ((before < share) & (share <= reached)).all()
     shares = Drawn(task="classification")
-    tree = cw.ProjectedTreeClassifier(shares, max_leaf_nodes=3).fit(X)
+    tree = cw.ProjectedTreeClassifier(shares, n_leaf_nodes=3).fit(X)
     mean = shares.draws(X).mean(axis=0)
     np.testing.assert_allclose(tree.predict_proba(X), mean, atol=1e-9)
     assert set(tree.predict(X)) == {"no", "yes"}
@@ -168,9 +168,9 @@ def test_leaves_with_variances_of_their_own_follow_the_noise():
             return np.tile(noise, (self.n_draws, 1))
 
     tree = cw.ProjectedTreeRegressor(Noisy(2), family="mean_variance")
-    tree.set_params(max_leaf_nodes=2).fit(X)
+    tree.set_params(n_leaf_nodes=2).fit(X)
     assert sorted(tree.leaves_.aleatoric) == pytest.approx([0.5, 2.0])
-    plain = cw.ProjectedTreeRegressor(Noisy(2), max_leaf_nodes=2).fit(X)
+    plain = cw.ProjectedTreeRegressor(Noisy(2), n_leaf_nodes=2).fit(X)
     assert plain.rules_.n_rules == 1
 
 
@@ -182,7 +182,7 @@ def test_size_by_utility_and_what_excludes_each_other(rows):
     ]
     assert sizes[0] == 3 and sizes[-1] == 1
     assert sizes == sorted(sizes, reverse=True)
-    both = cw.ProjectedTreeRegressor(Drawn(), alpha=0.1, max_leaf_nodes=3)
+    both = cw.ProjectedTreeRegressor(Drawn(), alpha=0.1, n_leaf_nodes=3)
     with refuses(InputError):
         both.fit(X)
 
@@ -190,14 +190,14 @@ def test_size_by_utility_and_what_excludes_each_other(rows):
 def test_weights_are_the_neighbourhood(rows):
     X, _ = rows
     weight = (X[:, 0] > 0).astype(float)
-    tree = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=2)
+    tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=2)
     tree.fit(X, sample_weight=weight)
     assert tree.rules_.rules[0].conditions[0].feature == 1
     twice = np.concatenate([X, X[:200]])
     double = np.r_[np.full(200, 2.0), np.ones(200)]
-    by_weight = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=4)
+    by_weight = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=4)
     by_weight.fit(X, sample_weight=double)
-    by_rows = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=4).fit(twice)
+    by_rows = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=4).fit(twice)
     np.testing.assert_allclose(by_weight.predict(X), by_rows.predict(X), atol=1e-9)
 
 
@@ -214,7 +214,7 @@ def test_categories_and_missing_values():
             gone = X["x"].isna().to_numpy()
             return (5.0 * (X["hue"] == "blue").to_numpy() + 2.0 * gone)[None]
 
-    tree = cw.ProjectedTreeRegressor(OfHue(), max_leaf_nodes=4).fit(X)
+    tree = cw.ProjectedTreeRegressor(OfHue(), n_leaf_nodes=4).fit(X)
     np.testing.assert_allclose(tree.predict(X), OfHue().draws(X)[0], atol=0.05)
     assert "missing" in str(tree.rules_) and "blue" in str(tree.rules_)
 
@@ -249,7 +249,7 @@ def test_the_shared_structure_serves_all_draws(family):
             return np.concatenate([np.sign(X[:, 2])[None], others])
 
     tree = cw.ProjectedTreeRegressor(
-        Nine(10, noise=0.1), draws="shared", family=family, max_leaf_nodes=2
+        Nine(10, noise=0.1), draws="shared", family=family, n_leaf_nodes=2
     ).fit(X)
     assert tree.rules_.rules[0].conditions[0].feature == 0
 
@@ -274,7 +274,7 @@ def test_labels_do_not_judge_where_the_reference_has_seen_all_of_them(rows):
     class Fixed(Drawn):
         can_refit = False
 
-    tree = cw.ProjectedTreeRegressor(Fixed(2), most_leaf_nodes=3, random_state=0)
+    tree = cw.ProjectedTreeRegressor(Fixed(2), max_leaf_nodes=3, random_state=0)
     assert tree.fit(*rows).size_path_.judged_by == "reference"
 
 
@@ -283,7 +283,7 @@ def test_a_class_of_one_row_is_no_stumbling_block():
     y = np.where(X[:, 0] > 0, "a", "b").astype(object)
     y[0] = "rare"
     reference = cw.reference(None, X, y, n_draws=10, random_state=0)
-    tree = cw.ProjectedTreeClassifier(reference, most_leaf_nodes=4, random_state=0)
+    tree = cw.ProjectedTreeClassifier(reference, max_leaf_nodes=4, random_state=0)
     tree.fit(X, y)
     assert tree.size_path_.judged_by == "labels"
     assert tree.classes_.tolist() == ["a", "b", "rare"]
@@ -299,7 +299,7 @@ def test_folds_spread_every_class():
     counts = np.array([np.bincount(labels[fold == k], minlength=3) for k in range(5)])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
     assert counts[:, 2].tolist() == [1] * 5
-    with refuses(InputError, match="max_leaf_nodes"):
+    with refuses(InputError, match="n_leaf_nodes"):
         folds_of(4, 5, np.random.default_rng(0))
 
 
@@ -307,7 +307,7 @@ def test_weights_reach_the_reference_that_is_fitted_here():
     X, y = np.zeros((40, 1)), np.repeat([0.0, 1.0], 20)
     weight = np.repeat([1.0, 3.0], 20)
     for given in (None, DecisionTreeRegressor()):
-        tree = cw.ProjectedTreeRegressor(given, max_leaf_nodes=1, random_state=0)
+        tree = cw.ProjectedTreeRegressor(given, n_leaf_nodes=1, random_state=0)
         said = tree.fit(X, y, sample_weight=weight).predict(X)
         assert said == pytest.approx(0.75, abs=0.03)
     with refuses(InputError):
@@ -348,7 +348,7 @@ def test_a_summary_says_in_what_unit_coefficients_are():
             return (5.0 * red + 3.0 * X["x"].to_numpy())[None]
 
     y = OfHue().draws(X)[0]
-    values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(X)
+    values = cw.ProjectedLinearRegression(OfHue(), alpha=1e-9).fit(X)
     text = " ".join(values.summary().split())
     same_lines(text)
     assert f" {y.mean():.4g}." in text
@@ -362,7 +362,7 @@ def test_a_summary_says_in_what_unit_coefficients_are():
     odd = cw.ProjectedLinearRegression(OfHue()).fit(X.assign(hue=X["hue"].map(names)))
     assert "with 'b\\nx'" in odd.summary() and "hue=g\n" not in odd.summary()
     gaps = X.assign(hue=X["hue"].mask(np.arange(300) < 100))
-    values = cw.ProjectedLinearRegression(OfHue(), strength=1e-9).fit(gaps)
+    values = cw.ProjectedLinearRegression(OfHue(), alpha=1e-9).fit(gaps)
     same_lines(" ".join(values.summary().split()))
     per_unit = dict(zip(values.terms_.names, values.coef_[0] / values.terms_.unit))
     shares = (gaps["hue"][100:] == "red").mean()
@@ -411,7 +411,7 @@ def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(80, 2))
     y = X.sum(axis=1) + 0.3 * rng.normal(size=80)
-    tree = cw.ProjectedTreeRegressor(alpha="cv", most_leaf_nodes=8, random_state=0)
+    tree = cw.ProjectedTreeRegressor(alpha="cv", max_leaf_nodes=8, random_state=0)
     kept = []
 
     def remember(*given):
@@ -441,7 +441,7 @@ def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
 
 def test_alpha_is_a_number_or_cv(rows):
     X, y = rows
-    both = cw.ProjectedTreeRegressor(Drawn(), alpha="cv", max_leaf_nodes=3)
+    both = cw.ProjectedTreeRegressor(Drawn(), alpha="cv", n_leaf_nodes=3)
     with refuses(InputError):
         both.fit(X, y)
     assert cw.ProjectedTreeRegressor(Drawn(), alpha=0.1).fit(X).alpha_ == 0.1
@@ -452,5 +452,5 @@ def test_alpha_is_a_number_or_cv(rows):
 def test_numbers_are_told_as_what_they_are():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"old": rng.random(120) < 0.5, "rooms": rng.integers(1, 9, 120)})
-    tree = cw.ProjectedTreeClassifier(Drawn(5, "classification"), max_leaf_nodes=3)
+    tree = cw.ProjectedTreeClassifier(Drawn(5, "classification"), n_leaf_nodes=3)
     same_lines(str(tree.fit(X).rules_))

@@ -37,7 +37,7 @@ def test_lines_carry_what_the_draws_say(rows):
         found.leaves_.epistemic[line], said.std(axis=0), atol=1e-12
     )
     np.testing.assert_allclose(found.leaves_.aleatoric, 0.5, rtol=1e-9)
-    scores = found.rules_.evaluate(X, teacher=reference)
+    scores = found.rules_.evaluate(X, model=reference)
     assert found.fidelity_ == pytest.approx(scores.fidelity, rel=1e-12)
     low, high = found.predict_interval(X, 0.9).T
     assert ((low < y) & (y < high)).mean() == pytest.approx(0.9, abs=0.05)
@@ -141,10 +141,10 @@ def test_lists_are_drawn_and_reported(rows, tmp_path):
     matplotlib.use("agg")
     X, _ = rows
     found = cw.ProjectedRuleListRegressor(Drawn(), n_rules=3, random_state=0).fit(X)
-    drawn = cw.LeavesDisplay.from_estimator(found)
+    drawn = cw.projection.LeavesDisplay.from_estimator(found)
     assert "otherwise" in drawn.labels[-1] and len(drawn.labels) == 3
     assert (drawn.outer[0] < drawn.inner[0]).all()
     assert drawn.plot().ax_.get_xlabel() == "y"
-    cw.SizePathDisplay.from_estimator(found).plot()
-    cw.report(found, tmp_path / "page.html", X=X, teacher=Drawn())
+    cw.projection.SizePathDisplay.from_estimator(found).plot()
+    cw.report(found, tmp_path / "page.html", X=X, model=Drawn())
     assert "otherwise" in (tmp_path / "page.html").read_text()

@@ -36,7 +36,7 @@ def rows():
 
 
 def test_every_draw_has_its_own_coefficients(rows):
-    model = cw.ProjectedLinearRegression(Slopes(), strength=1e-9).fit(rows)
+    model = cw.ProjectedLinearRegression(Slopes(), alpha=1e-9).fit(rows)
     expected = SLOPES * rows.std(axis=0)
     np.testing.assert_allclose(model.coef_draws_[:, 0], expected, atol=1e-6)
     np.testing.assert_allclose(model.coef_[0], expected.mean(axis=0), atol=1e-6)
@@ -46,7 +46,7 @@ def test_every_draw_has_its_own_coefficients(rows):
 @pytest.mark.parametrize("penalty", ["ridge", "lasso"])
 def test_units_of_what_is_said_do_not_matter(rows, penalty):
     plain, large = (
-        cw.ProjectedLinearRegression(Slopes(by=by), penalty=penalty, strength=5.0)
+        cw.ProjectedLinearRegression(Slopes(by=by), penalty=penalty, alpha=5.0)
         .fit(rows)
         .coef_
         for by in (1.0, 1024.0)
@@ -64,8 +64,8 @@ def test_a_row_of_weight_two_is_two_rows(rows, task):
     if task == "regression":
         bent.draws = lambda X: np.abs(SLOPES @ np.asarray(X).T)
     weight = np.repeat([3.0, 1.0], 40)
-    by_weight = kind(bent, strength=1e-6).fit(rows, sample_weight=weight)
-    by_rows = kind(bent, strength=1e-6).fit(np.vstack([rows, rows[:40], rows[:40]]))
+    by_weight = kind(bent, alpha=1e-6).fit(rows, sample_weight=weight)
+    by_rows = kind(bent, alpha=1e-6).fit(np.vstack([rows, rows[:40], rows[:40]]))
     np.testing.assert_allclose(by_weight.coef_draws_, by_rows.coef_draws_, rtol=1e-4)
     for name in ("fidelity_", "divergence_"):
         near, same = (getattr(model, name, 0.0) for model in (by_weight, by_rows))
@@ -91,7 +91,7 @@ def test_how_near_it_comes_is_what_numpy_says(rows):
 
 
 def test_a_summary_has_the_largest_effects_first_with_the_interval_of_the_draws(rows):
-    model = cw.ProjectedLinearRegression(Slopes(), strength=1e-9).fit(rows)
+    model = cw.ProjectedLinearRegression(Slopes(), alpha=1e-9).fit(rows)
     text = model.summary(coverage=0.8)
     sizes = np.abs(model.coef_[0])
     names = [model.terms_.names[term] for term in np.argsort(-sizes)]
@@ -113,7 +113,7 @@ def test_each_category_has_an_effect_of_its_own():
     X = pd.DataFrame({"hue": hues, "x": np.linspace(0, 1, 80)})
     reference = Slopes()
     reference.draws = lambda X: 3.0 * (X["hue"] == "b").to_numpy()[None].repeat(3, 0)
-    model = cw.ProjectedLinearRegression(reference, strength=1e-9).fit(X)
+    model = cw.ProjectedLinearRegression(reference, alpha=1e-9).fit(X)
     assert model.fidelity_ == pytest.approx(1)
     steps = dict(zip(model.terms_.names, model.coef_[0] / model.terms_.unit))
     assert steps == pytest.approx({"hue=b": 3.0, "hue=c": 0.0, "x": 0.0}, abs=1e-6)

@@ -36,7 +36,7 @@ def source(frame):
 
 
 def tree_of(source):
-    return cw.ProjectedTreeRegressor(source, max_leaf_nodes=4, random_state=0)
+    return cw.ProjectedTreeRegressor(source, n_leaf_nodes=4, random_state=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +61,7 @@ def test_it_is_found_on_a_sample_and_counted_on_all_rows(frame, source):
     X = frame[["a", "b"]]
     np.testing.assert_array_equal(tree.predict(X), few.predict(X))
     said = source.draws(X).mean(axis=0)
-    whole = few.rules_.described_on(X, frame["y"], teacher=said, sample_weight=frame.w)
+    whole = few.rules_.described_on(X, frame["y"], model=said, sample_weight=frame.w)
     for own, other in zip([*tree.rules_], [*whole]):
         assert own.support == pytest.approx(other.support, rel=1e-12)
         assert own.agreement == pytest.approx(other.agreement, rel=1e-9)
@@ -83,7 +83,7 @@ def test_classes_lists_and_linear_proxies(frame):
     X = table[["a", "b"]]
     model = DecisionTreeClassifier(max_leaf_nodes=9).fit(X[:900], table["y"][:900])
     for make, given in (
-        (cw.ProjectedTreeClassifier, {"max_leaf_nodes": 3}),
+        (cw.ProjectedTreeClassifier, {"n_leaf_nodes": 3}),
         (cw.ProjectedRuleListClassifier, {"max_rules": 3}),
         (cw.ProjectedLogisticRegression, {"draws": "mean"}),
     ):

@@ -26,8 +26,8 @@ def closed():
 
 
 def test_leaves_show_the_draws_means_and_observations(rows):
-    tree = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=3).fit(rows)
-    shown = cw.LeavesDisplay.from_estimator(tree)
+    tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=3).fit(rows)
+    shown = cw.projection.LeavesDisplay.from_estimator(tree)
     means = tree.leaves_.means
     np.testing.assert_allclose(shown.middle, means.mean(axis=0))
     np.testing.assert_allclose(shown.inner, np.quantile(means, [0.05, 0.95], axis=0))
@@ -46,13 +46,15 @@ def test_leaves_show_the_draws_means_and_observations(rows):
 
 
 def test_leaves_of_classes_show_one_class(rows):
-    tree = cw.ProjectedTreeClassifier(Drawn(task="classification"), max_leaf_nodes=3)
+    tree = cw.ProjectedTreeClassifier(Drawn(task="classification"), n_leaf_nodes=3)
     tree.fit(rows)
-    no, yes = (cw.LeavesDisplay.from_estimator(tree, label=x) for x in ("no", "yes"))
+    no, yes = (
+        cw.projection.LeavesDisplay.from_estimator(tree, label=x) for x in ("no", "yes")
+    )
     np.testing.assert_allclose(no.middle + yes.middle, 1)
     np.testing.assert_allclose(yes.middle, tree.leaves_.means[..., 1].mean(axis=0))
     with refuses(cw.exceptions.InputError):
-        cw.LeavesDisplay.from_estimator(tree, label="perhaps")
+        cw.projection.LeavesDisplay.from_estimator(tree, label="perhaps")
 
 
 def test_the_band_of_a_size_path_is_a_standard_error_on_both_sides():
@@ -60,7 +62,7 @@ def test_the_band_of_a_size_path_is_a_standard_error_on_both_sides():
     path = SizePath(
         np.arange(1, 4), -lost, lost / 2, lost, error, error, "labels", tolerance=0.15
     )
-    ax = cw.SizePathDisplay(path, chosen=2).plot().ax_
+    ax = cw.projection.SizePathDisplay(path, chosen=2).plot().ax_
     ends = ax.collections[0].get_paths()[0].vertices
     for size, low, high in zip(path.size, lost - error, lost + error):
         there = ends[ends[:, 0] == size, 1]
@@ -73,7 +75,7 @@ def test_a_neighbourhood_is_shown_along_the_feature_that_matters(rows):
             return 2.0 * np.asarray(X)[:, 2] + self.shift[:, None]
 
     found = cw.explain_local(Third(), rows[0], rows, n_neighbours=256)
-    shown = cw.LocalDisplay(found).plot()
+    shown = cw.projection.LocalDisplay(found).plot()
     assert shown.ax_.get_xlabel() == "x2"
     with refuses(cw.exceptions.InputError):
-        cw.LocalDisplay(found, feature="x9")
+        cw.projection.LocalDisplay(found, feature="x9")

@@ -19,7 +19,7 @@ def fitted(kind):
     X = np.random.default_rng(0).normal(size=(120, 3))
     if kind == "classes":
         shares = Drawn(task="classification")
-        return cw.ProjectedTreeClassifier(shares, max_leaf_nodes=3).fit(X), X
+        return cw.ProjectedTreeClassifier(shares, n_leaf_nodes=3).fit(X), X
     if kind == "logistic":
         X, y = load_iris(return_X_y=True, as_frame=True)
         reference = cw.reference(None, X, y, n_draws=5, random_state=0)
@@ -30,7 +30,7 @@ def fitted(kind):
     if kind == "linear":
         return cw.ProjectedLinearRegression(Drawn(n_draws=4)).fit(X), X
     reference = Drawn(task="counts" if kind == "counts" else "regression")
-    return cw.ProjectedTreeRegressor(reference, max_leaf_nodes=3).fit(X), X
+    return cw.ProjectedTreeRegressor(reference, n_leaf_nodes=3).fit(X), X
 
 
 KINDS = ["values", "counts", "classes", "linear", "logistic"]
@@ -42,7 +42,7 @@ def test_all_that_is_said_is_kept(kind, tmp_path):
     cw.save(found, tmp_path / "kept.zip")
     again = cw.load(tmp_path / "kept.zip")
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
-    kept = {"max_leaf_nodes", "n_rules", "alpha", "min_rows", "draws", "penalty"}
+    kept = {"n_leaf_nodes", "n_rules", "alpha", "min_samples_leaf", "draws", "penalty"}
     settings = found.get_params()
     shared = {name: settings[name] for name in kept & set(settings)}
     assert shared.items() <= again.get_params().items()
@@ -58,19 +58,21 @@ def test_all_that_is_said_is_kept(kind, tmp_path):
 
 def test_what_may_not_be_asked_is_kept(tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
-    few = cw.ProjectedTreeRegressor(Drawn(), max_leaf_nodes=2, forbidden=["b"]).fit(X)
+    few = cw.ProjectedTreeRegressor(
+        Drawn(), n_leaf_nodes=2, exclude_features=["b"]
+    ).fit(X)
     cw.save(few, tmp_path / "kept.zip")
-    assert cw.load(tmp_path / "kept.zip").forbidden == ["b"]
-    few.set_params(forbidden=(np.int64(1),))
+    assert cw.load(tmp_path / "kept.zip").exclude_features == ["b"]
+    few.set_params(exclude_features=(np.int64(1),))
     cw.save(few, tmp_path / "again.zip")
-    assert cw.load(tmp_path / "again.zip").forbidden == [1]
+    assert cw.load(tmp_path / "again.zip").exclude_features == [1]
     with zipfile.ZipFile(tmp_path / "kept.zip") as file:
         parts = {member: file.read(member) for member in file.namelist()}
     parts["model.json"] = parts["model.json"].replace(b'["b"]', b'[["b"]]')
     with zipfile.ZipFile(tmp_path / "wrong.zip", "w") as file:
         for member, part in parts.items():
             file.writestr(member, part)
-    with pytest.raises(ModelFormatError, match="forbidden"):
+    with pytest.raises(ModelFormatError, match="exclude_features"):
         cw.load(tmp_path / "wrong.zip")
 
 
@@ -85,7 +87,7 @@ def test_a_seed_is_kept_where_it_is_a_number(seed, tmp_path):
 
 def test_a_tree_for_every_draw_is_not_saved_as_if_it_were_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(80, 3))
-    tree = cw.ProjectedTreeRegressor(Drawn(3), max_leaf_nodes=2, draws="each").fit(X)
+    tree = cw.ProjectedTreeRegressor(Drawn(3), n_leaf_nodes=2, draws="each").fit(X)
     with refuses(InputError, match="'shared'"):
         cw.save(tree, tmp_path / "each.zip")
 

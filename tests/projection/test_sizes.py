@@ -43,7 +43,7 @@ def test_the_error_to_the_best_size_is_that_of_the_difference_row_by_row():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
     y = X[:, 0] + rng.normal(size=80) / 2
-    tree = Watched(BayesianRidge(), most_leaf_nodes=5, random_state=0).fit(X, y)
+    tree = Watched(BayesianRidge(), max_leaf_nodes=5, random_state=0).fit(X, y)
     path, lost = tree.size_path_, np.concatenate(seen, axis=1)
     apart = lost - lost[path.held_out.argmin()]
     assert path.error_to_best == pytest.approx(apart.std(axis=1) / np.sqrt(80))
@@ -82,10 +82,10 @@ def steps(n):
 
 def test_sizes_end_where_they_are_told_and_the_smallest_that_is_enough_is_printed():
     X = np.random.default_rng(0).uniform(size=(200, 2))
-    tree = cw.ProjectedTreeRegressor(steps(8), most_leaf_nodes=5, random_state=0).fit(X)
+    tree = cw.ProjectedTreeRegressor(steps(8), max_leaf_nodes=5, random_state=0).fit(X)
     assert tree.size_path_.size.tolist() == [1, 2, 3, 4, 5]
-    tree = cw.ProjectedTreeRegressor(steps(3), most_leaf_nodes=9, random_state=0)
-    tree.set_params(tolerance=3.0, min_rows=1).fit(X)
+    tree = cw.ProjectedTreeRegressor(steps(3), max_leaf_nodes=9, random_state=0)
+    tree.set_params(tolerance=3.0, min_samples_leaf=1).fit(X)
     chosen = tree.size_path_.fewest_lines()
     assert chosen == tree.rules_.n_rules < tree.size_path_.size[-1]
 
@@ -114,7 +114,7 @@ def test_rows_of_little_weight_count_little_when_sizes_are_judged():
         def draws(self, X):
             return (np.asarray(X)[:, 0] >= 0.85).astype(float)[None]
 
-    tree = cw.ProjectedTreeRegressor(Step(), most_leaf_nodes=2, random_state=0)
+    tree = cw.ProjectedTreeRegressor(Step(), max_leaf_nodes=2, random_state=0)
     path = tree.fit(X, sample_weight=weight).size_path_
     assert np.abs(path.held_out).max() < 1e-3
     assert tree.rules_.n_rules == 1

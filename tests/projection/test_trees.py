@@ -24,11 +24,11 @@ class Says(Reference):
         return np.atleast_2d(self.function(np.asarray(X, dtype=float)))
 
 
-def problem_of(X, values, min_rows=5):
+def problem_of(X, values, min_samples_leaf=5):
     bins = value_bins(FeatureSpace.numeric(X.shape[1]), X)
     grid = Training(X, values, None, np.ones(len(X)), values, bins).grid
     said = Answers(values[None], np.ones((1, len(X))))
-    return projection_problem(said, "mean", grid, np.ones(len(X)), min_rows)
+    return projection_problem(said, "mean", grid, np.ones(len(X)), min_samples_leaf)
 
 
 def either(X):
@@ -44,7 +44,7 @@ def rows():
 def test_refinement_is_done_where_it_is_asked_for_only(rows):
     apart = {}
     for refine in (True, False):
-        tree = cw.ProjectedTreeRegressor(Says(either), max_leaf_nodes=4, draws="each")
+        tree = cw.ProjectedTreeRegressor(Says(either), n_leaf_nodes=4, draws="each")
         tree.set_params(refine=refine).fit(rows)
         alone, _ = tree.draw_trees_[0]
         apart[refine] = [
@@ -53,18 +53,18 @@ def test_refinement_is_done_where_it_is_asked_for_only(rows):
     assert max(apart[True]) < 1e-3 < 0.1 < min(apart[False])
 
 
-def table(seed, min_rows):
+def table(seed, min_samples_leaf):
     """A table of random values, where steps that help at once may lead nowhere."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (60, 3)).astype(float)
     values = rng.normal(size=64)[(X @ [16, 4, 1]).astype(int)]
-    return problem_of(X, values, min_rows)
+    return problem_of(X, values, min_samples_leaf)
 
 
 @pytest.mark.parametrize("seed", [1, 6, 17])
 def test_refining_never_loses(seed):
     """Of these tables growing from the smaller tree alone would."""
-    problem = table(seed, min_rows=2)
+    problem = table(seed, min_samples_leaf=2)
     plain = [tree.cost for tree in project_trees(problem, 6, refine=False)]
     refined = [tree.cost for tree in project_trees(problem, 6, refine=True)]
     assert len(refined) >= len(plain)
@@ -74,17 +74,19 @@ def test_refining_never_loses(seed):
 @pytest.mark.parametrize("seed", [3, 5, 28])
 def test_trees_are_cut_back_from_larger_ones(seed):
     """There are 12 leaves at most, so the larger tree is the same for both."""
-    problem = table(seed, min_rows=5)
+    problem = table(seed, min_samples_leaf=5)
     few, many = (project_trees(problem, most, refine=False) for most in (4, 12))
     assert [t.cost for t in few] == pytest.approx([t.cost for t in many[:4]], rel=1e-12)
 
 
 def test_forbidden_features_are_not_asked(rows):
-    tree = cw.ProjectedTreeRegressor(Says(either), forbidden=["x0"], max_leaf_nodes=5)
+    tree = cw.ProjectedTreeRegressor(
+        Says(either), exclude_features=["x0"], n_leaf_nodes=5
+    )
     rules = tree.fit(rows).rules_
     asked = {c.feature for rule in rules.rules for c in rule.conditions}
     assert asked and 0 not in asked
-    none = cw.ProjectedTreeRegressor(Says(either), forbidden=[0, 1, 2]).fit(rows)
+    none = cw.ProjectedTreeRegressor(Says(either), exclude_features=[0, 1, 2]).fit(rows)
     assert none.rules_.n_rules == 1
     np.testing.assert_allclose(none.predict(rows), either(rows).mean(), atol=0.01)
 
@@ -92,13 +94,15 @@ def test_forbidden_features_are_not_asked(rows):
 def test_cuts_are_in_the_middle_or_round_and_print_as_they_predict():
     X = np.repeat([0.1, 0.375, 0.5, 2.0], 10)[:, None]
     says = Says(lambda X: (X[:, 0] > 0.4).astype(float))
-    for round_cuts, cut in ((False, 0.4375), (True, 0.4)):
-        tree = cw.ProjectedTreeRegressor(says, max_leaf_nodes=2, round_cuts=round_cuts)
+    for round_thresholds, cut in ((False, 0.4375), (True, 0.4)):
+        tree = cw.ProjectedTreeRegressor(
+            says, n_leaf_nodes=2, round_thresholds=round_thresholds
+        )
         condition = tree.fit(X).rules_.rules[0].conditions[0]
         assert cut in (condition.low, condition.high)
     flag = Says(lambda X: 3.0 * X[:, 0])
     X = np.repeat([0.0, 1.0], 10)[:, None]
-    tree = cw.ProjectedTreeRegressor(flag, max_leaf_nodes=2).fit(X)
+    tree = cw.ProjectedTreeRegressor(flag, n_leaf_nodes=2).fit(X)
     assert tree.predict(X) == pytest.approx(3 * X[:, 0])
 
 
@@ -128,7 +132,7 @@ def test_what_many_draws_differ_by_is_seen_in_all_directions():
     second = np.tile([1.0, -1.0, 1.0, -1.0], 5)[:, None]
     rows = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]]).repeat(10, axis=0)
     says = Says(lambda X: first * X[:, 0] + second * X[:, 1], 20)
-    tree = cw.ProjectedTreeRegressor(says, draws="shared", max_leaf_nodes=4).fit(rows)
+    tree = cw.ProjectedTreeRegressor(says, draws="shared", n_leaf_nodes=4).fit(rows)
     np.testing.assert_allclose(tree.predict_draws(rows), says.draws(rows), atol=1e-9)
 
 
@@ -136,7 +140,7 @@ def test_what_many_draws_differ_by_is_seen_in_all_directions():
 def test_units_do_not_matter(rows, by):
     """Not those of rates, nor of values with variances of their own."""
     step = Says(lambda X: by * np.where(X[:, 0] > 0, 3.0, 1.0), task="counts")
-    tree = cw.ProjectedTreeRegressor(step, max_leaf_nodes=2).fit(rows)
+    tree = cw.ProjectedTreeRegressor(step, n_leaf_nodes=2).fit(rows)
     np.testing.assert_allclose(tree.predict_draws(rows), step.draws(rows), rtol=1e-9)
 
     class Noisy(Says):
@@ -144,12 +148,12 @@ def test_units_do_not_matter(rows, by):
             return by**2 * np.where(np.asarray(X)[:, 1] > 0, 4.0, 1.0)[None]
 
     noisy = Noisy(lambda X: by * 0.5 * np.sign(X[:, 0]))
-    tree = cw.ProjectedTreeRegressor(noisy, family="mean_variance", max_leaf_nodes=2)
+    tree = cw.ProjectedTreeRegressor(noisy, family="mean_variance", n_leaf_nodes=2)
     assert tree.fit(rows).rules_.rules[0].conditions[0].feature == 1
 
 
 def test_leaves_count_rows_whatever_these_weigh(rows):
     weight = np.full(len(rows), 1e-3)
-    tree = cw.ProjectedTreeRegressor(Says(either), max_leaf_nodes=4)
+    tree = cw.ProjectedTreeRegressor(Says(either), n_leaf_nodes=4)
     light = tree.fit(rows, sample_weight=weight).predict(rows)
     np.testing.assert_allclose(light, tree.fit(rows).predict(rows), atol=1e-9)

@@ -28,7 +28,7 @@ def values_rules(n_rules, names=("height", "width")):
 
 def point(method, n_rules, error, *, rules=None, **measures):
     known = {
-        "asked": n_rules, "n_literals": 2 * n_rules, "error_spread": 0.01,
+        "asked": n_rules, "n_literals": 2 * n_rules, "error_se": 0.01,
         "fidelity": 0.9, "coverage": 0.8, "overlap": 1.5, "stability": 0.95,
         "seconds": 2.0, "on_frontier": False, "text": str(rules),
     }  # fmt: skip
@@ -59,7 +59,7 @@ def with_frontier(points):
 def frontier(points, **settings):
     known = {
         "task": "regression", "model": "a forest", "n_rows": 300, "n_folds": 5,
-        "n_refits": 3, "model_error": 0.05, "model_error_spread": 0.01,
+        "n_refits": 3, "model_error": 0.05, "model_error_se": 0.01,
         "model_refitted": True, "failures": (), "seconds": 12.0,
         "feature_names": ("height", "width"), "classes": (),
     }  # fmt: skip

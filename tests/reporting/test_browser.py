@@ -30,7 +30,7 @@ def page(tmp_path_factory):
     rules = classes_rules(names=("temperature", HOSTILE), target=HOSTILE)
     history = tuple(Step(-100.0 / (i + 1), 9 - i // 3) for i in range(20))
     teacher = Teacher(["ill", "well", "ill", "ill"])
-    report(Result(rules, history, max_rules=4), path, X=ROWS, teacher=teacher)
+    report(Result(rules, history, max_rules=4), path, X=ROWS, model=teacher)
     return path
 
 
@@ -67,7 +67,7 @@ def test_nothing_but_pictures_and_tables_is_wider_than_a_phone(chromium, tmp_pat
     rules = classes_rules(names=("w" * 60, HOSTILE), labels=("well", "w" * 30))
     rows = [[38.0, "r"], [36.5, "g"]] * 500 + [[37.0, "r"]]
     model = rules.change(1, "w" * 60, low=36.9)
-    report(rules, page, X=rows, y=rules.predict(rows), teacher=model)
+    report(rules, page, X=rows, y=rules.predict(rows), model=model)
     frame.write_text(FRAME.replace("PAGE", page.as_uri()))
     done = chromium("--allow-file-access-from-files", "--dump-dom", frame.as_uri())
     found = re.search(r"<pre>(.*?)</pre>", done.stdout, re.S).group(1).split()

@@ -180,7 +180,7 @@ def test_all_numbers_stand_in_the_table(tmp_path):
 
 
 def test_rounding_of_what_means_nothing_is_not_shown(tmp_path):
-    one = point("list", 1, 1e-9, fidelity=-6e-17, stability=-1e-13, error_spread=0.0)
+    one = point("list", 1, 1e-9, fidelity=-6e-17, stability=-1e-13, error_se=0.0)
     page = page_of(tmp_path, frontier([one], model_error=1e-10))
     assert "e-13" not in page and "e-17" not in page
     assert "1e-09" in page  # an error in a large unit
@@ -201,7 +201,7 @@ def test_without_any_rules_the_failures_are_the_page(tmp_path):
 @pytest.mark.parametrize("spread", [NAN, 0.0, 1e5])
 def test_any_errors_are_drawn(tmp_path, error, spread):
     found = small_frontier(model_error=error)
-    wide = [point("list", 1, 3e4, error_spread=spread, rules=values_rules(1))]
+    wide = [point("list", 1, 3e4, error_se=spread, rules=values_rules(1))]
     for one in (found, replace(found, points=(*found.points, *wide))):
         page = page_of(tmp_path, one)
         for chart in re.findall(r"<svg class=\"chart frontier.*?</svg>", page, re.S):

@@ -42,7 +42,7 @@ def test_scores_of_the_path_are_those_of_its_rules(fitted):
     path = summarize(rules, X=X, y=y)["path"]
     assert len(path["lines"]) == len(rules.path_)
     for line, found in zip(path["lines"], rules.path_):
-        scores = found.evaluate(X, y, teacher=rules.ensemble_)
+        scores = found.evaluate(X, y, model=rules.ensemble_)
         assert line["n_rules"] == found.n_rules
         assert line["n_literals"] == found.n_literals
         assert line["fidelity"] == pytest.approx(scores.fidelity, abs=5e-5)
@@ -87,7 +87,7 @@ def test_a_path_of_one_line_is_drawn(tmp_path):
     one = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
     result = Result(one)
     result.path_ = (one,)
-    page = page_of(tmp_path, result, X=[[0.0], [1.0]], teacher=Teacher([1.0, 2.0]))
+    page = page_of(tmp_path, result, X=[[0.0], [1.0]], model=Teacher([1.0, 2.0]))
     same_lines(page)
     assert page.split('id="path"')[1].count("<circle") == 2
 
@@ -121,7 +121,7 @@ def test_the_chart_is_read_out_and_every_label_points_at_something(fitted, tmp_p
 @pytest.mark.parametrize("rules", [values_sum(), scores_sum(2), scores_sum(4)])
 def test_a_sum_is_told_as_a_sum(rules, fitted, tmp_path):
     X = np.random.default_rng(0).uniform(size=(20, 2))
-    page = page_of(tmp_path, rules, X=X, teacher=Teacher(rules.predict(X)))
+    page = page_of(tmp_path, rules, X=X, model=Teacher(rules.predict(X)))
     same_lines(page)
     assert "otherwise" not in page
     same_lines(page_of(tmp_path, fitted[0]), without=page)
@@ -146,6 +146,6 @@ def test_no_tag_of_a_hostile_name_survives_in_bars_and_chart(name, tmp_path):
         result = Result(list_of_two, estimator=hostile)
         result.path_ = (list_of_two,)
         said = Teacher([3.0, 1.0])
-        return page_of(tmp_path, result, X=[[1.0], [0.0]], teacher=said, title=hostile)
+        return page_of(tmp_path, result, X=[[1.0], [0.0]], model=said, title=hostile)
 
     assert tags_of(page(name)) == tags_of(page("harmless"))

@@ -51,12 +51,12 @@ def fitted():
     X = pd.DataFrame(rng.uniform(size=(200, 3)), columns=["a", "b", "c"])
     y = np.where(X["a"] > 0.5, "yes", "no")
     forest = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y)
-    fab = FABRulesClassifier(forest, max_rules=4, n_restarts=2, random_state=0)
+    fab = FABRulesClassifier(forest, max_rules=4, n_init=2, random_state=0)
     return fab.fit(X, y), X, y
 
 
 def test_the_largest_disagreement_comes_first():
-    page = summarize(classes_rules(), X=ROWS, teacher=Teacher(SAID, PROBABILITIES))
+    page = summarize(classes_rules(), X=ROWS, model=Teacher(SAID, PROBABILITIES))
     failures = page["failures"]
     assert failures["n_different"] == 2
     # Row 2: surest teacher; rows 0 and 3 agree.
@@ -68,7 +68,7 @@ def test_the_largest_disagreement_comes_first():
 
 def test_missing_and_unseen_values_are_named():
     rows = [[38.0, None], [38.0, "violet"]]
-    page = summarize(classes_rules(), X=rows, teacher=Teacher(["well", "ill"]))
+    page = summarize(classes_rules(), X=rows, model=Teacher(["well", "ill"]))
     lines = page["failures"]["lines"]
     same_text(lines[0]["values"])
     assert not page["failures"]["by_certainty"]
@@ -77,14 +77,14 @@ def test_missing_and_unseen_values_are_named():
 def test_at_most_ten_rows_in_order_of_difference():
     X = np.zeros((30, 2))
     taught = 1.0 + np.arange(30.0)
-    lines = summarize(numbers_rules(), X=X, teacher=taught)["failures"]["lines"]
+    lines = summarize(numbers_rules(), X=X, model=taught)["failures"]["lines"]
     assert [line["row"] for line in lines] == [str(row) for row in range(29, 19, -1)]
     assert lines[0]["gap"] == 29.0
 
 
 def test_frames_show_the_label_of_a_row():
     X = pd.DataFrame({"x0": [0.0], "x1": [0.0]}, index=["case 7"])
-    page = summarize(numbers_rules(), X=X, teacher=[2.0])
+    page = summarize(numbers_rules(), X=X, model=[2.0])
     assert page["failures"]["lines"][0]["row"] == "case 7"
 
 
@@ -116,7 +116,7 @@ def test_a_row_is_explained_and_its_way_is_dark(fitted, tmp_path):
 def test_errors_of_values_are_told_without_statistics():
     X, y = np.zeros((4, 2)), np.array([1.0, 1.0, 3.0, 13.0])
     said = numbers_rules().predict(X)[0]
-    lines = summarize(numbers_rules(), X=X, y=y + said, teacher=y)["scores"]["lines"]
+    lines = summarize(numbers_rules(), X=X, y=y + said, model=y)["scores"]["lines"]
     assert [line["rules"] for line in lines[:2]] == [np.sqrt(45.0), 2.0]
     assert lines[1]["model"] == abs(said)
     assert lines[3]["rules"] == 45.0
@@ -152,7 +152,7 @@ def test_a_page_without_rows_says_so(tmp_path):
 
 def test_full_agreement_is_said(tmp_path):
     page = page_of(
-        tmp_path, numbers_rules(), X=[[0.0, 0.0]], y=[1.0], teacher=Teacher([1.0])
+        tmp_path, numbers_rules(), X=[[0.0, 0.0]], y=[1.0], model=Teacher([1.0])
     )
     same_lines(page)
 
@@ -172,7 +172,7 @@ def page_of_a_name(name, folder):
         index=[name, "second"],
     )
     said = Teacher(["well", name], [[0.9, 0.1], [0.1, 0.9]])
-    return page_of(folder, result, X=rows, y=["well", name], teacher=said, title=name)
+    return page_of(folder, result, X=rows, y=["well", name], model=said, title=name)
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def test_a_title_is_text_whatever_it_claims_to_be(tmp_path):
 def test_what_speaks_against_the_rules_stands_above_them(tmp_path):
     rules = classes_rules()
     assert 'class="warning"' not in page_of(tmp_path, rules)
-    doubted = rules.with_about(method="list", warning="No rule ever says <b>.")
+    doubted = rules.with_metadata(method="list", warning="No rule ever says <b>.")
     page = page_of(tmp_path, doubted)
     assert "No rule ever says &lt;b&gt;." in page
     assert page.index('class="warning"') < page.index('id="rules"')
@@ -230,9 +230,7 @@ def test_what_speaks_against_the_rules_stands_above_them(tmp_path):
 def test_numbers_are_of_the_rows_handed_in_and_the_others_are_kept(fitted, tmp_path):
     fab, X, y = fitted
     page = summarize(fab, X=X[:60], y=y[:60])
-    here = fab.rules_.described_on(
-        X[:60], y[:60], teacher=fab.ensemble_.predict(X[:60])
-    )
+    here = fab.rules_.described_on(X[:60], y[:60], model=fab.ensemble_.predict(X[:60]))
     for line, rule, there in zip(page["rules"]["lines"], here, fab.rules_):
         assert line["rows_caught"] == rule.rows_caught
         assert rule.rows_caught < there.rows_caught or there.rows_caught == 0
@@ -252,18 +250,18 @@ def test_who_has_seen_the_rows_is_said(fitted, tmp_path):
     tile = '<dd class="note">the model: '
     nobody = page_of(tmp_path, fab, X=X, y=y)
     same_lines(nobody)
-    learnt = page_of(tmp_path, fab, X=X, y=y, new_to="rules")
+    learnt = page_of(tmp_path, fab, X=X, y=y, held_out_from="rules")
     assert tile not in learnt
     same_lines(learnt)
-    fresh = page_of(tmp_path, fab, X=X, y=y, new_to="model")
+    fresh = page_of(tmp_path, fab, X=X, y=y, held_out_from="model")
     assert tile in fresh and "if these rows" not in fresh
     same_lines(fresh)
 
 
 def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
     fab, X, y = fitted
-    shown = page_of(tmp_path, fab, X=X, y=y, positive="no", threshold=0.4)
-    found = decisions(fab, X, y, positive="no", threshold=0.4)
+    shown = page_of(tmp_path, fab, X=X, y=y, pos_label="no", threshold=0.4)
+    found = decisions(fab, X, y, pos_label="no", threshold=0.4)
     told = found.rules.rates[0]
     for rate in (told.sensitivity, told.negative_value, told.base_rate):
         assert str(rate) in shown
@@ -295,7 +293,7 @@ def test_several_classes_have_shares_each(tmp_path):
 
 def test_errors_of_values_are_shown_by_rule(tmp_path):
     X, y = np.random.default_rng(0).uniform(size=(40, 2)), np.arange(40.0)
-    page = page_of(tmp_path, numbers_rules(), X=X, y=y, teacher=y)
+    page = page_of(tmp_path, numbers_rules(), X=X, y=y, model=y)
     (chart,) = [c for c in re.findall(r"<svg.*?</svg>", page, re.S) if "errors-" in c]
     same_text(re.findall(r'text-anchor="end">(.*?)<', chart))
     assert "What decisions" not in page
@@ -313,7 +311,7 @@ def test_a_model_is_spoken_of_in_words(fitted, tmp_path):
 
 def test_what_all_say_of_a_failure_stands_before_why(tmp_path):
     said = Teacher(SAID, PROBABILITIES)
-    page = page_of(tmp_path, classes_rules(), X=ROWS, y=SAID, teacher=said)
+    page = page_of(tmp_path, classes_rules(), X=ROWS, y=SAID, model=said)
     table = page[page.index('id="failures"') :]
     names = re.findall(r'data-label="(.*?)"', table[: table.index("</tbody>")])
     same_text(names[:4])
@@ -322,25 +320,25 @@ def test_what_all_say_of_a_failure_stands_before_why(tmp_path):
 
 def test_who_is_right_where_they_differ_is_counted(tmp_path):
     truth = ["ill", "well", "well", "ill"]
-    page = page_of(tmp_path, classes_rules(), X=ROWS, y=truth, teacher=Teacher(SAID))
+    page = page_of(tmp_path, classes_rules(), X=ROWS, y=truth, model=Teacher(SAID))
     same_lines(page)
     rows, model = [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [2.0, 2.0, 1.0]
     page = page_of(
-        tmp_path, numbers_rules(), X=rows, y=[2.0, 2.5, 1.0], teacher=Teacher(model)
+        tmp_path, numbers_rules(), X=rows, y=[2.0, 2.5, 1.0], model=Teacher(model)
     )
     same_lines(page)
-    page = page_of(tmp_path, classes_rules(), X=ROWS, teacher=Teacher(SAID))
+    page = page_of(tmp_path, classes_rules(), X=ROWS, model=Teacher(SAID))
     assert "are right on" not in page and "nearer" not in page
 
 
 def test_how_sure_the_model_was_stands_beside_what_it_says(tmp_path):
     said = Teacher(SAID, PROBABILITIES)
-    page = page_of(tmp_path, classes_rules(), X=ROWS, teacher=said)
+    page = page_of(tmp_path, classes_rules(), X=ROWS, model=said)
     (told,) = re.findall(r'"Row">2<.*?data-label="Model says">(.*?)</td>', page, re.S)
     assert "ill" in told and "95 % sure" in told
     same_lines(page)
     assert "sure</span>" not in page_of(
-        tmp_path, classes_rules(), X=ROWS, teacher=Teacher(SAID)
+        tmp_path, classes_rules(), X=ROWS, model=Teacher(SAID)
     )
 
 
@@ -362,12 +360,12 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         (numbers_rules(), {"y": [1.0]}),
         (numbers_rules(), {"X": np.zeros((0, 2))}),
         (numbers_rules(), {"X": np.zeros((2, 2)), "y": [1.0]}),
-        (numbers_rules(), {"X": np.zeros((2, 2)), "teacher": [1]}),
+        (numbers_rules(), {"X": np.zeros((2, 2)), "model": [1]}),
         (numbers_rules(), {"X": np.zeros((2, 3))}),
-        (numbers_rules(), {"new_to": "all"}),
-        (classes_rules(), {"X": ROWS, "positive": "ill"}),
+        (numbers_rules(), {"held_out_from": "all"}),
+        (classes_rules(), {"X": ROWS, "pos_label": "ill"}),
         (numbers_rules(), {"X": [[0.0, 0.0]], "y": [1.0], "threshold": 0.5}),
-        (classes_rules(), {"X": ROWS, "y": SAID, "positive": "odd"}),
+        (classes_rules(), {"X": ROWS, "y": SAID, "pos_label": "odd"}),
     ],
 )
 def test_bad_input_is_refused(result, options, tmp_path):
@@ -380,14 +378,14 @@ def test_decisions_and_rows_are_explained_wherever_there_are_rules(fitted):
     _, X, y = fitted
     X, y = X[:100], y[:100]
     tree = MetaTreeClassifier(max_depth=2).fit(X, y)
-    page = summarize(tree, X=X, y=y, positive="no", row=X[:1])
+    page = summarize(tree, X=X, y=y, pos_label="no", row=X[:1])
     assert page["decisions"] is not None and page["row"] is not None
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        {"positive": 1},
+        {"pos_label": 1},
         {"threshold": 0.5},
         {"row": [[0, 1]]},
     ],
@@ -415,7 +413,7 @@ def test_a_sum_tells_which_rules_were_added():
         Rule((), 1.0),
         FeatureSpace.numeric(1, ["temperature"]),
     )
-    page = summarize(rules, X=[[36.0], [38.0], [39.0]], teacher=np.array([9.0, 3, 5]))
+    page = summarize(rules, X=[[36.0], [38.0], [39.0]], model=np.array([9.0, 3, 5]))
     lines = page["failures"]["lines"]
     same_text([line["rule"] for line in lines])
     same_text(lines[0]["values"])
@@ -433,7 +431,7 @@ def test_a_failure_names_the_rule_that_decided_and_no_other_that_holds():
         FeatureSpace.numeric(2),
     )
     rows = [[1.0, 1.0], [0.2, 1.0], [-1.0, 1.0]]
-    lines = summarize(rules, X=rows, teacher=[9.0, 5.0, 2.0])["failures"]["lines"]
+    lines = summarize(rules, X=rows, model=[9.0, 5.0, 2.0])["failures"]["lines"]
     assert [line["rule"] for line in lines] == ["1", "2", "3"]
     assert lines[0]["values"] == ["x0 = 1"]
     same_text(lines[2]["values"])

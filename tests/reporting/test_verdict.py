@@ -47,43 +47,43 @@ def changed(labels, rows, to):
 
 
 def test_all_the_same():
-    (first, *_) = verdict(fever(), X=X, teacher=HALF, new_to="model")
+    (first, *_) = verdict(fever(), X=X, model=HALF, held_out_from="model")
     same_text(first)
 
 
 def test_some_are_told_otherwise():
     model = changed(HALF, slice(0, 4), "ill")
-    (first, *_) = verdict(fever(), X=X, teacher=model, new_to="rules")
+    (first, *_) = verdict(fever(), X=X, model=model, held_out_from="rules")
     same_text(first)
 
 
 def test_saying_one_class_may_do_as_well_or_better():
     model = changed(np.full(N, "well"), slice(30, None), "ill")
-    (first, *_) = verdict(fever(), X=X, teacher=model)
+    (first, *_) = verdict(fever(), X=X, model=model)
     same_text(first)
     model = changed(np.full(N, "well"), slice(38, None), "ill")
-    (first, *_) = verdict(fever(), X=X, teacher=model)
+    (first, *_) = verdict(fever(), X=X, model=model)
     same_text(first)
 
 
 def test_of_a_model_that_says_one_thing_it_is_no_excuse():
-    (first, *_) = verdict(fever(), X=X[:9], teacher=HALF[:9])
+    (first, *_) = verdict(fever(), X=X[:9], model=HALF[:9])
     same_text(first)
 
 
 def test_a_warning_of_the_fit_decides():
     doubted = fever(warning="They follow too little.")
-    sentences = verdict(doubted, X=X, teacher=HALF, new_to="model")
+    sentences = verdict(doubted, X=X, model=HALF, held_out_from="model")
     same_text(sentences)
 
 
 def test_nobody_knows_without_the_model():
-    (first, *_) = verdict(fever(), X=X, y=HALF, new_to="model")
+    (first, *_) = verdict(fever(), X=X, y=HALF, held_out_from="model")
     same_text(first)
 
 
 def test_one_row_is_no_plural():
-    (first, *_) = verdict(fever(), X=X[:1], teacher=HALF[:1], new_to="model")
+    (first, *_) = verdict(fever(), X=X[:1], model=HALF[:1], held_out_from="model")
     same_text(first)
 
 
@@ -93,14 +93,14 @@ def test_one_row_is_no_plural():
 def test_right_beside_the_model():
     truth = changed(HALF, slice(0, 4), "ill")
     model = changed(truth, [39], "well")
-    told = verdict(fever(), X=X, y=truth, teacher=model, new_to="model")[1]
+    told = verdict(fever(), X=X, y=truth, model=model, held_out_from="model")[1]
     same_text(told)
     truth = changed(HALF, slice(0, 8), "ill")
-    told = verdict(fever(), X=X, y=truth, teacher=truth, new_to="model")[1]
+    told = verdict(fever(), X=X, y=truth, model=truth, held_out_from="model")[1]
     same_text(told)
-    told = verdict(fever(), X=X, y=HALF, teacher=truth, new_to="model")[1]
+    told = verdict(fever(), X=X, y=HALF, model=truth, held_out_from="model")[1]
     same_text(told)
-    told = verdict(fever(), X=X, y=truth, teacher=HALF, new_to="model")[1]
+    told = verdict(fever(), X=X, y=truth, model=HALF, held_out_from="model")[1]
     same_text(told)
 
 
@@ -118,12 +118,12 @@ def test_beside_saying_one_class():
 
 
 def test_whom_the_rows_are_new_to():
-    given = {"X": X, "y": HALF, "teacher": HALF}
+    given = {"X": X, "y": HALF, "model": HALF}
     same_text(verdict(fever(), **given))
     same_text(verdict(fever(), X=X, y=HALF))
-    for new_to in ("rules", "model"):
-        same_text(verdict(fever(), **given, new_to=new_to))
-    same_text(verdict(fever(), X=X, teacher=HALF)[1])
+    for held_out_from in ("rules", "model"):
+        same_text(verdict(fever(), **given, held_out_from=held_out_from))
+    same_text(verdict(fever(), X=X, model=HALF)[1])
 
 
 # What are they no help for?
@@ -134,9 +134,9 @@ def test_a_class_that_no_rule_says_is_named():
     truth = changed(HALF, slice(0, 3), "odd")
     told = verdict(rules, X=X, y=truth)[-1]
     same_text(told)
-    told = verdict(fever(("well", "ill", "odd")), X=X, teacher=truth)[-1]
+    told = verdict(fever(("well", "ill", "odd")), X=X, model=truth)[-1]
     same_text(told)
-    told = verdict(fever(("well", "ill", "odd")), X=X, teacher=HALF)[-1]
+    told = verdict(fever(("well", "ill", "odd")), X=X, model=HALF)[-1]
     same_text(told)
     # The warning has said it already.
     rules = fever(("well", "ill", "odd"), warning="No rule ever says odd.")
@@ -190,37 +190,37 @@ SAID = np.tile([1.0, 3.0], 20)
 
 
 def test_values_near_the_model():
-    (first, *_) = numbers(SAID, teacher=SAID, new_to="model")
+    (first, *_) = numbers(SAID, model=SAID, held_out_from="model")
     same_text(first)
     model = SAID + np.linspace(0, 0.8, 40)
-    (first, *_) = numbers(SAID, teacher=model, new_to="model")
+    (first, *_) = numbers(SAID, model=model, held_out_from="model")
     same_text(first)
-    (first, *_) = numbers(SAID[:4], teacher=model[:4], new_to="model")
+    (first, *_) = numbers(SAID[:4], model=model[:4], held_out_from="model")
     same_text(first)
 
 
 def test_one_number_may_be_as_near_or_nearer():
     rng = np.random.default_rng(0)
-    (first, *_) = numbers(SAID, teacher=2 + (SAID - 2) / 2 + rng.normal(size=40))
+    (first, *_) = numbers(SAID, model=2 + (SAID - 2) / 2 + rng.normal(size=40))
     same_text(first)
-    (first, *_) = numbers(SAID, teacher=2 - 0.1 * (SAID - 2))
+    (first, *_) = numbers(SAID, model=2 - 0.1 * (SAID - 2))
     same_text(first)
 
 
 def test_values_near_the_truth():
     truth = SAID + np.tile([0.5, -0.5], 20)
-    told = numbers(SAID, y=truth, teacher=truth, new_to="model")[1]
+    told = numbers(SAID, y=truth, model=truth, held_out_from="model")[1]
     same_text(told)
-    told = numbers(SAID, y=SAID, teacher=truth, new_to="model")[1]
+    told = numbers(SAID, y=SAID, model=truth, held_out_from="model")[1]
     same_text(told)
-    told = numbers(SAID, y=SAID, teacher=SAID, new_to="model")[1]
+    told = numbers(SAID, y=SAID, model=SAID, held_out_from="model")[1]
     same_text(told)
     told = numbers(SAID, y=2 - 0.1 * (SAID - 2))[1]
     same_text(told)
-    told = numbers(SAID, y=np.ones(40), teacher=SAID, new_to="rules")
+    told = numbers(SAID, y=np.ones(40), model=SAID, held_out_from="rules")
     same_text(told[1])
     same_text(told[2])
-    same_text(numbers(SAID, teacher=SAID)[1])
+    same_text(numbers(SAID, model=SAID)[1])
 
 
 def test_the_largest_values_are_compared():
@@ -243,14 +243,14 @@ def stairs(n_literals=2):
 def test_one_question_that_does_as_well_is_named():
     rows = np.repeat([[0.5], [1.5], [2.5]], (20, 18, 2), axis=0)
     said = stairs().predict(rows)
-    told = verdict(stairs(), X=rows, teacher=said, new_to="model")[2]
+    told = verdict(stairs(), X=rows, model=said, held_out_from="model")[2]
     same_text(told)
     rows = np.repeat([[0.5], [1.5], [2.5]], (20, 10, 10), axis=0)
     said = stairs().predict(rows)
-    told = verdict(stairs(), X=rows, teacher=said, new_to="model")
+    told = verdict(stairs(), X=rows, model=said, held_out_from="model")
     same_text(told)
     # Rules of one question are one.
-    told = verdict(stairs(1), X=rows, teacher=said, new_to="model")
+    told = verdict(stairs(1), X=rows, model=said, held_out_from="model")
     same_text(told)
 
 
@@ -283,7 +283,7 @@ def test_what_they_were_learnt_from():
     same_lines(first)
     same_lines(second)
     rows, model = np.tile([[0.0, 0.0], [1.0, 0.0]], (5, 1)), np.tile([1.0, 2.0], 5)
-    (first,) = verdict(numbers_rules().described_on(rows, teacher=model))
+    (first,) = verdict(numbers_rules().described_on(rows, model=model))
     same_text(first)
 
 
@@ -293,7 +293,7 @@ def test_nothing_is_known_without_numbers():
 
 
 def test_rules_of_few_rows_are_named_without_rows_too():
-    first, few = verdict(fever().described_on(X[:9], teacher=HALF[:9]))
+    first, few = verdict(fever().described_on(X[:9], model=HALF[:9]))
     same_text(first)
     same_text(few)
 

@@ -67,9 +67,9 @@ def fitted():
 
 CASES = {
     "classes": (classes_rules(), {}),
-    "with rows": (classes_rules(), {"X": ROWS, "y": SAID, "teacher": Teacher(SAID)}),
+    "with rows": (classes_rules(), {"X": ROWS, "y": SAID, "model": Teacher(SAID)}),
     "three": (several(), {"X": [[1.0], [3.0]], "y": ["a", "c"]}),
-    "values": (numbers(), {"X": ZEROS, "y": np.arange(30.0), "teacher": ZEROS[:, 0]}),
+    "values": (numbers(), {"X": ZEROS, "y": np.arange(30.0), "model": ZEROS[:, 0]}),
     "a sum": (a_sum(), {"X": [[36.0], [38.0]]}),
     "an average": (an_average(), {}),
     "a mixture": (Result(classes_rules(), HISTORY), {}),

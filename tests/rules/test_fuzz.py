@@ -75,7 +75,7 @@ def documents():
         for kind in (RuleList, RuleSum, RuleAverage):
             *rules, last = [line(kind, classes, i) for i in range(4)]
             rules = kind(tuple(rules), last, SPACE, classes, "goal", {"model": "m"})
-            rules = rules.described_on(X, truth, teacher=np.roll(truth, 1))
+            rules = rules.described_on(X, truth, model=np.roll(truth, 1))
             found.append(json.loads(rules.to_json()))
     return found
 

@@ -54,7 +54,7 @@ def test_scores():
     table = pd.DataFrame(TABLE)
     y = ["sick", "sick", "well", "sick", "well"]
     teacher = ["sick", "well", "well", "well", "well"]
-    scores = RULES.evaluate(table, y, teacher=np.array(teacher))
+    scores = RULES.evaluate(table, y, model=np.array(teacher))
     assert scores == RuleScores(
         error=2 / 5,
         fidelity=3 / 5,
@@ -85,7 +85,7 @@ def test_teacher_may_be_a_model():
         def predict(self, X):
             return np.full(len(X), "sick")
 
-    assert RULES.evaluate(pd.DataFrame(TABLE), teacher=Always()).fidelity == 3 / 5
+    assert RULES.evaluate(pd.DataFrame(TABLE), model=Always()).fidelity == 3 / 5
 
 
 def test_an_empty_list_says_otherwise():
@@ -107,7 +107,7 @@ def test_an_empty_list_says_otherwise():
         lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick"]),
         lambda: RULES.evaluate(pd.DataFrame(TABLE), [0, 1, 1, 0, 1]),
         lambda: RULES.evaluate(pd.DataFrame(TABLE), ["sick", None] + 3 * ["well"]),
-        lambda: RULES.evaluate(pd.DataFrame(TABLE), teacher=np.arange(5)),
+        lambda: RULES.evaluate(pd.DataFrame(TABLE), model=np.arange(5)),
         lambda: RuleList((), Rule((), 0.0), FeatureSpace.numeric(1)).evaluate(
             [[0.0]], ["a"]
         ),

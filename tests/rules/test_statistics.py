@@ -41,7 +41,7 @@ def mean_interval(values, weight):
 
 
 def test_both_senses_of_every_share():
-    first, second, rest = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    first, second, rest = LIST.described_on(X, TRUTH, model=TAUGHT)
     assert (first.support, first.caught) == (3.0, 3.0)
     assert (second.support, second.caught) == (7.0, 4.0)
     assert (rest.support, rest.caught) == (3.0, 3.0)
@@ -54,25 +54,25 @@ def test_both_senses_of_every_share():
 
 
 def test_where_the_model_says_otherwise():
-    first, second, rest = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    first, second, rest = LIST.described_on(X, TRUTH, model=TAUGHT)
     assert (second.disagreement, second.instead) == (3.0, "dead")
     assert (first.disagreement, first.instead) == (0.0, None)
     # Weights decide which class is most often said.
     weight = np.ones(10)
     weight[5] = 5.0
-    heavy = LIST.described_on(X, teacher=TAUGHT, sample_weight=weight).rules[1]
+    heavy = LIST.described_on(X, model=TAUGHT, sample_weight=weight).rules[1]
     assert (heavy.disagreement, heavy.instead) == (7.0, "ill")
 
 
 def test_a_teacher_may_know_classes_that_the_rules_do_not():
     taught = [*TAUGHT[:3], "gone", "gone", "gone", "well", *TAUGHT[7:]]
-    second = LIST.described_on(X, teacher=taught).rules[1]
+    second = LIST.described_on(X, model=taught).rules[1]
     assert (second.disagreement, second.instead) == (3.0, None)
 
 
 def test_the_interval_is_of_the_labels_else_of_what_the_model_says():
-    of_labels = LIST.described_on(X, TRUTH, teacher=TAUGHT).rules[1]
-    of_model = LIST.described_on(X, teacher=TAUGHT).rules[1]
+    of_labels = LIST.described_on(X, TRUTH, model=TAUGHT).rules[1]
+    of_model = LIST.described_on(X, model=TAUGHT).rules[1]
     for rule, hits in ((of_labels, 3), (of_model, 1)):
         exact = stats.binomtest(hits, 4).proportion_ci(method="wilson")
         assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
@@ -87,14 +87,14 @@ def test_the_interval_of_a_mean_is_students():
     )
     y = np.array([0.0, 1, 2, 3, 4, 9, 6, 7, 8, 5])
     taught = y + 3.0
-    rule = rules.described_on(X, y, teacher=taught).rules[0]
+    rule = rules.described_on(X, y, model=taught).rules[0]
     exact = stats.ttest_1samp(y[5:], 0.0).confidence_interval(0.95)
     assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
     assert rule.spread == pytest.approx(y[5:].std())
     assert rule.disagreement == pytest.approx(np.sqrt(np.mean((taught[5:] - 7) ** 2)))
     assert rule.instead is None and math.isnan(rule.precision_caught)
     low, high = mean_interval(taught[5:], np.ones(5))
-    of_model = rules.described_on(X, teacher=taught).rules[0]
+    of_model = rules.described_on(X, model=taught).rules[0]
     assert (of_model.low, of_model.high) == (low, high)
 
 
@@ -170,13 +170,13 @@ def test_few_rows():
     assert np.isnan(mean_interval(np.arange(2.0), np.array([1.0, 0.0]))).all()
     assert mean_interval(np.ones(3), np.ones(3)) == (1.0, 1.0)
     # A rule that decides nothing has no interval, and says so in no words.
-    told = LIST.described_on([[9.0]], ["ill"], teacher=["ill"])
+    told = LIST.described_on([[9.0]], ["ill"], model=["ill"])
     assert told.rules[1].caught == 0.0 and math.isnan(told.rules[1].low)
     same_text(str(told))
 
 
 def test_other_rows_change_no_prediction():
-    told = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    told = LIST.described_on(X, TRUTH, model=TAUGHT)
     np.testing.assert_array_equal(told.predict_proba(X), LIST.predict_proba(X))
     assert [r.conditions for r in told] == [r.conditions for r in LIST]
     assert RuleSet.from_json(told.to_json()) == told
@@ -186,17 +186,17 @@ def test_other_rows_change_no_prediction():
 
 def test_rows_without_weight_do_not_count():
     weight = np.array([1.0] * 8 + [0.0] * 2)
-    told = LIST.described_on(X, TRUTH, teacher=TAUGHT, sample_weight=weight)
-    assert told == LIST.described_on(X[:8], TRUTH[:8], teacher=TAUGHT[:8])
+    told = LIST.described_on(X, TRUTH, model=TAUGHT, sample_weight=weight)
+    assert told == LIST.described_on(X[:8], TRUTH[:8], model=TAUGHT[:8])
 
 
 def test_the_text_is_short_and_the_table_complete():
-    told = LIST.described_on(X, TRUTH, teacher=TAUGHT)
+    told = LIST.described_on(X, TRUTH, model=TAUGHT)
     same_text(str(told))
     html = told._repr_html_()
     same_lines(html)
     assert "[30, 95]" in html
-    unlabelled = str(LIST.described_on(X, teacher=TAUGHT))
+    unlabelled = str(LIST.described_on(X, model=TAUGHT))
     assert "agreement 25 % [5, 70])" in unlabelled
 
 
@@ -205,7 +205,7 @@ def test_no_tag_of_a_hostile_class_survives():
         classes = ("well", "ill", label)
         rules = RuleList(LIST.rules, LIST.otherwise, LIST.features, classes)
         taught = [label if said == "dead" else said for said in TAUGHT]
-        return rules.described_on(X, TRUTH, teacher=taught)._repr_html_()
+        return rules.described_on(X, TRUTH, model=taught)._repr_html_()
 
     assert tags_of(table("<img src=x onerror=alert(1)>")) == tags_of(table("dead"))
 
@@ -218,7 +218,7 @@ def test_wrong_rows_are_refused():
     with pytest.raises(InputError, match="sample_weight"):
         LIST.described_on(X, TRUTH, sample_weight=np.zeros(10))
     with refuses(InputError):
-        LIST.described_on(pd.DataFrame(X), teacher=np.zeros(10, dtype=int))
+        LIST.described_on(pd.DataFrame(X), model=np.zeros(10, dtype=int))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_the_ends_of_an_interval_are_told_apart(low, high, text):
 
 def test_blocks_of_rows_add_up():
     once, often = (
-        LIST.described_on(np.tile(X, (n, 1)), TRUTH * n, teacher=TRUTH * n)
+        LIST.described_on(np.tile(X, (n, 1)), TRUTH * n, model=TRUTH * n)
         for n in (1, 2000)
     )
     for one, many in zip(once, often):

@@ -109,10 +109,10 @@ def test_the_grid_holds_what_the_model_asks_and_rules_may_ask():
     assert grid.is_category.tolist() == [False, True]
     everything = Grid.of(training.codes, BINS.n_bins, BINS.is_category)
     np.testing.assert_array_equal(training.seen, everything.seen())
-    forbidden = np.array([True, False, False])
+    exclude_features = np.array([True, False, False])
     part = Training(
         training.encoded, training.taught, None, training.weight, training.teacher,
-        BINS, forbidden=forbidden,
+        BINS, exclude_features=exclude_features,
     )  # fmt: skip
     assert part.asked.tolist() == [1]
     # A box of the grid says nothing of what may not be asked.

@@ -180,7 +180,7 @@ def test_branches_of_a_forest():
 
 def test_huge_weights():
     scores = score(copies(7, 4000, noise=0.001))
-    penalty = Penalty.of("thesis", 4.0, 1.0, 9, 2)
+    penalty = Penalty.of("paper", 4.0, 1.0, 9, 2)
     assert scores.gains(1)[0, 1] > 2000
     exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
     log_joint = np.log(exact.set_probability) + exact.log_evidence
@@ -192,7 +192,7 @@ def test_huge_weights():
 @pytest.mark.parametrize("bound", [1e-3, 0.05, 0.5])
 def test_edges_left_out_change_little(monkeypatch, bound):
     table = random_table((2,) * 8, 40)
-    scores, penalty = score(table), Penalty.of("thesis", 4.0, 1.0, 8, 2)
+    scores, penalty = score(table), Penalty.of("paper", 4.0, 1.0, 8, 2)
     exact = exact_posterior(scores, penalty)
     monkeypatch.setattr(collapsed, "BOUNDS", (bound / 10, bound))
     monkeypatch.setattr(collapsed, "MOST_TIED", 1)
@@ -212,7 +212,7 @@ def test_edges_left_out_change_little(monkeypatch, bound):
 
 def test_giant_components_are_refused(monkeypatch):
     monkeypatch.setattr(collapsed, "MOST_TOGETHER", 5)
-    scores, penalty = score(copies(6, 150)), Penalty.of("thesis", 4.0, 1.0, 8, 2)
+    scores, penalty = score(copies(6, 150)), Penalty.of("paper", 4.0, 1.0, 8, 2)
     with refuses(InputError):
         SignalSampler(scores, penalty)
     monkeypatch.setattr(collapsed, "MOST_TOGETHER", 8)
@@ -231,7 +231,7 @@ def test_checkpoints_go_on_to_the_same_bits(tmp_path, mixed):
 
 
 def test_forest_starts_are_near_the_best_set():
-    scores, penalty = score(copies(6, 150)), Penalty.of("thesis", 4.0, 1.0, 8, 2)
+    scores, penalty = score(copies(6, 150)), Penalty.of("paper", 4.0, 1.0, 8, 2)
     exact, sampler = exact_posterior(scores, penalty), SignalSampler(scores, penalty)
     best = np.log(exact.set_probability[0]) + exact.log_evidence
     starts = [sampler.init(np.random.default_rng(k)).log_joint for k in range(20)]

@@ -42,12 +42,12 @@ def exact(corral):
 @pytest.mark.parametrize("target", ["rooted", "undirected"])
 def test_golden_posteriors_of_tables(case, target):
     X, y = golden_table(case)
-    prior = {name: case[name] for name in PRIOR} | {"prior": "thesis"}
+    prior = {name: case[name] for name in PRIOR} | {"prior": "paper"}
     found = Forest("exact", target=target, n_graphs=200, random_state=0, **prior)
     found.fit(X, y)
     expected = case[target]
     np.testing.assert_allclose(
-        found.signal_probability_, expected["signal_probability"], atol=1e-9
+        found.inclusion_probability_, expected["signal_probability"], atol=1e-9
     )
     upper = np.triu(found.edge_probability_.toarray(), 1)
     np.testing.assert_allclose(upper, expected["edge_probability"], atol=1e-9)
@@ -55,14 +55,14 @@ def test_golden_posteriors_of_tables(case, target):
     assert found.log_evidence_ == pytest.approx(evidence, abs=1e-9)
     # Graphs are draws: four standard errors.
     drawn = np.mean([graph.signal for graph in found.graphs_], axis=0)
-    p = found.signal_probability_
+    p = found.inclusion_probability_
     assert (np.abs(drawn - p) <= 4 * np.sqrt(p * (1 - p) / 200) + 1e-9).all()
 
 
 @pytest.mark.parametrize("case", GOLDEN["enumerated"], ids=lambda case: case["name"])
 def test_the_best_graph_is_the_best_of_all(case):
     X, y = golden_table(case)
-    prior = {name: case[name] for name in PRIOR} | {"prior": "thesis"}
+    prior = {name: case[name] for name in PRIOR} | {"prior": "paper"}
     found = Forest(n_graphs=1, random_state=0, **prior).fit(X, y)
     top = case["top_graphs"][0]
     best = top["log_prior"] + top["log_likelihood"]
@@ -74,9 +74,9 @@ def test_chains_find_what_the_sum_finds(sampler, corral, exact):
     chains = Forest(sampler, n_draws=300, random_state=0).fit(*corral)
     for name, d in chains.diagnose().items():
         if name in exact.levels_.features.names:
-            p = exact.signal_probability_[int(name[1:])]
+            p = exact.inclusion_probability_[int(name[1:])]
             assert abs(d.mean - p) < 4 * d.mcse
-    error = np.abs(chains.signal_probability_ - exact.signal_probability_).max()
+    error = np.abs(chains.inclusion_probability_ - exact.inclusion_probability_).max()
     assert error < {"collapsed": 1e-3, "original": 0.05}[sampler]
     assert np.abs(chains.edge_probability_ - exact.edge_probability_).max() < 0.05
     assert chains.best_log_posterior_ == pytest.approx(exact.best_log_posterior_)
@@ -105,8 +105,8 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     X, y = corral
     wide = np.column_stack([np.zeros(len(X)), X, np.full(len(X), 3.0)])
     found = Forest(random_state=0).fit(wide, y)
-    assert found.signal_probability_[[0, -1]].tolist() == [0, 0]
-    assert (found.signal_probability_[1:-1] != exact.signal_probability_).any()
+    assert found.inclusion_probability_[[0, -1]].tolist() == [0, 0]
+    assert (found.inclusion_probability_[1:-1] != exact.inclusion_probability_).any()
     assert found.edge_probability_[[0, -1]].nnz == 0
     assert all(graph.parent[0] == -1 for graph in found.graphs_)
     assert {int(p) for graph in found.graphs_ for p in graph.parent} <= {*range(-1, 11)}
@@ -129,7 +129,7 @@ def test_only_what_cannot_be_has_the_probability_0_or_1(sampler):
     ward = np.arange(600) // 2 % 15  # as frequent in both classes
     X = pd.DataFrame({"same": y, "ward": ward.astype(str), "room": ward.astype(str)})
     found = Forest(sampler, n_draws=5, random_state=0).fit(X.assign(one=1), y)
-    same, ward, room, one = found.signal_probability_
+    same, ward, room, one = found.inclusion_probability_
     assert 1 - 1e-9 < same < 1
     assert 0 < ward < 1e-9
     assert 0 < room < 1e-9
@@ -140,7 +140,7 @@ def test_only_what_cannot_be_has_the_probability_0_or_1(sampler):
 def test_where_nothing_varies_the_classes_have_their_shares():
     found = Forest().fit(np.ones((6, 2)), list("aabbbb"))
     np.testing.assert_allclose(found.predict_proba([[1, 1]]), [[1 / 3, 2 / 3]])
-    assert found.signal_probability_.tolist() == [0, 0]
+    assert found.inclusion_probability_.tolist() == [0, 0]
 
 
 def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
@@ -154,7 +154,7 @@ def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
     told = np.where(y == 1, np.nan, X[:, 4])
     again = Forest(random_state=0).fit(np.column_stack([X[:, :4], told]), y)
     assert again.predict_proba([[0, 0, 0, 0, np.nan]])[0, 1] > 0.2
-    assert again.signal_probability_[4] > 0.999
+    assert again.inclusion_probability_[4] > 0.999
 
 
 def test_many_noise_features_do_not_hide_the_clusters():

@@ -19,7 +19,7 @@ EXACT, DIGITS = 1e-9, 1e-12
 
 def agrees(case, target):
     penalty = Penalty.of(
-        "thesis", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
+        "paper", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
     )
     found = exact_posterior(score(as_table(case), case["alpha"]), penalty, target)
     wanted = case[target]
@@ -84,4 +84,4 @@ def test_sums_of_huge_weights(most, seed):
 def test_too_many_features_are_refused(target):
     scores = score(random_table((2,) * 17, 5))
     with refuses(InputError, match="17"):
-        exact_posterior(scores, Penalty.of("thesis", 4.0, 1.0, 17, 2), target)
+        exact_posterior(scores, Penalty.of("paper", 4.0, 1.0, 17, 2), target)

@@ -96,7 +96,7 @@ def test_golden_posteriors_of_graphs(case):
     table = as_table(case)
     scores = score(table, case["alpha"])
     cost = Penalty.of(
-        "thesis", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
+        "paper", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
     )
     for fact in case.get("all_graphs", case["top_graphs"]):
         graph = FeatureForest(fact["group"], fact["parent"])

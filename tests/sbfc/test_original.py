@@ -31,7 +31,7 @@ TARGETS = ("rooted", "undirected")
 def golden_problem(place):
     case = golden_cases()[place]
     cost = Penalty.of(
-        "thesis", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
+        "paper", case["lambda_x"], case["lambda_y"], case["d"], case["classes"]
     )
     return case, score(as_table(case), case["alpha"]), cost
 

@@ -13,7 +13,7 @@ from clearwood.sbfc.graphs import FeatureForest, draw_graphs, weakest_edge
 from clearwood.sbfc.prediction import average_graphs
 from clearwood.sbfc.scores import Penalty, score, strong_edges
 
-SMOOTHINGS = ("thesis", "dirichlet")
+SMOOTHINGS = ("paper", "dirichlet")
 
 LEVELS = (2, 3, 2, 4, 3)
 
@@ -40,7 +40,7 @@ def test_golden_predictions(smoothing):
     path = find_shared_data("golden/sbfc_corral.json")
     case = json.loads(path.read_text())["corral6"]
     table = as_table(case)
-    name = {"thesis": "thesis_smoothing", "dirichlet": "dirichlet_mean"}[smoothing]
+    name = {"paper": "thesis_smoothing", "dirichlet": "dirichlet_mean"}[smoothing]
     for fact in case["predictions"]:
         graph = case["graphs"][fact["graph_index"]]
         average = average_graphs(

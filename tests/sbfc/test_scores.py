@@ -77,7 +77,7 @@ def test_strong_edges_are_those_above_the_bound(monkeypatch, most_kept):
 
 
 def test_priors():
-    thesis = Penalty.of("thesis", 4.0, 1.0, n_columns=100, n_classes=4)
+    thesis = Penalty.of("paper", 4.0, 1.0, n_columns=100, n_classes=4)
     balanced = Penalty.of("balanced", 4.0, 1.0, n_columns=100, n_classes=4)
     ell = np.log(100)
     assert thesis.edge == pytest.approx((4 * ell, ell))

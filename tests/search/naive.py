@@ -208,13 +208,13 @@ def best_trees(problem, statements, most, depth, rows=None, box=None):
         rows = list(range(grid.n_rows))
         box = np.ones(int(grid.n_bins.sum()), dtype=bool)
     costs = np.full(most, np.inf)
-    if support[rows].sum() >= problem.min_rows:
+    if support[rows].sum() >= problem.min_samples_leaf:
         costs[0] = leaf_loss(problem, rows)
         costs[0] += problem.literal * literals(grid, box, problem.seen)
     if depth == 0 or most == 1:
         return costs
     for d, goes_left in statements:
-        both = sides(problem, rows, d, goes_left, problem.min_rows)
+        both = sides(problem, rows, d, goes_left, problem.min_samples_leaf)
         if both is None or not all(both):
             continue
         found = []

@@ -130,18 +130,18 @@ def test_refined_lists_have_no_idle_boxes(kind):
     )
 
 
-@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
-def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
+@pytest.mark.parametrize("min_samples_leaf", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_samples_leaf):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (200, 1)).astype(np.uint8)
     grid, y = numeric_grid(X, 10), (X[:, 0] == 3).astype(int)
     pool = candidate_boxes(grid, y.astype(float), np.ones(200), rng)
-    for n_real, n_boxes in ((min_rows, 1), (min_rows - 1, 0)):
+    for n_real, n_boxes in ((min_samples_leaf, 1), (min_samples_leaf - 1, 0)):
         real = np.ones(200)
         real[np.flatnonzero(y)[n_real:]] = 0
         loss = Loss.regret(np.eye(2)[y], np.ones(200))
         problem = make_problem(
-            grid, loss, Penalties(0.001, 0.0), real, min_rows=min_rows
+            grid, loss, Penalties(0.001, 0.0), real, min_samples_leaf=min_samples_leaf
         )
         assert len(grow_lists(problem, pool, 1)[-1].boxes) == n_boxes
 
@@ -437,7 +437,7 @@ def test_gains_ask_how_much_rows_count():
         for position in range(3):
             member = naive.members(problem.grid, [*current.boxes[:position], box])
             caught = member[-1] & ~member[:-1].any(axis=0)
-            enough[b, position] = counts[caught].sum() >= problem.min_rows
+            enough[b, position] = counts[caught].sum() >= problem.min_samples_leaf
     np.testing.assert_array_equal(np.isfinite(change), enough)
     assert enough.any() and not enough.all()
 

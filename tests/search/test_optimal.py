@@ -63,7 +63,7 @@ def costs_by_size(trees, most):
 def test_none_of_all_trees_is_better(seed, kind):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=14, literal=rng.choice([0.0, 0.01]))
-    problem = problem._replace(min_rows=float(rng.integers(0, 3)))
+    problem = problem._replace(min_samples_leaf=float(rng.integers(0, 3)))
     statements = some_statements(rng, problem.grid, 4)
     most, depth = int(rng.integers(2, 6)), int(rng.integers(2, 4))
     asked = as_asked(problem.grid, statements)
@@ -138,7 +138,7 @@ def every_list(problem, masks, n_boxes, rows):
     for mask in masks if n_boxes else ():
         inside = [i for i in rows if mask[i]]
         outside = [i for i in rows if not mask[i]]
-        if inside and problem.stats[inside, -2].sum() >= problem.min_rows:
+        if inside and problem.stats[inside, -2].sum() >= problem.min_samples_leaf:
             rest = every_list(problem, masks, n_boxes - 1, outside)
             best = min(best, naive.leaf_loss(problem, inside) + rest)
     return best
@@ -149,7 +149,7 @@ def every_list(problem, masks, n_boxes, rows):
 def test_none_of_all_lists_is_better(seed, kind, n_bounds):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, kind, n_rows=12)
-    problem = problem._replace(min_rows=float(rng.integers(0, 4)))
+    problem = problem._replace(min_samples_leaf=float(rng.integers(0, 4)))
     grid = problem.grid
     statements = some_statements(rng, grid, 3)
     masks = {}

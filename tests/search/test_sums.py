@@ -407,12 +407,16 @@ def test_one_box_is_the_best_of_all_on_a_tiny_grid():
     assert found.objective == pytest.approx(least, abs=1e-4)
 
 
-def grown(X, target, loss, max_boxes, real=None, literal=0.002, min_rows=LEAST_ROWS):
+def grown(
+    X, target, loss, max_boxes, real=None, literal=0.002, min_samples_leaf=LEAST_ROWS
+):
     grid = numeric_grid(X, 10)
     rng = np.random.default_rng(0)
     pool = candidate_boxes(grid, target, np.ones(len(X)), rng)
     real = np.ones(len(X)) if real is None else real
-    problem = make_sum_problem(grid, loss, literal, 1e-6, real, min_rows=min_rows)
+    problem = make_sum_problem(
+        grid, loss, literal, 1e-6, real, min_samples_leaf=min_samples_leaf
+    )
     return grid, grow_sums(problem, pool, max_boxes, rng)
 
 
@@ -466,19 +470,19 @@ def test_planted_log_odds_are_found(n_classes):
         np.testing.assert_allclose(answers, p.T, atol=1e-3)
 
 
-@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
-def test_boxes_need_so_many_rows_that_are_not_synthetic(min_rows):
+@pytest.mark.parametrize("min_samples_leaf", [LEAST_ROWS, 9])
+def test_boxes_need_so_many_rows_that_are_not_synthetic(min_samples_leaf):
     X = np.random.default_rng(0).integers(0, 10, (200, 1)).astype(np.uint8)
     target = (X[:, 0] == 3).astype(float)
-    for n_real in (min_rows, min_rows - 1):
+    for n_real in (min_samples_leaf, min_samples_leaf - 1):
         real = np.ones(200)
         real[np.flatnonzero(target)[n_real:]] = 0
         loss = SquaredSumLoss.of(target, np.ones(200))
-        grid, path = grown(X, target, loss, 1, real, min_rows=min_rows)
+        grid, path = grown(X, target, loss, 1, real, min_samples_leaf=min_samples_leaf)
         held = contains(grid, path[-1].boxes)[:, real > 0].sum(axis=1)
-        assert (held >= min_rows).all()
+        assert (held >= min_samples_leaf).all()
         error = ((path[-1].predict(grid) - target) ** 2).mean()
-        assert (error < 1e-6) == (n_real == min_rows)
+        assert (error < 1e-6) == (n_real == min_samples_leaf)
 
 
 def test_boxes_that_do_not_pay_are_dropped():
@@ -518,7 +522,7 @@ def test_nothing_to_say_is_a_constant():
     _, path = grown(X, p, ClassSumLoss.of(p, np.ones(50)), 3)
     assert len(path) == 1
     np.testing.assert_allclose(path[0].constant, 0, atol=1e-9)
-    # The teacher is sure of one class: the constant stays a number.
+    # The model is sure of one class: the constant stays a number.
     sure = np.tile([0.0, 1.0], (50, 1))
     _, path = grown(X, sure, ClassSumLoss.of(sure, np.ones(50)), 3)
     assert 5 < path[0].constant[1] < 100

@@ -507,14 +507,16 @@ def test_noisy_xor_in_many_bins():
     assert (said_class(four, grid) == truth).mean() > 0.97
 
 
-@pytest.mark.parametrize("min_rows", [LEAST_ROWS, 9])
-def test_leaves_need_so_many_rows_that_are_not_synthetic(min_rows):
+@pytest.mark.parametrize("min_samples_leaf", [LEAST_ROWS, 9])
+def test_leaves_need_so_many_rows_that_are_not_synthetic(min_samples_leaf):
     X = np.repeat([0, 1], [30, 170]).astype(np.uint8)[:, None]
     grid, loss = numeric_grid(X, 2), Loss.squares(X[:, 0] * 1.0, np.ones(200))
-    for n_real, n_trees in ((min_rows, 2), (min_rows - 1, 1)):
+    for n_real, n_trees in ((min_samples_leaf, 2), (min_samples_leaf - 1, 1)):
         counts = np.ones(200)
         counts[n_real:30] = 0
-        problem = make_tree_problem(grid, loss, counts, min_rows=min_rows)
+        problem = make_tree_problem(
+            grid, loss, counts, min_samples_leaf=min_samples_leaf
+        )
         assert len(grow_trees(problem, 3)) == n_trees
 
 

@@ -118,8 +118,8 @@ def test_more_starts_are_no_worse():
     seen = Observed.of(text[:, None].astype(float), [600], True)
     prior = SequencePrior(1.0, 1.0, CategoricalEmission((1.0,) * 6))
 
-    def height(n_starts, seed):
-        start = best_start(np.random.default_rng(seed), seen, prior, 6, n_starts)
+    def height(n_init, seed):
+        start = best_start(np.random.default_rng(seed), seen, prior, 6, n_init)
         return baum_welch(seen, prior, start, 30).log_likelihood / 600
 
     one, many = (np.mean([height(n, s) for s in range(4)]) for n in (1, 12))

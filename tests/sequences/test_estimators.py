@@ -38,7 +38,7 @@ def near(found, wanted, atol=EXACT):
 
 def quick(n_states=3, **settings):
     return HiddenMarkovModel(
-        n_states, **{"algorithm": "em", "n_starts": 2, "n_iter": 15, "random_state": 0}
+        n_states, **{"algorithm": "em", "n_init": 2, "n_iter": 15, "random_state": 0}
         | settings,
     )  # fmt: skip
 
@@ -387,7 +387,7 @@ def test_samples_need_a_number_and_a_state():
         hmm.sample(0)
     with refuses(InputError, match="start_state"):
         hmm.sample(3, start_state=2)
-    drawn = hmm.draw_states([0, 2, 2], random_state=0)
+    drawn = hmm.sample_states([0, 2, 2], random_state=0)
     assert drawn.shape == (3,)
 
 
@@ -403,7 +403,7 @@ def test_an_interrupted_em_is_that_of_fewer_iterations(emission, monkeypatch):
             raise KeyboardInterrupt
         return plain(*given)
 
-    settings = {"emission": emission, "n_starts": 1, "random_state": 0}
+    settings = {"emission": emission, "n_init": 1, "random_state": 0}
     wanted = quick(2, n_iter=3, **settings).fit(X)
     monkeypatch.setattr(sequence_model.SequencePrior, "mode", mode)
     with warns(InterruptedFitWarning):
@@ -430,5 +430,5 @@ def test_ctrl_c_among_the_starts_ends_the_fit(monkeypatch):
 
     monkeypatch.setattr(sequence_model.SequencePrior, "mode", mode)
     with pytest.raises(KeyboardInterrupt):
-        quick(2, n_starts=4).fit(TEXT)
+        quick(2, n_init=4).fit(TEXT)
     assert len(calls) == 5

@@ -26,7 +26,7 @@ DATA = {
 def model(name, algorithm="em", **settings):
     emission, X = DATA[name]
     hmm = cw.HiddenMarkovModel(
-        2, emission=emission, algorithm=algorithm, n_starts=8, n_draws=8,
+        2, emission=emission, algorithm=algorithm, n_init=8, n_draws=8,
         random_state=0, **settings,
     )  # fmt: skip
     return hmm.fit(X), X

@@ -12,12 +12,12 @@ from tests.wording import refuses
 from clearwood.exceptions import InputError
 from clearwood.sequences import states_over_time
 from clearwood.sequences.states_over_time import (
-    draw_states,
     expected_counts,
     filter_states,
     kind_counts,
     log_likelihoods,
     most_probable_states,
+    sample_states,
     smooth_states,
     state_counts,
 )
@@ -96,7 +96,7 @@ def test_what_is_impossible_stays_in_its_sequence():
         near(states[0][3:], alone[0])
         # Steps that cannot be there count as not seen: 2 cannot begin, 0 may follow.
         near(states[0][:3], find(*given, row=np.array([3, 0, 1]))[0])
-    states, log_p = draw_states(np.random.default_rng(0), *given, [3, 3], row=row)
+    states, log_p = sample_states(np.random.default_rng(0), *given, [3, 3], row=row)
     assert log_p[0] == -np.inf
 
 
@@ -109,7 +109,7 @@ def test_what_only_an_unlikely_state_explains():
     smoothed, pairs, _ = smooth_states(*given)
     near(smoothed, filtered)
     near(pairs, [[1.0, 0.0], [0.0, 0.0]])
-    assert draw_states(np.random.default_rng(0), *given)[0].tolist() == [0, 0]
+    assert sample_states(np.random.default_rng(0), *given)[0].tolist() == [0, 0]
 
 
 @st.composite
@@ -160,7 +160,7 @@ def test_blocks_say_the_same(monkeypatch, entries):
     def all_found():
         counts = expected_counts(*given, row=row)
         dense = expected_counts(*given[:2], given[2][row], lengths)
-        drawn = draw_states(np.random.default_rng(5), *given, row=row)
+        drawn = sample_states(np.random.default_rng(5), *given, row=row)
         return *counts, *dense, drawn[1], log_likelihoods(*given, row=row)
 
     whole = all_found()
@@ -183,7 +183,7 @@ def test_a_filter_that_forgets_runs_once(monkeypatch, stay, dense):
     given |= {"row": None if dense else row}
 
     def all_found():
-        states, log_p = draw_states(np.random.default_rng(1), **given)
+        states, log_p = sample_states(np.random.default_rng(1), **given)
         return *expected_counts(**given), states, log_p
 
     whole, filtered = expected_counts(**given), []
@@ -218,7 +218,7 @@ def test_golden_draws_of_states(monkeypatch, name, entries):
     row, lengths = joined([case["x"]] * n_draws, emission.shape[1])
     rng = np.random.default_rng(1)
     given = startprob, transmat, log_table(emission), lengths
-    states, _ = draw_states(rng, *given, row=row)
+    states, _ = sample_states(rng, *given, row=row)
     base = emission.shape[0] ** np.arange(n)
     drawn = states.reshape(n_draws, n) @ base
     possible = np.array(case["state_sequences"]) @ base

@@ -72,7 +72,7 @@ def test_bad_input_is_named(X):
 
 
 def of_hmm(X, lengths=None):
-    model = HiddenMarkovModel(2, algorithm="em", n_starts=1, n_iter=2, random_state=0)
+    model = HiddenMarkovModel(2, algorithm="em", n_init=1, n_iter=2, random_state=0)
     model.fit(X, lengths)
     assert model.predict_proba(X, lengths).shape == (len(model.predict(X, lengths)), 2)
     return model.symbols_, model._read(X, lengths).lengths
@@ -121,7 +121,7 @@ def test_all_that_reads_symbols_reads_them_alike(read, X, symbols, lengths):
 def test_iterators_are_read_once():
     pytest.importorskip("torch").set_num_threads(1)
     parts = ["abba", "ba"]
-    kind = {"algorithm": "em", "n_starts": 1, "n_iter": 2, "random_state": 0}
+    kind = {"algorithm": "em", "n_init": 1, "n_iter": 2, "random_state": 0}
     hmm = HiddenMarkovModel(2, **kind).fit(iter(parts))
     assert hmm.log_likelihood_ == HiddenMarkovModel(2, **kind).fit(parts).score(parts)
     settings = {"hmm": HiddenMarkovModel(2, **kind), "n_epochs": 1, "random_state": 0}

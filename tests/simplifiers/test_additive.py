@@ -41,7 +41,7 @@ def test_a_planted_sum_is_printed():
     # With some seeds the search ends where four boxes say what three could.
     found = additive(tree, n_rules=6, max_rules=6, random_state=1).fit(X, y)
     assert found.rules_.n_rules == 4
-    assert isinstance(found.rules_, cw.RuleSum)
+    assert isinstance(found.rules_, cw.rules.RuleSum)
     assert found.rules_.about["method"] == "additive"
     # Printed to a thousandth of the standard deviation.
     np.testing.assert_allclose(found.predict(X), y, atol=0.005 * y.std())
@@ -68,7 +68,7 @@ def test_values_are_the_printed_sum(diabetes):
     X, y, forest = diabetes
     found = additive(forest).fit(X, y)
     np.testing.assert_array_equal(found.predict(X), by_hand(found.rules_, X))
-    fidelity = found.rules_.evaluate(X, y, teacher=forest).fidelity
+    fidelity = found.rules_.evaluate(X, y, model=forest).fidelity
     assert fidelity > 0.6
     again = cw.RuleSet.from_json(found.rules_.to_json())
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
@@ -96,7 +96,7 @@ def test_classes_are_the_printed_sum(cancer, n_classes):
         y = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
         forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     found = additive(forest, n_rules=5, max_rules=5).fit(X, y)
-    assert found.rules_.evaluate(X, y, teacher=forest).fidelity > 0.93
+    assert found.rules_.evaluate(X, y, model=forest).fidelity > 0.93
     totals = by_hand(found.rules_, X)
     odds = np.exp(totals)
     np.testing.assert_allclose(
@@ -143,7 +143,7 @@ def test_energy_is_a_sum(shared_data):
     found = additive(forest, n_rules=13, max_rules=13, n_synthetic=0).fit(
         X_train, y_train
     )
-    scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+    scores = found.rules_.evaluate(X_test, y_test, model=forest)
     assert scores.n_rules <= 13
     assert scores.error < 1.5  # the variance of y is about 100
     assert scores.fidelity > 0.98

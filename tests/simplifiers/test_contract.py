@@ -24,10 +24,10 @@ from clearwood.exceptions import ClearwoodError, InputError
 CORE = {
     "n_rules": "auto",
     "max_rules": 10,
-    "min_rows": 5,
-    "target": "ensemble",
-    "forbidden": (),
-    "round_cuts": True,
+    "min_samples_leaf": 5,
+    "learn_from": "model",
+    "exclude_features": (),
+    "round_thresholds": True,
 }
 LAST = {"n_jobs": None, "verbose": False, "random_state": None}
 MIN_ROWS = {  # of the articles
@@ -82,7 +82,7 @@ def test_no_row_is_special_where_a_model_has_no_trees(case):
 def test_two_rows_are_one_line(case):
     X, y = case.data()
     tree = (DecisionTreeClassifier if case.classifies else DecisionTreeRegressor)()
-    two = case.made(tree, n_rules="auto", min_rows=5).fit(X[:2], y[:2])
+    two = case.made(tree, n_rules="auto", min_samples_leaf=5).fit(X[:2], y[:2])
     assert two.rules_.n_rules == 1
 
 
@@ -153,7 +153,7 @@ def test_rows_are_counted_and_their_weight_stands_beside(case):
     X, _ = case.data()
     found, weight = weighted(case)
     rules = found.rules_
-    matches, part = rules.matches(X), rules.takes_part(rules.features.encode(X))
+    matches, part = rules.matches(X), rules.contributing(rules.features.encode(X))
     for i, rule in enumerate(rules):
         if rule.conditions:
             assert rule.rows == matches[:, i].sum()
@@ -207,7 +207,7 @@ def test_weights_that_cannot_be_summed_are_refused(case, largest):
 def test_min_rows_are_rows_whatever_they_weigh(case):
     X, y = case.data()
     least, weight = len(y) // 8, np.full(len(y), 1e3)
-    found = case.made(case.forest(), min_rows=least)
+    found = case.made(case.forest(), min_samples_leaf=least)
     for rules in sizes(found.fit(X, y, sample_weight=weight)).values():
         assert all(rule.rows_caught >= least for rule in rules.rules)
 
@@ -257,7 +257,7 @@ def test_the_core_parameters_are_the_same(case):
     assert names == ["estimator", *CORE, *own, *LAST]
     assert len(own) <= MOST_OF_ITS_OWN
     core = {name: found[name] for name in (*CORE, *LAST)}
-    assert core == {**CORE, **LAST, "min_rows": MIN_ROWS.get(case.make, 5)}
+    assert core == {**CORE, **LAST, "min_samples_leaf": MIN_ROWS.get(case.make, 5)}
 
 
 @each(SIMPLIFIERS)
@@ -283,7 +283,7 @@ def test_the_path_has_all_sizes(case):
     assert lines == sorted(set(lines))
     assert len(lines) > 3
     assert longest.path_[-1].rules == longest.rules_.rules
-    fidelity = [r.evaluate(X, teacher=case.forest()).fidelity for r in longest.path_]
+    fidelity = [r.evaluate(X, model=case.forest()).fidelity for r in longest.path_]
     assert fidelity[-1] > fidelity[0]
 
 
@@ -313,9 +313,9 @@ def test_as_many_lines_as_pay_within_half_a_standard_error(case):
 @each(SIMPLIFIERS)
 def test_no_rule_catches_fewer_than_min_rows(case):
     least = int(min(rule.caught for rule in case.fitted().rules_.rules))
-    for rules in sizes(case.fitted(min_rows=least + 1)).values():
+    for rules in sizes(case.fitted(min_samples_leaf=least + 1)).values():
         assert all(rule.caught > least for rule in rules.rules)
-    assert case.fitted(min_rows=1000).rules_.n_rules == 1
+    assert case.fitted(min_samples_leaf=1000).rules_.n_rules == 1
 
 
 # As if the forest's two classes were in the wrong order.
@@ -331,33 +331,33 @@ def test_labels_are_followed_where_they_are_the_target(case):
     )
     forest = case.unfitted().fit(X, wrong)
     by_model, by_labels = (
-        case.made(forest, target=target, **case.no_synthetic).fit(X, y)
-        for target in ("ensemble", "labels")
+        case.made(forest, learn_from=learn_from, **case.no_synthetic).fit(X, y)
+        for learn_from in ("model", "labels")
     )
     assert by_model.score(X, wrong) > 0.8 > 0.2 > by_model.score(X, y)
     assert by_labels.score(X, y) > 0.8 > 0.2 > by_labels.score(X, wrong)
     with pytest.raises(ValueError, match="requires y"):
-        case.made(forest, target="labels", **case.no_synthetic).fit(X)
+        case.made(forest, learn_from="labels", **case.no_synthetic).fit(X)
 
 
 @each(SIMPLIFIERS)
 def test_forbidden_features_are_never_asked(case):
     X, y = case.data()
     assert "s5" in asked(case.fitted().rules_)
-    found = case.fitted(forbidden=["s5", list(X).index("bp")])
+    found = case.fitted(exclude_features=["s5", list(X).index("bp")])
     for rules in sizes(found).values():
         assert asked(rules) <= {"age", "bmi"}
     assert found.rules_.n_rules > 1
-    assert found.rules_.about["forbidden"] == "bp, s5"
-    assert case.fitted(forbidden=list(X)).rules_.n_rules == 1
+    assert found.rules_.about["exclude_features"] == "bp, s5"
+    assert case.fitted(exclude_features=list(X)).rules_.n_rules == 1
     with refuses(InputError, match="'size'"):
-        case.fitted(forbidden=["size"])
+        case.fitted(exclude_features=["size"])
 
 
 @each(SIMPLIFIERS)
 def test_rounded_cuts_change_no_training_prediction(case):
     X, _ = case.data()
-    rounded, exact = (case.fitted(round_cuts=choice) for choice in (True, False))
+    rounded, exact = (case.fitted(round_thresholds=choice) for choice in (True, False))
     digits = {}
     for found in (rounded, exact):
         bounds = {
@@ -382,10 +382,10 @@ def test_wrong_settings_are_refused(case):
         ({"n_rules": 0}, "n_rules"),
         ({"n_rules": "all"}, "n_rules"),
         ({"max_rules": 0}, "max_rules"),
-        ({"min_rows": -1}, "min_rows"),
-        ({"target": "model"}, "target"),
-        ({"round_cuts": "yes"}, "round_cuts"),
-        ({"forbidden": "age"}, "forbidden"),
+        ({"min_samples_leaf": -1}, "min_samples_leaf"),
+        ({"learn_from": "ensemble"}, "learn_from"),
+        ({"round_thresholds": "yes"}, "round_thresholds"),
+        ({"exclude_features": "age"}, "exclude_features"),
         ({"estimator": object()}, "object"),
         ({"estimator": other.forest()}, "classification|regression"),
         ({"estimator": case.boosting()}, r"\['ward'\]"),

@@ -31,7 +31,7 @@ def fit(task, n_features=2):
     else:
         y, forest, make = above.astype(float), RandomForestRegressor, FABRulesRegressor
     model = forest(8, max_depth=4, random_state=0).fit(X, y)
-    return make(model, max_rules=5, n_restarts=2, random_state=0).fit(X, y), X, y
+    return make(model, max_rules=5, n_init=2, random_state=0).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module", params=["classification", "regression"])

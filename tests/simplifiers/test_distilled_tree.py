@@ -28,7 +28,7 @@ def test_a_forest_in_four_leaves(cancer, diabetes):
     for (X, y, forest), least in ((cancer, 0.93), (diabetes, 0.6)):
         found = tree_of(forest).fit(X, y)
         assert found.rules_.n_rules == found.tree_.n_leaves <= 4
-        assert found.rules_.evaluate(X, y, teacher=forest).fidelity > least
+        assert found.rules_.evaluate(X, y, model=forest).fidelity > least
         assert found.rules_.target == "target"
         assert found.rules_.about["method"] == "tree"
         check_disjoint_and_true(found, X)
@@ -52,7 +52,7 @@ def test_xor_is_four_leaves_where_cart_sees_nothing():
     X = np.column_stack([X, noise])
     forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0).fit(X, y)
     found = tree_of(forest, n_synthetic="auto").fit(X, y)
-    fidelity = found.rules_.evaluate(X, teacher=forest).fidelity
+    fidelity = found.rules_.evaluate(X, model=forest).fidelity
     said = forest.predict(X)
     cart = DecisionTreeRegressor(max_leaf_nodes=4, random_state=0).fit(X, said)
     assert fidelity > 0.9
@@ -79,7 +79,7 @@ def test_trees_ask_of_categories_and_missing_values_as_their_rules_do(make):
     X, y = people()
     model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
     found = make(model, n_rules=4, max_rules=4, random_state=0).fit(X, y)
-    assert found.rules_.evaluate(X, y, teacher=model).fidelity == 1.0
+    assert found.rules_.evaluate(X, y, model=model).fidelity == 1.0
     same_lines(str(found.tree_))
     check_disjoint_and_true(found, X)
     # Where training had no missing ward, nor any other one.
@@ -100,4 +100,4 @@ def test_minus_infinity_is_a_value_like_any_other():
         rules = found.fit(X, y).rules_
         again = cw.RuleSet.from_json(rules.to_json())
         np.testing.assert_array_equal(again.predict(X), found.predict(X))
-        assert rules.evaluate(X, teacher=model).fidelity > 0.75
+        assert rules.evaluate(X, model=model).fidelity > 0.75

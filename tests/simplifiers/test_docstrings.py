@@ -18,14 +18,14 @@ CORE = {
     "boosting.",
     "n_rules": "Maximum number of rules",
     "max_rules": "Maximum number of rules",
-    "min_rows": "Minimum number of training rows that a rule covers, regardless of "
-    "weights",
-    "target": "Target of the fit: the predictions of the ensemble (probabilities, or "
-    "values), so that the rules explain the model; or the labels",
-    "forbidden": "Names, or column indices, of features that no rule may use. The "
-    "ensemble may use them.",
-    "round_cuts": "Print, and predict with, the shortest thresholds that separate the "
-    "same training values, ",
+    "min_samples_leaf": "Minimum number of training rows that a rule covers, "
+    "regardless of weights",
+    "learn_from": "Target of the fit: the predictions of the ensemble (probabilities, "
+    "or values), so that the rules explain the model; or the labels",
+    "exclude_features": "Names, or column indices, of features that no rule may use. "
+    "The ensemble may use them.",
+    "round_thresholds": "Print, and predict with, the shortest thresholds that "
+    "separate the same training values, ",
     "n_jobs": "Number of threads",
     "verbose": "Show a progress bar on stderr",
     "random_state": "Seed of",

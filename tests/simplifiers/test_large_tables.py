@@ -33,16 +33,16 @@ FEW = {"max_rules": 3, "tune": None, "random_state": 0}
 def test_all_rows_are_counted(table, forest, tmp_path):
     path = tmp_path / "rows.parquet"
     table.to_parquet(path, row_group_size=3001)
-    rules = cw.simplify(forest, path, "y", sample_rows=1000, **FEW)
+    rules = cw.simplify(forest, path, "y", max_samples=1000, **FEW)
     assert rules.n_rows == len(table) and rules.target == "y"
-    assert rules == rules.with_about(**rules.described_on(
-        table, table["y"], teacher=forest.predict(table[["a", "b", "c"]])
+    assert rules == rules.with_metadata(**rules.described_on(
+        table, table["y"], model=forest.predict(table[["a", "b", "c"]])
     ).about)  # fmt: skip
     X = table[["a", "b", "c"]]
-    scores = rules.evaluate(X, teacher=forest)
+    scores = rules.evaluate(X, model=forest)
     same_lines(rules.about["sample"])
     assert f" {scores.fidelity:.4g}" in rules.about["sample"]
-    frames = cw.simplify(forest, lambda: [table], "y", sample_rows=1000, **FEW)
+    frames = cw.simplify(forest, lambda: [table], "y", max_samples=1000, **FEW)
     assert frames.to_json() == rules.to_json()
 
 
@@ -58,5 +58,5 @@ def test_a_model_that_is_not_fitted_learns_from_the_sample(table):
     numbers = table[["a", "b", "c"]].assign(value=table["a"] * 2)
     model = RandomForestRegressor(5, max_depth=4, random_state=0)
     frame = dd.from_pandas(numbers, npartitions=3)
-    rules = cw.simplify(model, frame, "value", sample_rows=800, **FEW)
+    rules = cw.simplify(model, frame, "value", max_samples=800, **FEW)
     assert rules.n_rows == len(table) and rules.task == "regression"

@@ -33,7 +33,7 @@ def test_energy(shared_data):
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     forest = RandomForestRegressor(100, random_state=0).fit(X_train, y_train)
     fab = cw.FABRulesRegressor(forest, random_state=0).fit(X_train, y_train)
-    scores = fab.rules_.evaluate(X_test, y_test, teacher=forest)
+    scores = fab.rules_.evaluate(X_test, y_test, model=forest)
     assert scores.n_rules <= 10
     assert scores.error < 14  # the variance of y is about 100
     assert scores.fidelity > 0.88
@@ -51,11 +51,11 @@ def test_spambase_printed_rules(shared_data):
     )
     model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
     fab = cw.FABRulesClassifier(model, random_state=0).fit(X_train, y_train)
-    scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
+    scores = fab.rules_.evaluate(X_test, y_test, model=model)
     assert scores.error < 0.13
     assert scores.fidelity > 0.9
     fab.set_params(rules="regions").fit(X_train, y_train)
-    scores = fab.rules_.evaluate(X_test, y_test, teacher=model)
+    scores = fab.rules_.evaluate(X_test, y_test, model=model)
     assert scores.error < 0.18
     assert scores.fidelity > 0.82
     assert scores.coverage > 0.9
@@ -71,10 +71,10 @@ def test_categories_and_missing_values(shared_data):
     fab = cw.FABRulesClassifier(
         model,
         statement_counts="all",
-        n_restarts=100,
+        n_init=100,
         random_state=0,
     ).fit(X, y)
-    assert fab.rules_.evaluate(X, y, teacher=model).fidelity > 0.7
+    assert fab.rules_.evaluate(X, y, model=model).fidelity > 0.7
     assert " in {" in str(fab.rules_) or " is '" in str(fab.rules_)
     again = cw.RuleSet.from_json(fab.rules_.to_json())
     np.testing.assert_array_equal(again.predict(X), fab.predict(X))
@@ -85,7 +85,7 @@ def test_synthetic1_is_four_boxes():
     X, y = make_synthetic1(2000, random_state=0)
     forest = RandomForestClassifier(100, random_state=0).fit(X[:1000], y[:1000])
     fab = cw.FABRulesClassifier(forest, random_state=0).fit(X[:1000], y[:1000])
-    scores = fab.rules_.evaluate(X[1000:], y[1000:], teacher=forest)
+    scores = fab.rules_.evaluate(X[1000:], y[1000:], model=forest)
     assert scores.n_rules <= 7
     assert scores.error < 0.18  # 0.1 of the labels are noise
     assert scores.overlap < 1.3
@@ -114,7 +114,7 @@ def test_spambase_of_xgboost(shared_data, tmp_path):
     model = xgboost.XGBClassifier(n_jobs=1).fit(X_train, y_train)
     model.save_model(tmp_path / "model.ubj")
     rules = cw.simplify(tmp_path / "model.ubj", X_train, y_train, random_state=0)
-    scores = rules.evaluate(X_test, y_test, teacher=model)
+    scores = rules.evaluate(X_test, y_test, model=model)
     assert scores.error < 0.16
     assert scores.fidelity > 0.87
 
@@ -126,7 +126,7 @@ def test_energy_of_lightgbm(shared_data, tmp_path):
     model = lightgbm.LGBMRegressor(n_jobs=1, verbose=-1).fit(X_train, y_train)
     model.booster_.save_model(tmp_path / "model.txt")
     rules = cw.simplify(tmp_path / "model.txt", X_train, y_train, random_state=0)
-    scores = rules.evaluate(X_test, y_test, teacher=model)
+    scores = rules.evaluate(X_test, y_test, model=model)
     assert scores.error < 20  # the variance of y is about 100
     assert scores.fidelity > 0.8
 
@@ -150,7 +150,7 @@ def test_crx_of_catboost(shared_data, tmp_path):
     model.save_model(str(path), format="json")
     assert "hash" in str(cw.check(path))
     rules = cw.simplify(path, X, y, tune=None, random_state=0)
-    scores = rules.evaluate(X, y, teacher=np.ravel(model.predict(X)))
+    scores = rules.evaluate(X, y, model=np.ravel(model.predict(X)))
     assert scores.fidelity > 0.8
     # The flag that says most, by its text.
     assert "A9 is" in str(rules)
@@ -177,7 +177,7 @@ def test_a_list_says_more_of_a_spambase_forest_than_a_tree(shared_data):
         found = cw.RuleListClassifier(
             forest, n_rules=5, max_rules=5, tune=None, random_state=seed
         ).fit(X_train)
-        scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+        scores = found.rules_.evaluate(X_test, y_test, model=forest)
         fidelity.append(scores.fidelity)
         assert scores.n_rules <= 5
         assert scores.error < 0.11
@@ -197,7 +197,7 @@ def test_a_list_says_more_of_an_energy_forest_than_a_tree(shared_data):
     tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
     tree.fit(X_train, forest.predict(X_train))
     told = forest.predict(X_test)
-    scores = found.rules_.evaluate(X_test, y_test, teacher=forest)
+    scores = found.rules_.evaluate(X_test, y_test, model=forest)
     assert scores.n_rules <= 5
     assert scores.fidelity > r2_score(told, tree.predict(X_test)) + 0.005
     assert scores.error < 9.5

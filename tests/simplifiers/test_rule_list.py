@@ -30,7 +30,7 @@ def rule_list(estimator, **settings):
 def test_a_forest_in_four_lines(cancer):
     X, y, forest = cancer
     found = rule_list(forest).fit(X, y)
-    scores = found.rules_.evaluate(X, y, teacher=forest)
+    scores = found.rules_.evaluate(X, y, model=forest)
     assert scores.fidelity > 0.94
     assert found.rules_.n_rules <= 4
     assert found.rules_.target == "target"
@@ -53,7 +53,7 @@ def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):
     X, y, forest = diabetes
     found = rule_list(forest, n_synthetic=0).fit(X, y)
     caught, said = found.rules_.apply(X), forest.predict(X)
-    assert found.rules_.evaluate(X, teacher=forest).fidelity > 0.6
+    assert found.rules_.evaluate(X, model=forest).fidelity > 0.6
     for i, rule in enumerate(found.rules_):
         # Printed to half a percent of the standard deviation.
         near = pytest.approx(said[caught == i].mean(), abs=0.005 * said.std())
@@ -142,8 +142,8 @@ def test_simplify_by_lists(cancer):
     assert 1 < rules.n_rules <= 3
     with refuses(InputError):
         cw.simplify(forest, X, y, method="lists")
-    with refuses(InputError, match="'list'.*'n_restarts'"):
-        cw.simplify(forest, X, y, n_restarts=3)
+    with refuses(InputError, match="'list'.*'n_init'"):
+        cw.simplify(forest, X, y, n_init=3)
 
 
 def test_mixed_rows_come_from_neighbours():
@@ -213,8 +213,8 @@ def test_disjoint_lists_go_on_where_boxes_block_one_another(diabetes):
     assert disjoint.rules_.n_rules == 8
     assert disjoint.rules_.matches(X).sum(axis=1).max() == 1
     tree = cw.DistilledTreeRegressor(forest, n_rules=8, n_synthetic=500, random_state=0)
-    of_tree = tree.fit(X, y).rules_.evaluate(X, teacher=forest).fidelity
-    found = disjoint.rules_.evaluate(X, teacher=forest).fidelity
+    of_tree = tree.fit(X, y).rules_.evaluate(X, model=forest).fidelity
+    found = disjoint.rules_.evaluate(X, model=forest).fidelity
     assert found > of_tree - 0.03
     assert [rules.n_rules for rules in disjoint.path_] == list(range(1, 9))
 

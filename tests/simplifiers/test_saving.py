@@ -24,15 +24,15 @@ y = np.where(X["a"] > 0, "yes", "no")
 def found():
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
     return cw.RuleListClassifier(
-        model, n_rules="auto", max_rules=4, forbidden=("b",), random_state=3
+        model, n_rules="auto", max_rules=4, exclude_features=("b",), random_state=3
     ).fit(X, y)
 
 
 def test_sizes_settings_and_doubts_are_kept(found, tmp_path):
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")
-    assert again.path_ == found.path_ and again.caution_ == found.caution_
-    assert again.forbidden == ("b",) and again.random_state == 3
+    assert again.path_ == found.path_ and again.shrinkage_ == found.shrinkage_
+    assert again.exclude_features == ("b",) and again.random_state == 3
     assert again.n_rules_ == found.n_rules_
     assert again.classes_.tolist() == ["no", "yes"]
     assert again.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -68,12 +68,12 @@ def changed(path, changes, without=()):
         {"path": [3]},
         {"n_columns": 2},
         {"n_columns": 0},
-        {"caution": {"x": "y"}},
+        {"shrinkage": {"x": "y"}},
         {"n_rules_": "many"},
         {"settings": {"estimator": 3}},
         {"settings": {"n_rules": -1}},
         {"settings": {"random_state": "x"}},
-        {"settings": {"forbidden": {"a": 1}}},
+        {"settings": {"exclude_features": {"a": 1}}},
         {"settings": 3},
         {"model": 3},
     ],
@@ -107,7 +107,7 @@ def test_the_tree_is_kept_and_drawn(tree, tmp_path):
     assert (again.tree_.predict(X) == tree.predict(X)).all()
     for found, name in ((tree, "found"), (again, "again")):
         cw.report(found.set_params(estimator=None), tmp_path / name, X=X, y=y,
-                  teacher=y)  # fmt: skip
+                  model=y)  # fmt: skip
     pages = [(tmp_path / name).read_text("utf-8") for name in ("found", "again")]
     assert pages[0] == pages[1] and "svg" in pages[0]
 
@@ -168,7 +168,7 @@ def test_trees_that_are_none_are_refused(tree, tmp_path, change):
 
 def test_the_mixture_is_not_kept(tmp_path):
     forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
-    found = cw.FABRulesClassifier(forest, n_restarts=1, random_state=0).fit(X, y)
+    found = cw.FABRulesClassifier(forest, n_init=1, random_state=0).fit(X, y)
     cw.save(found, tmp_path / "kept")
     again = cw.load(tmp_path / "kept")
     assert again.history_ == found.history_ != ()

@@ -56,8 +56,8 @@ def test_a_sparse_table_has_the_rules_of_the_dense_one(name, method, table, mode
     assert [r.conditions for r in sparse] == [r.conditions for r in dense]
     for rows in (csr_array(X), csc_array(X), csr_matrix(X)):
         np.testing.assert_array_equal(sparse.predict(rows), dense.predict(X))
-    scores = sparse.evaluate(csr_array(X), y, teacher=model)
-    assert str(scores) == str(dense.evaluate(X, y, teacher=model))
+    scores = sparse.evaluate(csr_array(X), y, model=model)
+    assert str(scores) == str(dense.evaluate(X, y, model=model))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -107,7 +107,9 @@ def test_text_in_rules_out():
         assert found.bins_.features == found.rules_.features
         assert all(
             c.low in found.bins_.cuts[c.feature] or not np.isfinite(c.low)
-            for rule in make(forest, round_cuts=False, **QUICK).fit(X, y).rules_.rules
+            for rule in make(forest, round_thresholds=False, **QUICK)
+            .fit(X, y)
+            .rules_.rules
             for c in rule.conditions
         )
 
@@ -135,7 +137,7 @@ def test_of_many_columns_those_that_matter_are_searched(
     monkeypatch.setattr(sparse_tables, "FEWEST_COLUMNS", 3)
     rules = cw.simplify(model, csr_array(X), y, n_rules=4, **QUICK)
     assert rules.asked <= {3, 7, 20}
-    assert rules.evaluate(csr_array(X), teacher=model).fidelity > 0.8
+    assert rules.evaluate(csr_array(X), model=model).fidelity > 0.8
     if name == "black box":
         assert "columns" in rules.about["cuts"] and "of 30" in rules.about["cuts"]
 
@@ -175,11 +177,11 @@ def test_missing_cells_are_missing(table):
 
 def test_names_and_positions_are_of_all_columns(table, models):
     X, (model, y) = table[0], models["forest"]
-    rules = cw.simplify(model, csr_array(X), y, forbidden=[3], **QUICK)
-    assert 3 not in rules.asked and rules.about["forbidden"] == "x3"
+    rules = cw.simplify(model, csr_array(X), y, exclude_features=[3], **QUICK)
+    assert 3 not in rules.asked and rules.about["exclude_features"] == "x3"
     assert rules.features.names == tuple(f"x{d}" for d in range(30))
     never_asked = next(d for d in range(30) if not model.feature_importances_[d])
-    cw.simplify(model, csr_array(X), y, forbidden=[f"x{never_asked}"], **QUICK)
+    cw.simplify(model, csr_array(X), y, exclude_features=[f"x{never_asked}"], **QUICK)
     for wrong in (rules.predict, lambda rows: cw.simplify(model, rows, y, **QUICK)):
         with refuses(InputError):
             wrong(csr_array(X[:, :5]))
@@ -192,7 +194,7 @@ def test_xgboosts_missing_zeros_are_told(table):
     model = xgboost.XGBClassifier(n_estimators=3).fit(rows, y)
     with warns(UserWarning):
         rules = cw.simplify(model, rows, y, **QUICK)
-    assert rules.evaluate(rows, teacher=model).fidelity > 0.9
+    assert rules.evaluate(rows, model=model).fidelity > 0.9
 
 
 def test_the_whole_matrix_never_becomes_dense():

@@ -1,5 +1,6 @@
 """Sum-product networks: densities with exact inference (Krakovna, chapter 4)."""
 
+from clearwood._lazy import loader, names_in
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import ClassEvidence, SPNClassifier
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
@@ -7,17 +8,33 @@ from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN, SizedCircuit
 from clearwood.circuits.queries import LevelShares, MostProbable, ValueShares
 
+_DISPLAYS = names_in(
+    {
+        "circuits.reading.curves": "ConditionalDisplay",
+        "circuits.reading.display": "CircuitDisplay",
+        "circuits.reading.sizes_display": "NetworkSizesDisplay",
+        "circuits.reading.surprise_display": "SurpriseDisplay",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
 __all__ = [
     "Circuit",
+    "CircuitDisplay",
     "ClassEvidence",
+    "ConditionalDisplay",
     "HybridSPN",
     "LearnSPN",
     "LevelShares",
     "MiniSPN",
     "MostProbable",
+    "NetworkSizesDisplay",
     "ParetoSPN",
     "SPNClassifier",
     "SPNImputer",
     "SizedCircuit",
+    "SurpriseDisplay",
     "ValueShares",
 ]
+
+__getattr__ = loader(__name__, _DISPLAYS)

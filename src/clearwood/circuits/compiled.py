@@ -184,7 +184,7 @@ def compile_circuit(circuit: Circuit) -> Compiled:
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.distributions import Bernoulli
     >>> root = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.7)))
     >>> compiled = compile_circuit(Circuit(root, FeatureSpace(("a",), ((0, 1),))))

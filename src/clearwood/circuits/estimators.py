@@ -14,8 +14,8 @@ from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     CRITICAL_PS,
     MEMBER,
+    PAPER,
     PENALTIES,
-    THESIS,
     Choices,
     LearningTable,
     learn_spn,
@@ -24,10 +24,10 @@ from clearwood.circuits.learning.fitting import (
 from clearwood.circuits.nodes import Node
 
 
-def choices_of(exactly_as: str | None, n_networks: int) -> Choices:
+def choices_of(preset: str | None, n_networks: int) -> Choices:
     """Options that a learner leaves to the validation rows."""
-    if exactly_as == "thesis":
-        return THESIS
+    if preset == "paper":
+        return PAPER
     return Choices() if n_networks == 1 else MEMBER
 
 
@@ -43,13 +43,13 @@ class MiniSPN(LearnsCircuit):
 
     Parameters
     ----------
-    critical_p : float, default=0.0005
+    significance_level : float, default=0.0005
         Significance level of the chi-square test of two columns' independence; below it
         they are dependent.
     discrete : collection of str and int, default=()
         Names or positions of numeric columns that are codes. Strings, Booleans,
         categories and numbers of at most five values are always discrete.
-    exactly_as : {"thesis"} or None, default=None
+    preset : {"paper"} or None, default=None
         Whether to learn as the thesis does: one start, no smoothing but .1, columns
         that cannot be split become independent though they are not, and parameters are
         estimated from the rows that reached them. By default there are ten starts for
@@ -106,9 +106,9 @@ class MiniSPN(LearnsCircuit):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "critical_p": [Interval(Real, 0, 1, closed="neither")],
+        "significance_level": [Interval(Real, 0, 1, closed="neither")],
         "discrete": ["array-like", set],
-        "exactly_as": [None, StrOptions({"thesis"})],
+        "preset": [None, StrOptions({"paper"})],
         "n_networks": [Interval(Integral, 1, None, closed="left")],
         "validation_fraction": [Interval(Real, 0, 1, closed="left")],
         "n_jobs": [None, Integral],
@@ -118,19 +118,19 @@ class MiniSPN(LearnsCircuit):
 
     def __init__(
         self,
-        critical_p: float = CRITICAL_P,
+        significance_level: float = CRITICAL_P,
         *,
         discrete: Collection[str | int] = (),
-        exactly_as: str | None = None,
+        preset: str | None = None,
         n_networks: int = 1,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.critical_p = critical_p
+        self.significance_level = significance_level
         self.discrete = discrete
-        self.exactly_as = exactly_as
+        self.preset = preset
         self.n_networks = n_networks
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
@@ -138,8 +138,8 @@ class MiniSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        choices = choices_of(self.exactly_as, self.n_networks)
-        return mini_spn(table, self.critical_p, choices, rng)
+        choices = choices_of(self.preset, self.n_networks)
+        return mini_spn(table, self.significance_level, choices, rng)
 
 
 class LearnSPN(LearnsCircuit):
@@ -154,10 +154,10 @@ class LearnSPN(LearnsCircuit):
     penalty : float or None, default=None
         Penalty of a cluster on the log-likelihood, per column. None: chosen on the
         held-out rows, among .2, .4, .6 and .8, the grid of the original.
-    critical_p : float or None, default=None
+    significance_level : float or None, default=None
         Significance level of the G-test of two columns' independence; below it they are
         dependent. None: chosen from .0001 and .0015.
-    discrete, exactly_as, n_networks, validation_fraction, n_jobs, verbose, random_state
+    discrete, preset, n_networks, validation_fraction, n_jobs, verbose, random_state
         As in `MiniSPN`.
 
     Attributes
@@ -191,16 +191,16 @@ class LearnSPN(LearnsCircuit):
     _parameter_constraints: dict[str, Any] = {
         **MiniSPN._parameter_constraints,
         "penalty": [None, Interval(Real, 0, None, closed="left")],
-        "critical_p": [None, Interval(Real, 0, 1, closed="neither")],
+        "significance_level": [None, Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
         self,
         penalty: float | None = None,
-        critical_p: float | None = None,
+        significance_level: float | None = None,
         *,
         discrete: Collection[str | int] = (),
-        exactly_as: str | None = None,
+        preset: str | None = None,
         n_networks: int = 1,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
@@ -208,9 +208,9 @@ class LearnSPN(LearnsCircuit):
         random_state: Any = None,
     ) -> None:
         self.penalty = penalty
-        self.critical_p = critical_p
+        self.significance_level = significance_level
         self.discrete = discrete
-        self.exactly_as = exactly_as
+        self.preset = preset
         self.n_networks = n_networks
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
@@ -218,7 +218,11 @@ class LearnSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        choices = choices_of(self.exactly_as, self.n_networks)
+        choices = choices_of(self.preset, self.n_networks)
         penalties = PENALTIES if self.penalty is None else (self.penalty,)
-        critical_ps = CRITICAL_PS if self.critical_p is None else (self.critical_p,)
+        critical_ps = (
+            CRITICAL_PS
+            if self.significance_level is None
+            else (self.significance_level,)
+        )
         return learn_spn(table, penalties, critical_ps, choices, rng)

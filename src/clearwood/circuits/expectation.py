@@ -65,7 +65,7 @@ def refine(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Sum
     >>> from clearwood.distributions import Gaussian
     >>> root = Sum(np.full(2, 0.5), (Gaussian(0, 1.0, 1.0), Gaussian(0, 8.0, 1.0)))

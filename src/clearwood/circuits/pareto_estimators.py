@@ -17,7 +17,7 @@ from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
-    THESIS,
+    PAPER,
     Choices,
     LearningTable,
     mini_spn,
@@ -64,11 +64,11 @@ class ParetoSPN(LearnsCircuit):
 
     Parameters
     ----------
-    n_iterations : int, default=500
+    n_iter : int, default=500
         Number of networks tried. More give larger and likelier ones.
     discrete : collection of str and int, default=()
         Names or positions of numeric columns that are codes; see `MiniSPN`.
-    exactly_as : {"thesis"} or None, default=None
+    preset : {"paper"} or None, default=None
         Whether to search as the thesis does: a network is dropped only if another one
         is both smaller and likelier, discrete columns are never joined in a leaf, and
         EM does not refine the parameters of the likeliest network in the end.
@@ -118,11 +118,11 @@ class ParetoSPN(LearnsCircuit):
     front_: list[SizedCircuit]
 
     _parameter_constraints: dict[str, Any] = {
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
+        "n_iter": [Interval(Integral, 0, None, closed="left")],
         **{
             name: MiniSPN._parameter_constraints[name]
             for name in (
-                *("discrete", "exactly_as", "validation_fraction"),
+                *("discrete", "preset", "validation_fraction"),
                 *("verbose", "random_state"),
             )
         },
@@ -132,27 +132,27 @@ class ParetoSPN(LearnsCircuit):
 
     def __init__(
         self,
-        n_iterations: int = 500,
+        n_iter: int = 500,
         *,
         discrete: Collection[str | int] = (),
-        exactly_as: str | None = None,
+        preset: str | None = None,
         validation_fraction: float = 0.1,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
-        self.n_iterations = n_iterations
+        self.n_iter = n_iter
         self.discrete = discrete
-        self.exactly_as = exactly_as
+        self.preset = preset
         self.validation_fraction = validation_fraction
         self.verbose = verbose
         self.random_state = random_state
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        thesis = self.exactly_as == "thesis"
-        choices = THESIS if thesis else Choices()
+        thesis = self.preset == "paper"
+        choices = PAPER if thesis else Choices()
         front = pareto_spn(
             table,
-            self.n_iterations,
+            self.n_iter,
             rng,
             seed=self._seed(table, choices, rng),
             thesis=thesis,
@@ -212,7 +212,7 @@ class HybridSPN(ParetoSPN):
 
     Parameters
     ----------
-    n_iterations, discrete, exactly_as, validation_fraction, verbose, random_state
+    n_iter, discrete, preset, validation_fraction, verbose, random_state
         As in `ParetoSPN`.
 
     Attributes

@@ -52,7 +52,7 @@ ESTIMATOR = (
     *codec.COLUMNS,
     *CIRCUIT,
     codec.Settings(
-        "critical_p", "penalty", "n_iterations", "exactly_as", "n_networks",
+        "significance_level", "penalty", "n_iter", "preset", "n_networks",
         "validation_fraction", "per_class", "joint", "n_draws",
     ),
 )  # fmt: skip

@@ -30,7 +30,7 @@ def check_circuit(circuit: Circuit) -> None:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.distributions import Bernoulli
     >>> root = Product((Bernoulli(0, 0.5), Bernoulli(0, 0.2)))
     >>> check_circuit(Circuit(root, FeatureSpace(("wet",), ((0, 1),))))

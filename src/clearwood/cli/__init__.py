@@ -41,7 +41,7 @@ Explain the model you have, or train one and read what it learnt:
   clearwood project data.csv --target y --reference bart --report report.html
   clearwood sbfc data.csv --target y --report graph.html
   clearwood density data.csv --report kinds.html
-  clearwood states series.csv --states 8 --report states.html
+  clearwood states series.csv --n-states 8 --report states.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits
   clearwood explain rules.json new.csv --row 1

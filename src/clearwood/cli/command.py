@@ -26,7 +26,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_errors, plain_warnings
 from clearwood.exceptions import InputError, safe_text
 
-READ = ("files", "rules", "data", "model", "columns")
+READ = ("files", "rules", "data", "model", "column_info")
 WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
@@ -153,7 +153,7 @@ def check_outputs(options: dict[str, Any]) -> None:
     from clearwood.codec.files import check_writable
 
     written = [options[name] for name in WRITTEN if options.get(name)]
-    paths = [check_writable(path, overwrite=options["force"]) for path in written]
+    paths = [check_writable(path, overwrite=options["overwrite"]) for path in written]
     read = [options[name] for name in READ if options.get(name)]
     inputs = [path for one in read for path in ([one] if isinstance(one, str) else one)]
     both = [path.resolve() for path in paths]
@@ -170,7 +170,7 @@ def _write(found: Findings, asked: Any) -> None:
     if getattr(asked, "save", None):
         from clearwood.persistence import save
 
-        save(found.fitted, asked.save, overwrite=asked.force)
+        save(found.fitted, asked.save, overwrite=asked.overwrite)
         asked.say(f"wrote {asked.save}")
     if getattr(asked, "report", None):
         write_page(found.fitted, asked.report, asked, **found.page)
@@ -180,7 +180,7 @@ def write_out(text: str, asked: Any) -> None:
     """Write the file of ``--out``."""
     from clearwood.codec.files import write_text
 
-    write_text(asked.out, text, overwrite=asked.force)
+    write_text(asked.out, text, overwrite=asked.overwrite)
     asked.say(f"wrote {asked.out}")
 
 
@@ -188,7 +188,7 @@ def write_page(result: Any, path: str, asked: Any, **shown: Any) -> None:
     """Write a page about a result."""
     from clearwood.reporting import report
 
-    report(result, path, overwrite=asked.force, **shown)
+    report(result, path, overwrite=asked.overwrite, **shown)
     asked.say(f"wrote {path}")
 
 
@@ -197,7 +197,7 @@ def out_or_print(text: str, asked: Any) -> None:
     from clearwood.codec.files import write_text
 
     if asked.out:
-        write_text(asked.out, text, overwrite=asked.force)
+        write_text(asked.out, text, overwrite=asked.overwrite)
     else:
         click.echo(text, nl=False)
 

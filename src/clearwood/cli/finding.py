@@ -50,7 +50,7 @@ OPTIONS = (
         callback=shared.auto_or_number,
     ),
     shared.option(
-        "--min-rows",
+        "--min-samples-leaf",
         shared.FROM_1,
         "Fewest rows that a rule catches; by default the method's own (mostly 5).",
     ),
@@ -71,15 +71,15 @@ OPTIONS = (
     ),
     shared.choice(
         "--learn-from",
-        "ensemble labels",
+        "model labels",
         "What the rules shall say: what the ensemble says, or what the table does.",
     ),
     shared.flag(
-        "--exact-cuts",
+        "--exact-thresholds",
         "Keep the ensemble's own cuts and exact values in place of short numbers.",
     ),
     shared.option(
-        "--restarts", shared.FROM_1, "Random starts, of which the best is kept.", 20
+        "--n-init", shared.FROM_1, "Random starts, of which the best is kept.", 20
     ),
     shared.choice(
         "--statement-counts",
@@ -89,18 +89,18 @@ OPTIONS = (
     shared.drop,
     shared.categories,
     *shared.CELLS,
-    shared.forbid,
+    shared.exclude_features,
     shared.listing(
         "--increasing",
         "Columns with which the value, or the probability of the second class, must "
         "not fall (list).",
     ),
     shared.listing("--decreasing", "Columns with which it must not rise (list)."),
-    shared.columns,
+    shared.column_info,
     shared.test_size,
     shared.task,
-    shared.seed,
-    shared.jobs("Threads"),
+    shared.random_state,
+    shared.n_jobs("Threads"),
 )
 """Options that define the rules to find, and their data."""
 
@@ -110,7 +110,7 @@ def check_finding(asked: Any) -> None:
     check_files(asked)
     method, scored = asked.method, asked.method in (*SCORED, "auto")
     mixture = method in ("fab", "em")
-    shared.only_for("--method fab or em", mixture, "restarts statement_counts")
+    shared.only_for("--method fab or em", mixture, "n_init statement_counts")
     by_score = f"--method {' or '.join(SCORED)}"
     shared.only_for(by_score, scored or asked.scoring == "auto", "scoring")
     shared.only_for(by_score, scored, "class_weight")
@@ -139,7 +139,7 @@ def read_or_train(asked: Any) -> tuple[Any, Any]:
         return model, split_rows(table, asked)
     split = split_rows(read_labelled(asked, asked.train), asked)
     with plain_warnings(asked.say):
-        return train(asked.train, split, asked.seed, asked.jobs), split
+        return train(asked.train, split, asked.random_state, asked.n_jobs), split
 
 
 def find_rules(model: Any, split: Any, asked: Any) -> Any:
@@ -149,25 +149,25 @@ def find_rules(model: Any, split: Any, asked: Any) -> Any:
     settings: dict[str, Any] = {
         "n_rules": asked.n_rules,
         "max_rules": asked.max_rules,
-        "target": asked.learn_from,
-        "forbidden": asked.forbid,
-        "round_cuts": not asked.exact_cuts,
-        "n_jobs": asked.jobs,
+        "learn_from": asked.learn_from,
+        "exclude_features": asked.exclude_features,
+        "round_thresholds": not asked.exact_thresholds,
+        "n_jobs": asked.n_jobs,
         "verbose": asked.progress,
         **_goals(model, split.task, asked),
     }
-    if asked.min_rows is not None:
-        settings["min_rows"] = asked.min_rows
+    if asked.min_samples_leaf is not None:
+        settings["min_samples_leaf"] = asked.min_samples_leaf
     if asked.method == "list":
         signs = dict.fromkeys(asked.increasing, 1) | dict.fromkeys(asked.decreasing, -1)
         settings["monotonic_cst"] = signs
     if asked.method in ("fab", "em"):
-        settings["n_restarts"] = asked.restarts
+        settings["n_init"] = asked.n_init
         settings["statement_counts"] = asked.statement_counts
     if asked.method == "auto":
-        rules = fit_best_kind(model, (split.X, split.y), asked.seed, **settings)
+        rules = fit_best_kind(model, (split.X, split.y), asked.random_state, **settings)
     else:
-        settings["random_state"] = asked.seed
+        settings["random_state"] = asked.random_state
         rules = make_simplifier(model, asked.method, split.task, **settings)
         rules.fit(split.X, split.y)
     # The estimator receives values without a name; the file has the target's name.

@@ -35,7 +35,7 @@ def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
         missing=asked.na,
         form=form_of(asked),
     )
-    return with_said(frame, asked.columns)
+    return with_said(frame, asked.column_info)
 
 
 def read_labelled(asked: Any, reader: str | None = None) -> Any:
@@ -70,7 +70,7 @@ def split_rows(table: Any, asked: Any) -> Any:
     """
     from clearwood.cli.train import hold_out
 
-    return hold_out(table.X, table.y, table.task, asked.test_size, asked.seed)
+    return hold_out(table.X, table.y, table.task, asked.test_size, asked.random_state)
 
 
 def form_of(asked: Any) -> Any:
@@ -152,7 +152,7 @@ def read_model_and_table(asked: Any) -> tuple[Any, Any]:
                 form=form_of(asked),
             )
         )
-    frame = with_said(frame, asked.columns)
+    frame = with_said(frame, asked.column_info)
     table = split_target(frame, asked.target, ensemble.task)
     if asked.classes:
         # As in the table: 1 where its labels are numbers, "1" where they are text.

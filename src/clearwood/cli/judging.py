@@ -40,13 +40,13 @@ def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
     error, decided = math.nan, None
     if y is not None:
         decided = decisions(
-            rules, X, y, teacher=model,
-            positive=asked.positive, threshold=asked.threshold,
+            rules, X, y, model=model,
+            pos_label=asked.pos_label, threshold=asked.threshold,
         )  # fmt: skip
         error = math.nan if said is None else rules.outcome.mean_loss(y, said)
     return JudgedRules(
-        rules.described_on(X, y, teacher=said),
-        rules.evaluate(X, y, teacher=said),
+        rules.described_on(X, y, model=said),
+        rules.evaluate(X, y, model=said),
         decided,
         model,
         error,

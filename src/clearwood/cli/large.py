@@ -41,8 +41,8 @@ class LargeFile(NamedTuple):
         from clearwood.rules.evaluation.tables import counted
 
         rows = (self.table, self.target, None)
-        rules, teacher = fitted.rules_, fitted.ensemble_
-        return counted(rules, teacher, RowsOfTable(X), rows, self.n_rows)
+        rules, model = fitted.rules_, fitted.ensemble_
+        return counted(rules, model, RowsOfTable(X), rows, self.n_rows)
 
 
 def open_large(asked: Any) -> LargeFile | None:

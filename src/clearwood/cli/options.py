@@ -75,16 +75,16 @@ def auto_or_number(_: click.Context, param: click.Parameter, text: str) -> str |
     return int(text)
 
 
-def jobs(what: str) -> click.Option:
+def n_jobs(what: str) -> click.Option:
     """Option of the number of parallel threads or processes."""
 
     def number(_: click.Context, __: click.Parameter, found: int | None) -> Any:
         if found == 0:
-            raise click.UsageError("--jobs must not be 0; -1 means all cores.")
+            raise click.UsageError("--n-jobs must not be 0; -1 means all cores.")
         return found
 
     help = f"{what} to use; the result does not change."
-    return option("--jobs", click.INT, help, callback=number)
+    return option("--n-jobs", click.INT, help, callback=number)
 
 
 def only_for(what: str, holds: Any, names: str, why: str = "") -> None:
@@ -119,8 +119,8 @@ categories = listing(
     "--categories",
     "Columns of categories, also where they hold numbers: --categories zip,code",
 )
-columns = option(
-    "--columns",
+column_info = option(
+    "--column-info",
     TEXT,
     "What people call the columns: a CSV with the columns column, name, unit and "
     'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
@@ -149,7 +149,7 @@ encoding = option(
     "How a CSV file is written, if not in UTF-8: --encoding cp1252",
 )
 CELLS = (na, sep, encoding)
-TABLE = (drop, categories, columns, *CELLS)
+TABLE = (drop, categories, column_info, *CELLS)
 
 # Models and rules
 
@@ -170,10 +170,10 @@ task = choice(
 max_rules = option(
     "--max-rules", FROM_1, "Most rules, the last ('otherwise') included.", 10
 )
-forbid = listing("--forbid", "Columns that no rule may ask: --forbid sex,age")
-positive = option(
-    "--positive", TEXT, "The class that is looked for; by default the second."
+exclude_features = listing(
+    "--exclude-features", "Columns that no rule may ask: --exclude-features sex,age"
 )
+pos_label = option("--pos-label", TEXT, "The positive class; by default the second.")
 threshold = option(
     "--threshold",
     SHARE,
@@ -185,13 +185,15 @@ test_size = option(
     "Share of the rows kept out of the fit, for the scores.",
     0.25,
 )
-seed = option("--seed", click.IntRange(0, 2**32 - 1), "Seed of all that is random.", 0)
+random_state = option(
+    "--random-state", click.IntRange(0, 2**32 - 1), "Seed of all that is random.", 0
+)
 
 # Outputs
 
 out = option("--out", NEW_FILE, "Write the rules to this JSON file.")
 report = option("--report", NEW_FILE, "Write an HTML page about them.")
 as_json = flag("--json as_json", "Print JSON instead of text.")
-force = flag("--force", "Overwrite files that exist.")
+overwrite = flag("--overwrite", "Overwrite files that exist.")
 quiet = flag("--quiet", "Say nothing on stderr but errors.")
-PRINTED = (as_json, force, quiet)
+PRINTED = (as_json, overwrite, quiet)

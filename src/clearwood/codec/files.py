@@ -208,7 +208,7 @@ there is no folder 'no-such-folder'. Make it first or choose another path.
     if found is not None and not overwrite:
         raise InputError(
             f"{shown!r} exists already and is left as it is. Choose another path, "
-            "or ask to overwrite it (overwrite=True; --force on the command line)."
+            "or ask to overwrite it (overwrite=True; --overwrite on the command line)."
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(

@@ -260,14 +260,14 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def check_forbidden(
-    forbidden: Any, features: FeatureSpace, columns: Sequence[str]
+def check_excluded(
+    exclude_features: Any, features: FeatureSpace, columns: Sequence[str]
 ) -> np.ndarray:
     """Validate the features that a user excludes from rules.
 
     Parameters
     ----------
-    forbidden : sequence of str and int
+    exclude_features : sequence of str and int
         Names, or positions among the columns.
     features : FeatureSpace
         Features of the ensemble.
@@ -287,10 +287,10 @@ def check_forbidden(
     Examples
     --------
     >>> space = FeatureSpace.numeric(2, ["age", "dose"])
-    >>> check_forbidden([0], space, ["age", "dose"])
+    >>> check_excluded([0], space, ["age", "dose"])
     array([ True, False])
     """
-    hidden = _names_of(forbidden, columns)
+    hidden = _names_of(exclude_features, columns)
     return np.array([name in hidden for name in features.names], dtype=bool)
 
 
@@ -307,7 +307,7 @@ def check_signs(
     monotonic_cst : dict, array-like or None
         By name, or one per column: 1, 0 or -1.
     features, columns
-        As in :func:`check_forbidden`.
+        As in :func:`check_excluded`.
     n_classes : int
         0 in regression.
 
@@ -345,25 +345,24 @@ def check_signs(
     return np.array([signs.get(name, 0) for name in features.names], dtype=np.int64)
 
 
-def _names_of(forbidden: Any, columns: Sequence[str]) -> set[str]:
-    given = np.ndarray if hasattr(forbidden, "dtype") else (list, tuple, set, frozenset)
-    if not isinstance(forbidden, given):
+def _names_of(exclude_features: Any, columns: Sequence[str]) -> set[str]:
+    if not isinstance(exclude_features, np.ndarray | list | tuple | set | frozenset):
         raise InputError(
-            "forbidden must be a list of names or positions of features, found "
-            f"{forbidden!r}."
+            "exclude_features must be a list of names or positions of features, found "
+            f"{exclude_features!r}."
         )
     names = set()
-    for entry in forbidden:
+    for entry in exclude_features:
         if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
             position = int(entry)
             if not 0 <= position < len(columns):
                 raise InputError(
-                    f"forbidden names position {position}; there are {len(columns)} "
-                    "columns, counted from 0."
+                    f"exclude_features names position {position}; there are "
+                    f"{len(columns)} columns, counted from 0."
                 )
             names.add(columns[position])
         else:
-            names.add(_known(entry, columns, "forbidden"))
+            names.add(_known(entry, columns, "exclude_features"))
     return names
 
 

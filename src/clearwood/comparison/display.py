@@ -168,7 +168,7 @@ class FrontierDisplay(Display):
         """Horizontal and vertical scale."""
         values = [y for _, y in self.places]
         if self.y == "error":
-            values += [p.error + p.error_spread for p in self.points if has_bar(p)]
+            values += [p.error + p.error_se for p in self.points if has_bar(p)]
         across, up = scale_of([x for x, _ in self.places]), scale_of(values)
         if math.isnan(self.model_error) or (up.is_log and self.model_is_far_below):
             return across, up
@@ -208,7 +208,7 @@ class FrontierDisplay(Display):
             point, (x, y), best = self.points[k], places[k], unbeaten[k]
             position = methods.index(point.method)
             if self.y == "error" and has_bar(point):
-                ends = [max(y - point.error_spread, up.low), y + point.error_spread]
+                ends = [max(y - point.error_se, up.low), y + point.error_se]
                 marks.append(Points([x, x], ends, ink(position), width=0.8, alpha=0.5))
             dot = Points(
                 [x], [y], ink(position), look="", dots=8.0 if best else 5.5,
@@ -258,7 +258,7 @@ def marker(position: int) -> str:
 
 def has_bar(point: FrontierPoint) -> bool:
     """Whether the standard error of a point is known and positive."""
-    return 0 < point.error_spread < math.inf
+    return 0 < point.error_se < math.inf
 
 
 def _falling(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -37,8 +37,8 @@ ONE_BY_ONE = ("fab", "em")
 """Methods that need a fit for every size; the others give all sizes in one."""
 
 QUICKEST: dict[str, dict[str, Any]] = {
-    "fab": {"n_restarts": 1},
-    "em": {"n_restarts": 1},
+    "fab": {"n_init": 1},
+    "em": {"n_init": 1},
 }
 """Settings of fits that only load modules."""
 
@@ -86,7 +86,9 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
     # Those of a path do not record their origin.
     about = {**estimator.rules_.about}
     about.pop("warning", None)  # Applies to the largest.
-    found = [rules.with_about(**about).with_target(problem.target) for rules in found]
+    found = [
+        rules.with_metadata(**about).with_target(problem.target) for rules in found
+    ]
     return _answers(problem, job, part, found)
 
 

@@ -41,7 +41,7 @@ class FrontierPoint:
         Total number of bounds and category sets.
     error : float
         Held-out error: share of wrong classes, or mean squared error.
-    error_spread : float
+    error_se : float
         Standard error of that mean over the rows.
     fidelity : float
         Held-out agreement with the model: share of equal classes, or R2.
@@ -60,7 +60,7 @@ class FrontierPoint:
         Fitted on all rows; None for peers.
     text : str
         Printed form of the rules.
-    log_loss, log_loss_spread : float
+    log_loss, log_loss_se : float
         For classes: held-out log loss of the probabilities against those of the model,
         less the model's own (0 where both are the same), and its standard error; NaN in
         regression and for peers.
@@ -71,7 +71,7 @@ class FrontierPoint:
     n_rules: int
     n_literals: int
     error: float
-    error_spread: float
+    error_se: float
     fidelity: float
     coverage: float
     overlap: float
@@ -81,13 +81,13 @@ class FrontierPoint:
     rules: RuleSet | None = field(repr=False)
     text: str = field(repr=False)
     log_loss: float = math.nan
-    log_loss_spread: float = math.nan
+    log_loss_se: float = math.nan
 
-    def described_on(self, X: Any, y: Any = None, teacher: Any = None) -> FrontierPoint:
+    def described_on(self, X: Any, y: Any = None, model: Any = None) -> FrontierPoint:
         """Point whose rules have their statistics from other rows."""
         if self.rules is None:
             return self
-        rules = self.rules.described_on(X, y, teacher=teacher)
+        rules = self.rules.described_on(X, y, model=model)
         return replace(self, rules=rules, text=str(rules))
 
     def with_columns(self, column_info: Any) -> FrontierPoint:
@@ -112,7 +112,7 @@ class Frontier:
         Number of rows of positive weight.
     n_folds, n_refits : int
         Number of folds, and of bootstrap refits.
-    model_error, model_error_spread : float
+    model_error, model_error_se : float
         Error of the model itself on the rows of the rules, and its standard error.
     model_refitted : bool
         Whether the model was refitted without the held-out rows. If not, it may have
@@ -142,7 +142,7 @@ class Frontier:
     n_folds: int
     n_refits: int
     model_error: float
-    model_error_spread: float
+    model_error_se: float
     model_refitted: bool
     # Dozens of rule sets: ``print`` lists them, ``repr`` fits a screen.
     points: tuple[FrontierPoint, ...] = field(repr=False)
@@ -154,21 +154,21 @@ class Frontier:
     scoring: str = "error"
     constant_error: float = math.nan
 
-    def described_on(self, X: Any, y: Any = None, *, teacher: Any = None) -> Frontier:
+    def described_on(self, X: Any, y: Any = None, *, model: Any = None) -> Frontier:
         """Comparison whose rules have their statistics from other rows.
 
         Nothing else changes: scores on held-out folds stay.
 
         Parameters
         ----------
-        X, y, teacher
+        X, y, model
             As in :meth:`RuleSet.described_on`.
 
         Returns
         -------
         Frontier
         """
-        points = tuple(point.described_on(X, y, teacher) for point in self.points)
+        points = tuple(point.described_on(X, y, model) for point in self.points)
         return replace(self, points=points, n_described=len(X))
 
     def with_columns(self, column_info: Any) -> Frontier:
@@ -243,13 +243,13 @@ class Frontier:
         name, known = self.scoring, [p for p in self.points if p.rules is not None]
         some = [p for p in known if p.n_rules > 1] or known
         best = min(some, key=lambda p: (getattr(p, name), p.n_rules))
-        most = getattr(best, name) + getattr(best, f"{name}_spread")
+        most = getattr(best, name) + getattr(best, f"{name}_se")
         near = [p for p in some if getattr(p, name) <= most]
         return min(near, key=lambda p: (p.n_rules, getattr(p, name)))
 
-    def as_good(self, point: FrontierPoint) -> tuple[str, ...]:
+    def equivalent_methods(self, point: FrontierPoint) -> tuple[str, ...]:
         """Other methods within one standard error with no more rules."""
-        most = point.error + point.error_spread
+        most = point.error + point.error_se
         near = {
             other.method
             for other in self.points
@@ -283,7 +283,7 @@ class Frontier:
     def heading(self) -> list[str]:
         """Summary of the comparison: data, model and the short answer."""
         kind = self.outcome.error
-        own = _with_spread(self.model_error, self.model_error_spread)
+        own = _with_spread(self.model_error, self.model_error_se)
         lines = [
             f"{self.model}: {self.task}, {self.n_rows:,} rows, held out in "
             f"{self.n_folds} parts, {self.n_refits} bootstrap refits, "
@@ -307,7 +307,7 @@ class Frontier:
         what = self.outcome.constant
         text = f"{kind} of the {what} alone {short_text(self.constant_error)}"
         gain = self.constant_error - self.model_error
-        if gain > self.model_error_spread:
+        if gain > self.model_error_se:
             return text
         text += f": the model is {'hardly' if gain > 0 else 'not'} better"
         if self.scoring == "log_loss":
@@ -334,7 +334,7 @@ class Frontier:
                 str(point.n_rules),
                 point.method,
                 *(measure_text(point, name) for name in MEASURES),
-                ", ".join(self.as_good(point)),
+                ", ".join(self.equivalent_methods(point)),
             ]
             for point in self._shown()
         ]
@@ -408,7 +408,7 @@ def measure_text(point: FrontierPoint, name: str) -> str:
     if isinstance(value, float) and math.isnan(value):
         return ""
     if name in SCORES:
-        return _with_spread(value, getattr(point, f"{name}_spread"))
+        return _with_spread(value, getattr(point, f"{name}_se"))
     if name == "seconds":
         return short_text(value, 2)
     # No 1e-15 where it means 0, and no -0.
@@ -434,7 +434,7 @@ def _without_ties(points: list[FrontierPoint]) -> list[FrontierPoint]:
 
 def _in_short(point: FrontierPoint, kind: str) -> str:
     lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
-    error = _with_spread(point.error, point.error_spread)
+    error = _with_spread(point.error, point.error_se)
     return f"{point.method} with {lines}, {kind} {error}"
 
 

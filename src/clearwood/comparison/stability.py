@@ -79,7 +79,7 @@ class Stability:
         Agreement of the predictions of two refits on the given rows, mean over all
         pairs. Classification: share of equal classes. Regression: Lin's concordance,
         one minus the ratio of the mean squared difference to that of unrelated values.
-    agreement_spread : float
+    agreement_std : float
         Standard deviation over the pairs.
     agreement_with_rules : float
         Mean agreement between each refit and the rules themselves.
@@ -97,7 +97,7 @@ class Stability:
     n_refits: int
     refit_ensemble: bool
     agreement: float
-    agreement_spread: float
+    agreement_std: float
     agreement_with_rules: float
     rules: tuple[RuleStability, ...]
     features: dict[str, int]
@@ -120,7 +120,7 @@ class Stability:
         name = OUTCOMES[self.task].concordance_name
         return (
             f"{name} of predictions: {self.agreement:.3g} between refits (standard "
-            f"deviation {self.agreement_spread:.2g}), {self.agreement_with_rules:.3g} "
+            f"deviation {self.agreement_std:.2g}), {self.agreement_with_rules:.3g} "
             "with these rules"
         )
 
@@ -382,7 +382,7 @@ def _summary(
         RuleStability(
             i + 1,
             rule.text(rules.features),
-            rules.says_in_full(rule),
+            rules.full_text_of(rule),
             float(overlap[:, i].mean()),
             int((overlap[:, i] >= BACK).sum()),
         )

@@ -304,12 +304,12 @@ def _detached(said: Any) -> Any:
     return said.detach().cpu() if hasattr(said, "detach") else said
 
 
-def said_by(teacher: Any, X: Any, classes: Sequence[Any]) -> Any:
+def said_by(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     """Labels or values that a model predicts for rows.
 
     Parameters
     ----------
-    teacher : object with ``predict``, callable or array-like
+    model : object with ``predict``, callable or array-like
         A callable returns labels or values; or probabilities, a column per class or,
         for two classes, the second one alone. Anything else holds the predictions.
     X : ndarray or frame
@@ -323,17 +323,17 @@ def said_by(teacher: Any, X: Any, classes: Sequence[Any]) -> Any:
     """
     from clearwood.ensembles.read import needs_fit
 
-    if isinstance(teacher, type) or (hasattr(teacher, "fit") and needs_fit(teacher)):
-        name = teacher.__name__ if isinstance(teacher, type) else _name_of(teacher)
+    if isinstance(model, type) or (hasattr(model, "fit") and needs_fit(model)):
+        name = model.__name__ if isinstance(model, type) else _name_of(model)
         raise ModelError(
-            f"The teacher {name} is not fitted; hand in the model that the rules speak "
+            f"The model {name} is not fitted; hand in the model that the rules speak "
             "for, after its fit(X, y)."
         )
-    if hasattr(teacher, "predict"):
-        return teacher.predict(X)
-    if not callable(teacher):
-        return teacher
-    said = np.asarray(_detached(teacher(X)))
+    if hasattr(model, "predict"):
+        return model.predict(X)
+    if not callable(model):
+        return model
+    said = np.asarray(_detached(model(X)))
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]
     if not len(classes) or said.dtype.kind != "f":

@@ -240,7 +240,7 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
 # Other arguments in place of a model
 
 
-def as_predictor(teacher: Any) -> Any:
+def as_predictor(model: Any) -> Any:
     """Convert a model to one whose ``predict`` maps a table to classes or values.
 
     A path does not predict; XGBoost's Booster takes no table, LightGBM's returns
@@ -248,17 +248,17 @@ def as_predictor(teacher: Any) -> Any:
 
     Parameters
     ----------
-    teacher : model, path or array-like
+    model : model, path or array-like
 
     Returns
     -------
     TreeEnsemble, or the model as it is
     """
-    if isinstance(teacher, str | Path):
-        return read_ensemble(teacher)
-    library = type(teacher).__module__.partition(".")[0]
-    plain = type(teacher).__name__ in ("Booster", "CatBoost")
-    return read_ensemble(teacher) if plain and library in LIBRARIES else teacher
+    if isinstance(model, str | Path):
+        return read_ensemble(model)
+    library = type(model).__module__.partition(".")[0]
+    plain = type(model).__name__ in ("Booster", "CatBoost")
+    return read_ensemble(model) if plain and library in LIBRARIES else model
 
 
 def needs_fit(estimator: Any) -> bool:

@@ -11,6 +11,7 @@ over all prunings. ``exact_sum`` averages over the splits as well. The place to 
 reading the code is ``posterior/posterior.py``.
 """
 
+from clearwood._lazy import loader, names_in
 from clearwood.distributions import (
     BernoulliBeta,
     CategoricalDirichlet,
@@ -48,48 +49,52 @@ from clearwood.metatree.reading.annotated_tree import AnnotatedTree, TreeNode
 from clearwood.metatree.reading.compare_scores import compare_scores
 from clearwood.metatree.reading.read_tree import read_tree
 
+_DISPLAYS = names_in(
+    {
+        "metatree.reading.display": "MetaTreeDisplay",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
 __all__ = [
-    # Main interface
-    "MetaTreeClassifier",
-    "MetaTreeRegressor",
+    "AnnotatedTree",
+    "BernoulliBeta",
+    "BinCoder",
+    "CategoricalDirichlet",
+    "ExactSum",
+    "ExponentialGamma",
+    "LeafModel",
+    "LinearRegressionNormalGamma",
     "MetaForestClassifier",
     "MetaForestRegressor",
-    "AnnotatedTree",
-    "compare_scores",
-    # A single tree in parts
     "MetaTree",
-    "given",
-    "from_sklearn_tree",
+    "MetaTreeClassifier",
+    "MetaTreeDisplay",
+    "MetaTreeRegressor",
     "NormalNormalGamma",
-    "CategoricalDirichlet",
-    "exact_sum",
-    # Further leaf models
-    "LeafModel",
-    "BernoulliBeta",
     "PoissonGamma",
-    "ExponentialGamma",
-    "LinearRegressionNormalGamma",
-    # Structures and priors
-    "Structure",
-    "BinCoder",
-    "ValueCoder",
-    "from_ensemble_tree",
-    "grow_cart",
-    "constant_prior",
-    "search_corrected_prior",
-    # Parts of the posterior
     "Posterior",
     "Predictive",
     "PrunedTree",
-    "compute_posterior",
-    "predict_at",
-    "tree_weights",
+    "Structure",
     "TreeNode",
-    "read_tree",
-    # Sums over all splits at all nodes
-    "ExactSum",
     "TreeSampler",
+    "ValueCoder",
+    "compare_scores",
+    "compute_posterior",
+    "constant_prior",
+    "exact_sum",
+    "from_ensemble_tree",
+    "from_sklearn_tree",
+    "given",
+    "grow_cart",
     "map_tree",
+    "predict_at",
+    "read_tree",
     "sample_trees",
+    "search_corrected_prior",
     "structure_of",
+    "tree_weights",
 ]
+
+__getattr__ = loader(__name__, _DISPLAYS)

@@ -63,7 +63,7 @@ class LearnsByStatistics(BaseEstimator):
         raise NotImplementedError
 
     def _is_fitted(self) -> bool:
-        return hasattr(self, "leaf_")
+        return hasattr(self, "leaf_model_")
 
     def _find_classes(self, y: np.ndarray, classes: Any) -> None:
         """Set ``classes_`` of a classifier."""

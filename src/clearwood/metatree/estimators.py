@@ -68,8 +68,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     _parameter_constraints: dict[str, Any] = {
         "structure": "no_validation",
         "prior": "no_validation",
-        "g": "no_validation",
-        "leaf": "no_validation",
+        "split_prior": "no_validation",
+        "leaf_model": "no_validation",
         "missing": [StrOptions({"evidence", "branch"})],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "min_samples_leaf": [Interval(Real, 0, None, closed="neither")],
@@ -83,8 +83,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         structure: Any = "cart",
         *,
         prior: Any = "auto",
-        g: Any = 0.5,
-        leaf: Any = "auto",
+        split_prior: Any = 0.5,
+        leaf_model: Any = "auto",
         missing: str = "evidence",
         max_depth: int | None = None,
         min_samples_leaf: float = 1,
@@ -94,8 +94,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     ) -> None:
         self.structure = structure
         self.prior = prior
-        self.g = g
-        self.leaf = leaf
+        self.split_prior = split_prior
+        self.leaf_model = leaf_model
         self.missing = missing
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -105,7 +105,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
 
     _tree_class: Any
     meta_tree_: MetaTree
-    leaf_: LeafModel
+    leaf_model_: LeafModel
 
     # Fitting
 
@@ -114,7 +114,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         grown = isinstance(self.structure, str) and self.structure == "cart"
         searched = grown or not isinstance(self.structure, Structure | str)
         leaf = make_leaf(
-            self.leaf, getattr(self, "classes_", None), target, weight,
+            self.leaf_model, getattr(self, "classes_", None), target, weight,
             borrowed=BORROWED if searched else 0.0,
         )  # fmt: skip
         if isinstance(self.structure, str):
@@ -133,7 +133,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         if rows.x is not None:
             warn_of_far_columns(rows.x, tree.structure.coder.features.names)
         tree.update(rows.codes, target, weight, rows.x)
-        self.meta_tree_, self.leaf_ = tree, leaf
+        self.meta_tree_, self.leaf_model_ = tree, leaf
 
     def _grow(
         self,
@@ -165,7 +165,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             ends = structure.route(rows.codes)
             return effective_questions(structure, encoded, ends, model.max_features_)
 
-        g = make_prior(self.prior, self.g, structure, True, count)
+        g = make_prior(self.prior, self.split_prior, structure, True, count)
         if self.missing == "evidence":
             structure = send_missing_by_evidence(
                 structure, leaf, g, rows.codes, target, weight, rows.x
@@ -187,7 +187,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             target,
             leaf,
             max_depth=EXACT_DEPTH if self.max_depth is None else self.max_depth,
-            g=self.g,
+            g=self.split_prior,
             n_values=n_values,
             sample_weight=weight,
             x=columns_of_leaf(leaf, features, encoded),
@@ -197,7 +197,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         )
         # A path chooses among the features that it has not split on.
         left = np.maximum(features.n_features - structure.depth, 1)
-        g = make_prior(self.prior, self.g, structure, True, lambda: left)
+        g = make_prior(self.prior, self.split_prior, structure, True, lambda: left)
         return MetaTree(structure, leaf, g), rows_for(structure, leaf, encoded)
 
     def _take(self, X: Any, leaf: LeafModel) -> tuple[MetaTree, CodedRows]:
@@ -214,7 +214,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             ends = structure.route(rows.codes)
             return effective_questions(structure, encoded, ends, tried)
 
-        g = make_prior(self.prior, self.g, structure, searched, count)
+        g = make_prior(self.prior, self.split_prior, structure, searched, count)
         return MetaTree(structure, leaf, g), rows
 
     def _rows(self, X: Any) -> CodedRows:
@@ -264,8 +264,8 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         ----------
         other : estimator of the same class
             Fitted to other rows with the same structure, leaf and prior, that is with
-            this estimator's ``structure_`` and ``leaf_``, and ``prior="constant"`` with
-            ``g=meta_tree_.g``.
+            this estimator's ``structure_`` and ``leaf_model_``, and
+            ``prior="constant"`` with ``split_prior=meta_tree_.g``.
 
         Returns
         -------
@@ -288,7 +288,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return self._fitted_tree().log_evidence
 
     @property
-    def feature_used_(self) -> np.ndarray:
+    def inclusion_probability_(self) -> np.ndarray:
         """Posterior probability that the tree splits on each feature."""
         return self._fitted_tree().posterior().feature_used
 
@@ -318,7 +318,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         yield slice(None), self._predictive(X)
 
-    def bake(self) -> TreeEnsemble:
+    def to_ensemble(self) -> TreeEnsemble:
         """Write the averaged predictions into the leaves of one tree.
 
         Returns
@@ -352,7 +352,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
             No tree of scikit-learn predicts the same: it has no categorical splits, and
             casts numbers to float32 before it compares them.
         """
-        return ensemble_to_sklearn(self.bake(), forest=False)
+        return ensemble_to_sklearn(self.to_ensemble(), forest=False)
 
 
 class MetaTreeClassifier(LearnsClasses, _MetaTree):
@@ -367,28 +367,29 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
         average over all of them, see ``metatree.exact_sum``. A fitted tree, or an
         ensemble of one tree, is used as it is.
     prior : {"auto", "constant", "search-corrected"}, default="auto"
-        Prior of the prunings. ``"constant"``: a tree splits with probability ``g`` at
-        every node. ``"search-corrected"``: as this, but the weight of a split is
-        divided by the effective number of candidates among which a search on the same
-        rows chose it: the number of features that vary at the node (at most
+        Prior of the prunings. ``"constant"``: a tree splits with probability
+        ``split_prior`` at every node. ``"search-corrected"``: as this, but the weight
+        of a split is divided by the effective number of candidates among which a search
+        on the same rows chose it: the number of features that vary at the node (at most
         ``max_features``), times the square root of the number of possible splits on the
         feature in the rows of the first fit: its distinct values less one, or ``2 ** (k
         - 1) - 1`` sets of its ``k`` categories. ``"auto"`` corrects where the structure
         is grown here or comes with a fitted model, which is assumed to have seen the
         same rows.
-    g : float or array-like, default=0.5
+    split_prior : float or array-like, default=0.5
         Prior probability of a split; one per node for structures of your own.
-    leaf : "auto" or LeafModel, default="auto"
+    leaf_model : "auto" or LeafModel, default="auto"
         Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
         Dirichlet prior with pseudo-counts of one over the number of classes; for
         numbers, a normal distribution with a prior mean at the mean of the target,
         worth a fifth of a row, and a prior mode of the variance at a tenth of the
         target's, with three degrees of freedom; where values repeat and all are
         multiples of a step, this rounding bounds the precision of leaves. The settings
-        are derived from the rows of the first fit; see ``leaf_``. In a tree that is
-        grown here or comes with a fitted model a class leaf also has four pseudo-rows
-        of its parent node, towards which its probabilities shrink; the prior of the
-        paper is ``CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n`` classes.
+        are derived from the rows of the first fit; see ``leaf_model_``. In a tree that
+        is grown here or comes with a fitted model a class leaf also has four
+        pseudo-rows of its parent node, towards which its probabilities shrink; the
+        prior of the paper is ``CategoricalDirichlet.symmetric(n, 1 / n)`` for ``n``
+        classes.
     missing : {"evidence", "branch"}, default="evidence"
         Where missing values go in a tree that is grown here. ``"evidence"``: at every
         split to the side with which the rows are more probable; where no row was
@@ -412,11 +413,11 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
         Statistics of the learned rows, and the posterior.
     structure_ : Structure
         The tree whose prunings are averaged.
-    leaf_ : LeafModel
+    leaf_model_ : LeafModel
         The leaf model with its hyperparameters.
     log_evidence_ : float
         Log probability of all learned targets, given their rows.
-    feature_used_ : ndarray of shape (n_features,)
+    inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that the tree splits on each feature.
     map_tree_ : AnnotatedTree
         The most probable pruning, with the posterior probabilities of its nodes.

@@ -47,8 +47,8 @@ class _MetaForest(LearnsByStatistics):
         "estimator": "no_validation",
         "weights": [StrOptions({"uniform", "evidence"})],
         "prior": "no_validation",
-        "g": "no_validation",
-        "leaf": "no_validation",
+        "split_prior": "no_validation",
+        "leaf_model": "no_validation",
         "n_jobs": [None, Integral],
         "random_state": "no_validation",
     }
@@ -59,16 +59,16 @@ class _MetaForest(LearnsByStatistics):
         *,
         weights: str = "uniform",
         prior: str = "auto",
-        g: float = 0.5,
-        leaf: Any = "auto",
+        split_prior: float = 0.5,
+        leaf_model: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.weights = weights
         self.prior = prior
-        self.g = g
-        self.leaf = leaf
+        self.split_prior = split_prior
+        self.leaf_model = leaf_model
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -86,7 +86,7 @@ class _MetaForest(LearnsByStatistics):
 
     def _start(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         classes = getattr(self, "classes_", None)
-        leaf = make_leaf(self.leaf, classes, target, weight, forest=True)
+        leaf = make_leaf(self.leaf_model, classes, target, weight, forest=True)
         if needs_fit(self.estimator):
             model, ensemble = self._fit_estimator(X, target, weight)
         else:
@@ -101,10 +101,12 @@ class _MetaForest(LearnsByStatistics):
             leaf,
             # "auto" is the constant prior here: averaging trees smooths already, and
             # trees pruned by the corrected prior predict worse on real data.
-            lambda structure: make_prior(self.prior, self.g, structure, False, count),
+            lambda structure: make_prior(
+                self.prior, self.split_prior, structure, False, count
+            ),
             self.n_jobs,
         )
-        self.estimator_, self.leaf_ = model, leaf
+        self.estimator_, self.leaf_model_ = model, leaf
         self._put(forest.with_rows(X, target, weight, self.n_jobs))
 
     def _fit_estimator(
@@ -174,7 +176,7 @@ class _MetaForest(LearnsByStatistics):
 
     def _baked_answers(self, X: Any) -> np.ndarray:
         """Class probabilities or means, from the columns that the forest splits on."""
-        X, baked = self._check_queries(X), self.bake()
+        X, baked = self._check_queries(X), self.to_ensemble()
         rows = baked.encode(X, whole=False)
         return said_by_blocks(lambda at: baked.answers_encoded(rows[at]), len(rows))
 
@@ -199,7 +201,7 @@ class _MetaForest(LearnsByStatistics):
         return np.array([p.log_evidence for p in self._fitted_forest().posteriors()])
 
     @property
-    def feature_used_(self) -> np.ndarray:
+    def inclusion_probability_(self) -> np.ndarray:
         """Mean posterior probability over trees of a split on each feature."""
         posteriors = self._fitted_forest().posteriors()
         return product(
@@ -212,7 +214,7 @@ class _MetaForest(LearnsByStatistics):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
         return self._forest
 
-    def bake(self) -> TreeEnsemble:
+    def to_ensemble(self) -> TreeEnsemble:
         """Write the averaged predictions into the leaves of the forest.
 
         Returns
@@ -249,7 +251,7 @@ class _MetaForest(LearnsByStatistics):
             No forest of scikit-learn predicts the same: it has no categorical splits,
             and casts numbers to float32 before it compares them.
         """
-        return ensemble_to_sklearn(self.bake(), forest=True)
+        return ensemble_to_sklearn(self.to_ensemble(), forest=True)
 
 
 def _read(model: Any, X: Any) -> TreeEnsemble:
@@ -294,21 +296,21 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         the trees the latter usually leaves one to three trees and predicts worse; a
         warning is issued then.
     prior : {"auto", "constant", "search-corrected"}, default="auto"
-        Prior of the prunings. ``"constant"``: a tree splits with probability ``g`` at
-        every node. ``"search-corrected"``: as this, but the weight of a split is
-        divided by the number of features among which a search on the same rows chose:
-        the columns that vary (at most ``max_features``). ``"auto"`` is constant:
-        averaging over trees smooths already, and on real data trees pruned by the other
-        prior predict worse together.
-    g : float or array-like, default=0.5
+        Prior of the prunings. ``"constant"``: a tree splits with probability
+        ``split_prior`` at every node. ``"search-corrected"``: as this, but the weight
+        of a split is divided by the number of features among which a search on the same
+        rows chose: the columns that vary (at most ``max_features``). ``"auto"`` is
+        constant: averaging over trees smooths already, and on real data trees pruned by
+        the other prior predict worse together.
+    split_prior : float or array-like, default=0.5
         Prior probability of a split; one per node for structures of your own.
-    leaf : "auto" or LeafModel, default="auto"
+    leaf_model : "auto" or LeafModel, default="auto"
         Predictive model of a leaf, with its prior. ``"auto"`` means, for classes, a
         Dirichlet prior with pseudo-counts of one over the number of classes; for
         numbers, a normal distribution with a prior mean at the mean of the target,
         worth a fifth of a row, and a prior mode of the variance at a hundredth of the
         target's, with three degrees of freedom. The settings are derived from the rows
-        of the first fit; see ``leaf_``.
+        of the first fit; see ``leaf_model_``.
     n_jobs : int or None, default=None
         Number of threads; results do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -323,13 +325,13 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
     estimator_ : estimator
         The model that was fitted or passed. Where there are categorical columns, one
         fitted here was trained on ranks in place of categories.
-    leaf_ : LeafModel
+    leaf_model_ : LeafModel
         The leaf model with its hyperparameters.
     log_evidence_ : ndarray of shape (n_trees,)
         Log probability of all learned targets under each tree.
     tree_weights_ : ndarray of shape (n_trees,)
         Weight of each tree in predictions.
-    feature_used_ : ndarray of shape (n_features,)
+    inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability of a split on each feature, weighted mean over trees.
     classes_ : ndarray
         Class labels.

@@ -61,7 +61,7 @@ def _tuples(value: Any, depth: int = 0) -> Any:
 
 
 LEARNT = (
-    codec.Field("leaf", codec.FieldType(_write_leaf, _read_leaf), "leaf_"),
+    codec.Field("leaf", codec.FieldType(_write_leaf, _read_leaf), "leaf_model_"),
     *codec.COLUMNS,
     codec.Array("own", "f", "nodes statistics"),
     codec.Array("g", "f", "nodes", check=codec.within(0, 1)),
@@ -140,7 +140,7 @@ def _take_forest(found: Any) -> dict[str, Any]:
 
 def _learnt(values: dict[str, Any]) -> tuple[LeafModel, np.ndarray, np.ndarray]:
     """Leaf model, validated statistics, and prior."""
-    leaf, own = values["leaf_"], values["own"]
+    leaf, own = values["leaf_model_"], values["own"]
     codec.require(own.shape[1] == leaf.n_stats, "own", "the statistics of the leaf")
     sums = own if leaf.n_columns is None else own[:, :1]
     is_known = np.isfinite(own).all() and (sums >= 0).all()
@@ -159,7 +159,7 @@ def _checked(found: Any, values: dict[str, Any]) -> Any:
     """Estimator with its columns, if it can be updated."""
     codec.filled(found, values, values["features"].n_features)
     classes = codec.classes_of(found)
-    counts = found.leaf_.n_stats if isinstance(found.leaf_, Counts) else 0
+    counts = found.leaf_model_.n_stats if isinstance(found.leaf_model_, Counts) else 0
     codec.require(len(classes) == counts, "classes", "those of the leaf")
     in_order = np.array_equal(np.unique(classes), classes)
     codec.require(in_order, "classes", "labels of one type, in order")
@@ -174,7 +174,7 @@ def _make_tree(kind: Any, values: dict[str, Any]) -> Any:
     leaf, own, g = _learnt(values)
     structure = _structure(values)
     codec.require(g[structure.is_leaf] == 0, "g", "leaves that do not ask")
-    found = kind(structure, leaf=leaf, g=g)
+    found = kind(structure, leaf_model=leaf, split_prior=g)
     found.meta_tree_ = MetaTree(structure, leaf, g)
     has_rows = values["has_rows"] is True
     rows = values["rows"] if has_rows else leaf.weight_of(own)
@@ -204,7 +204,7 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
     is_leaf = np.concatenate([tree.structure.is_leaf for tree in forest.bare])
     codec.require(g[is_leaf] == 0, "g", "leaves that do not ask")
     forest.restore(own, g)
-    found = kind(ensemble, leaf=leaf, weights=values["weights"])
+    found = kind(ensemble, leaf_model=leaf, weights=values["weights"])
     found.estimator_ = ensemble
     found._put(forest)
     return _checked(found, values)

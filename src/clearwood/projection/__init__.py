@@ -1,5 +1,6 @@
 """Projection of Bayesian reference models onto small proxies, and their evaluation."""
 
+from clearwood._lazy import loader, names_in
 from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
@@ -20,7 +21,19 @@ from clearwood.projection.logistic import (
     ProjectedLogisticRegression,
 )
 
+_DISPLAYS = names_in(
+    {
+        "projection.display": "LeavesDisplay LocalDisplay SizePathDisplay",
+        "projection.judging.stability_display": "TreeStabilityDisplay",
+        "projection.judging.t_test_display": "DifferenceDisplay",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
 __all__ = [
+    "DifferenceDisplay",
+    "LeavesDisplay",
+    "LocalDisplay",
     "LocalExplanation",
     "MethodComparison",
     "ProjectedLinearRegression",
@@ -29,9 +42,13 @@ __all__ = [
     "ProjectedRuleListRegressor",
     "ProjectedTreeClassifier",
     "ProjectedTreeRegressor",
+    "SizePathDisplay",
     "TreeStability",
+    "TreeStabilityDisplay",
     "compare_methods",
     "explain_local",
     "tree_dissimilarity",
     "tree_stability",
 ]
+
+__getattr__ = loader(__name__, _DISPLAYS)

@@ -18,7 +18,7 @@ from clearwood._tables.learning import sample_of, says_of_tables
 from clearwood._words.labels import target_name
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
-    check_forbidden,
+    check_excluded,
     check_table,
     interval_ends,
 )
@@ -59,9 +59,9 @@ class ProjectedRules(BaseEstimator):
     reference: Any
     alpha: float | str | None
     tolerance: float
-    min_rows: int
-    forbidden: Sequence[str | int]
-    round_cuts: bool
+    min_samples_leaf: int
+    exclude_features: Sequence[str | int]
+    round_thresholds: bool
     verbose: bool
     random_state: Any
 
@@ -69,9 +69,9 @@ class ProjectedRules(BaseEstimator):
         "reference": "no_validation",
         "alpha": [None, StrOptions({"cv"}), Interval(Real, 0, None, closed="left")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
-        "min_rows": [Interval(Integral, 1, None, closed="left")],
-        "forbidden": "no_validation",
-        "round_cuts": ["boolean"],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "exclude_features": "no_validation",
+        "round_thresholds": ["boolean"],
         "verbose": ["verbose"],
         "random_state": "no_validation",
     }
@@ -146,7 +146,7 @@ class ProjectedRules(BaseEstimator):
         path = self._project(self._followed(answers), training.grid, weight, generator)
         self.size_path_ = self._judge(path, answers, X, labels, training, generator)
         chosen = [len(found.boxes) + 1 for found in path].index(self._choose_size())
-        rules = self._print(path, chosen, answers, training).with_about(
+        rules = self._print(path, chosen, answers, training).with_metadata(
             model=self.reference_.description, method="projection"
         )
         self.rules_ = rules.with_target(name)
@@ -156,11 +156,12 @@ class ProjectedRules(BaseEstimator):
         # A single rule is constant, as requested.
         if self._most_lines > 1:
             doubts = warn_of_doubts(
-                self.fidelity_, said, proxy, labels, training.classes, self.min_rows,
+                self.fidelity_, said, proxy, labels, training.classes,
+                self.min_samples_leaf,
                 remedy(self, int(self.size_path_.size[chosen])),
             )  # fmt: skip
             if doubts:
-                self.rules_ = self.rules_.with_about(warning=doubts)
+                self.rules_ = self.rules_.with_metadata(warning=doubts)
         if table is not None:
             teacher = SaysMean(
                 self.reference_, getattr(self, "feature_names_in_", None)
@@ -207,7 +208,7 @@ class ProjectedRules(BaseEstimator):
             said if classes is None else said.argmax(axis=1),
             value_bins(features, encoded),
             () if classes is None else tuple(np.asarray(classes).tolist()),
-            check_forbidden(self.forbidden, features, features.names),
+            check_excluded(self.exclude_features, features, features.names),
         )
 
     def _followed(self, answers: Answers) -> Answers:

@@ -150,9 +150,10 @@ class LeavesDisplay(Display):
         --------
         >>> import matplotlib; matplotlib.use("agg")
         >>> from sklearn.datasets import load_iris
-        >>> from clearwood import LeavesDisplay, ProjectedTreeClassifier
+        >>> from clearwood import ProjectedTreeClassifier
+        >>> from clearwood.projection import LeavesDisplay
         >>> X, y = load_iris(return_X_y=True)
-        >>> tree = ProjectedTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+        >>> tree = ProjectedTreeClassifier(n_leaf_nodes=3, random_state=0).fit(X, y)
         >>> LeavesDisplay.from_estimator(tree, label=1).plot().ax_.get_xlabel()
         'probability of 1'
         """
@@ -258,7 +259,8 @@ class LocalDisplay(Display):
     >>> import matplotlib; matplotlib.use("agg")
     >>> import numpy as np
     >>> from sklearn.linear_model import BayesianRidge
-    >>> from clearwood import LocalDisplay, explain_local, reference
+    >>> from clearwood import explain_local, reference
+    >>> from clearwood.projection import LocalDisplay
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> ref = reference(BayesianRidge().fit(X, 2 * X[:, 1]), random_state=0)
     >>> found = explain_local(ref, X[0], X, n_neighbours=64)

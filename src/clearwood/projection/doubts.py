@@ -62,7 +62,7 @@ def remedy(proxy: Any, size: int) -> str:
     if size < proxy._most_lines:
         return (
             f"No larger {words.proxy} was found; allow fewer rows in each {words.line} "
-            f"(min_rows={proxy.min_rows}), or project on more rows."
+            f"(min_samples_leaf={proxy.min_samples_leaf}), or project on more rows."
         )
     return f"Allow more {words.lines} ({' or '.join(proxy._sizes)})."
 
@@ -73,7 +73,7 @@ def warn_of_doubts(
     proxy: np.ndarray,
     labels: np.ndarray | None,
     classes: Sequence[Any],
-    min_rows: int,
+    min_samples_leaf: int,
     remedy: str,
 ) -> str:
     """Warn, in a fit, of failed diagnostics of the proxy; returned as one text.
@@ -88,7 +88,7 @@ def warn_of_doubts(
         Positions of the true labels in ``classes``, if known.
     classes : sequence
         Empty in regression.
-    min_rows : int
+    min_samples_leaf : int
         A class of fewer rows may be left out.
     remedy : str
         Suggestion to include.
@@ -103,7 +103,7 @@ def warn_of_doubts(
     if len(classes):
         taught, told = said.argmax(axis=1), proxy.argmax(axis=1)
         rows = np.bincount(taught, minlength=len(classes))
-        left_out = never_said(classes, told, rows, min_rows)
+        left_out = never_said(classes, told, rows, min_samples_leaf)
         if left_out and not poor:
             poor.append(f"The proxy never says {left_out}. {remedy}")
         if labels is not None:

@@ -25,7 +25,7 @@ from clearwood.search.trees.nodes import GrownNode
 class ProjectedTree(ProjectedRules):
     """Base class of the regressor and the classifier."""
 
-    _sizes = "max_leaf_nodes", "most_leaf_nodes"
+    _sizes = "n_leaf_nodes", "max_leaf_nodes"
     _words = Words("tree", "leaf", "leaves")
     draws: str
     refine: bool
@@ -33,11 +33,11 @@ class ProjectedTree(ProjectedRules):
 
     _parameter_constraints: dict[str, Any] = {
         **ProjectedRules._parameter_constraints,
-        "max_leaf_nodes": [
+        "n_leaf_nodes": [
             StrOptions({"auto"}),
             Interval(Integral, 1, None, closed="left"),
         ],
-        "most_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
+        "max_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
         "draws": [StrOptions({"mean", "shared", "each"})],
         "refine": ["boolean"],
     }
@@ -52,14 +52,17 @@ class ProjectedTree(ProjectedRules):
         weight: np.ndarray,
         generator: np.random.Generator,
     ) -> list[GrownNode]:
-        problem = projection_problem(said, self._family(), grid, weight, self.min_rows)
+        problem = projection_problem(
+            said, self._family(), grid, weight, self.min_samples_leaf
+        )
         return project_trees(problem, self._most_lines, refine=self.refine)
 
     def _print(
         self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
     ) -> RuleList:
         self.trees_ = tuple(
-            print_tree(tree, training, round_cuts=self.round_cuts) for tree in path
+            print_tree(tree, training, round_thresholds=self.round_thresholds)
+            for tree in path
         )
         self.tree_ = self.trees_[chosen]
         self.draw_trees_ = None
@@ -83,10 +86,16 @@ class ProjectedTree(ProjectedRules):
         for number in numbers:
             said = answers.draw(number)
             problem = projection_problem(
-                said, self._family(), training.grid, training.weight, self.min_rows
+                said,
+                self._family(),
+                training.grid,
+                training.weight,
+                self.min_samples_leaf,
             )
             grown = project_trees(problem, size, refine=self.refine)[-1]
-            printed = print_tree(grown, training, round_cuts=self.round_cuts)
+            printed = print_tree(
+                grown, training, round_thresholds=self.round_thresholds
+            )
             leaves = self._leaves(said, training, printed.to_rules())
             found.append((printed, leaves))
         return tuple(found)
@@ -120,7 +129,7 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         The model to project: a result of :func:`clearwood.reference`, or anything that
         it accepts. An unfitted one is fitted to ``X, y``; None means a forest with
         Bayesian-bootstrap weights.
-    max_leaf_nodes : int or "auto", default="auto"
+    n_leaf_nodes : int or "auto", default="auto"
         Maximum number of leaves; fewer where more do not help. "auto" takes the fewest
         with which held-out rows are as likely as under the reference fitted without
         them, up to ``tolerance`` and one standard error; if no size satisfies this, the
@@ -131,7 +140,7 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         taken. Half of the paper's alpha of equation (9). "cv" is the paper's choice:
         the alpha whose trees perform best on held-out data (five folds). Not together
         with a number of leaves.
-    most_leaf_nodes : int, default=20
+    max_leaf_nodes : int, default=20
         Largest tree of the size path, where the size is chosen.
     family : {"auto", "mean", "mean_variance"}, default="auto"
         Parameters that differ between leaves: the mean, with one variance for all
@@ -147,11 +156,11 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
     tolerance : float, default=0.05
         Loss that a smaller tree may have relative to the reference, in nats per
         held-out row.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows of a leaf.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or positions among the columns, of features that the tree may not use.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest bounds that separate the same training
         values, and values rounded within half a percent of their standard deviation.
     verbose : bool, default=False
@@ -195,7 +204,7 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
     >>> X = np.arange(40.0)[:, None] / 40
     >>> y = X[:, 0] + np.sin(np.arange(40.0)) / 10
     >>> ref = reference(BayesianRidge().fit(X, y), random_state=0)
-    >>> tree = ProjectedTreeRegressor(ref, max_leaf_nodes=3).fit(X, y)
+    >>> tree = ProjectedTreeRegressor(ref, n_leaf_nodes=3).fit(X, y)
     >>> tree.rules_.n_rules
     3
     >>> tree.predict_interval(X[:1]).shape
@@ -211,30 +220,30 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         self,
         reference: Any = None,
         *,
-        max_leaf_nodes: int | str = "auto",
+        n_leaf_nodes: int | str = "auto",
         alpha: float | str | None = None,
-        most_leaf_nodes: int = 20,
+        max_leaf_nodes: int = 20,
         family: str = "auto",
         draws: str = "mean",
         refine: bool = True,
         tolerance: float = 0.05,
-        min_rows: int = 5,
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.reference = reference
-        self.max_leaf_nodes = max_leaf_nodes
+        self.n_leaf_nodes = n_leaf_nodes
         self.alpha = alpha
-        self.most_leaf_nodes = most_leaf_nodes
+        self.max_leaf_nodes = max_leaf_nodes
         self.family = family
         self.draws = draws
         self.refine = refine
         self.tolerance = tolerance
-        self.min_rows = min_rows
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.verbose = verbose
         self.random_state = random_state
 
@@ -260,8 +269,8 @@ class ProjectedTreeClassifier(ProjectedClasses, ProjectedTree):
 
     Parameters
     ----------
-    reference, max_leaf_nodes, alpha, most_leaf_nodes, draws, refine, tolerance, \
-min_rows, forbidden, round_cuts, verbose, random_state
+    reference, n_leaf_nodes, alpha, max_leaf_nodes, draws, refine, tolerance, \
+min_samples_leaf, exclude_features, round_thresholds, verbose, random_state
         As in :class:`ProjectedTreeRegressor`.
 
     Attributes
@@ -277,7 +286,7 @@ reference_
     >>> from sklearn.datasets import load_iris
     >>> from clearwood import ProjectedTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> tree = ProjectedTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    >>> tree = ProjectedTreeClassifier(n_leaf_nodes=3, random_state=0).fit(X, y)
     >>> tree.predict_proba(X[:1]).shape, tree.score(X, y) > 0.9
     ((1, 3), True)
     """
@@ -286,27 +295,27 @@ reference_
         self,
         reference: Any = None,
         *,
-        max_leaf_nodes: int | str = "auto",
+        n_leaf_nodes: int | str = "auto",
         alpha: float | str | None = None,
-        most_leaf_nodes: int = 20,
+        max_leaf_nodes: int = 20,
         draws: str = "mean",
         refine: bool = True,
         tolerance: float = 0.05,
-        min_rows: int = 5,
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.reference = reference
-        self.max_leaf_nodes = max_leaf_nodes
+        self.n_leaf_nodes = n_leaf_nodes
         self.alpha = alpha
-        self.most_leaf_nodes = most_leaf_nodes
+        self.max_leaf_nodes = max_leaf_nodes
         self.draws = draws
         self.refine = refine
         self.tolerance = tolerance
-        self.min_rows = min_rows
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.verbose = verbose
         self.random_state = random_state

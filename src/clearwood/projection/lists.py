@@ -43,7 +43,7 @@ def project_lists(
     grid: Grid,
     weight: np.ndarray,
     most_lines: int,
-    min_rows: int,
+    min_samples_leaf: int,
     generator: np.random.Generator,
 ) -> list[BoxList]:
     """Lists of 1, 2, ... rules, each with the highest likelihood that is found.
@@ -56,7 +56,7 @@ def project_lists(
     grid : Grid
     weight : ndarray of shape (n_rows,)
     most_lines : int
-    min_rows : int
+    min_samples_leaf : int
         Minimum number of rows covered by a rule.
     generator : Generator
 
@@ -71,7 +71,9 @@ def project_lists(
     if family == "mean":
         loss = Loss.squares(scores[:, 0], weight)
     counts = np.ones(grid.n_rows)
-    problem = make_problem(grid, loss, PENALTIES, counts, min_rows=min_rows)
+    problem = make_problem(
+        grid, loss, PENALTIES, counts, min_samples_leaf=min_samples_leaf
+    )
     boxes = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
     if most_lines > 1 and len(grid.n_bins):
         boxes = candidate_boxes(grid, scores, weight, generator)
@@ -105,9 +107,9 @@ class _ProjectedRuleList(ProjectedRules):
         max_rules: int = 10,
         alpha: float | str | None = None,
         tolerance: float = 0.05,
-        min_rows: int = 5,
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -116,9 +118,9 @@ class _ProjectedRuleList(ProjectedRules):
         self.max_rules = max_rules
         self.alpha = alpha
         self.tolerance = tolerance
-        self.min_rows = min_rows
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.verbose = verbose
         self.random_state = random_state
 
@@ -137,7 +139,7 @@ class _ProjectedRuleList(ProjectedRules):
         weight: np.ndarray,
         generator: np.random.Generator,
     ) -> list[BoxList]:
-        most, least = self._most_lines, self.min_rows
+        most, least = self._most_lines, self.min_samples_leaf
         return project_lists(said, self._family(), grid, weight, most, least, generator)
 
     def _print(
@@ -148,7 +150,7 @@ class _ProjectedRuleList(ProjectedRules):
             build_rule_list(
                 [region for region in found if region is not None],
                 training,
-                round_cuts=self.round_cuts,
+                round_thresholds=self.round_thresholds,
             )
             for found in regions
         )
@@ -184,9 +186,9 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
     tolerance : float, default=0.05
         Loss that a shorter list may have relative to the reference, in nats per
         held-out row.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows covered by a rule.
-    forbidden, round_cuts, verbose, random_state
+    exclude_features, round_thresholds, verbose, random_state
         As in :class:`ProjectedTreeRegressor`; the seed also generates the candidate
         boxes.
 

@@ -57,7 +57,7 @@ class _ProjectedLinear(BaseEstimator):
     _parameter_constraints: dict[str, Any] = {
         "reference": "no_validation",
         "penalty": [StrOptions({"ridge", "lasso"})],
-        "strength": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
         "draws": [StrOptions({"mean", "each"})],
         "verbose": ["verbose"],
         "random_state": "no_validation",
@@ -68,14 +68,14 @@ class _ProjectedLinear(BaseEstimator):
         reference: Any = None,
         *,
         penalty: str = "ridge",
-        strength: float = 0.01,
+        alpha: float = 0.01,
         draws: str = "each",
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.reference = reference
         self.penalty = penalty
-        self.strength = strength
+        self.alpha = alpha
         self.draws = draws
         self.verbose = verbose
         self.random_state = random_state
@@ -141,7 +141,7 @@ class _ProjectedLinear(BaseEstimator):
         warn_of_doubts(
             self.fidelity_, said, proxy, labels, classes, LEAST_ROWS,
             "Project onto a tree (ProjectedTreeRegressor, ProjectedTreeClassifier), or "
-            "lower strength.",
+            "lower alpha.",
         )  # fmt: skip
         return self
 
@@ -242,7 +242,7 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     penalty : {"ridge", "lasso"}, default="ridge"
         Penalty of the coefficients, per standard deviation of their term: their
         squares, or their absolute values, which leaves some at zero.
-    strength : float, default=0.01
+    alpha : float, default=0.01
         Factor of the penalty relative to the squared error summed over rows, in units
         of the variance of the reference's predictions.
     draws : {"each", "mean"}, default="each"
@@ -285,7 +285,7 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
         self, columns: np.ndarray, answers: Answers, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         unit = float(answers.draws.std()) or 1.0
-        penalty = {self.penalty: self.strength}
+        penalty = {self.penalty: self.alpha}
         intercept, coef = fit_linear(columns, answers.draws / unit, weight, **penalty)
         return unit * intercept[:, None], unit * coef[:, None]
 
@@ -323,7 +323,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     ----------
     reference, penalty, draws, verbose, random_state
         As in :class:`ProjectedLinearRegression`.
-    strength : float, default=0.01
+    alpha : float, default=0.01
         Factor of the penalty relative to the cross-entropy summed over rows.
 
     Attributes
@@ -352,7 +352,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     def _project(
         self, columns: np.ndarray, answers: Answers, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        penalty = {self.penalty: self.strength}
+        penalty = {self.penalty: self.alpha}
         fitted = [
             fit_logistic(columns, draw, weight, **penalty) for draw in answers.draws
         ]

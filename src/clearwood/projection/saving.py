@@ -65,9 +65,10 @@ class NotSaved(Reference):
 COMMON = (
     *codec.COLUMNS,
     codec.Settings(
-        "max_leaf_nodes", "alpha", "most_leaf_nodes", "family", "draws", "refine",
-        "n_rules", "max_rules", "tolerance", "min_rows", "round_cuts", "penalty",
-        "strength", "forbidden", "random_state", unless_none=("random_state",),
+        "n_leaf_nodes", "alpha", "max_leaf_nodes", "family", "draws", "refine",
+        "n_rules", "max_rules", "tolerance", "min_samples_leaf", "round_thresholds",
+        "penalty",
+        "alpha", "exclude_features", "random_state", unless_none=("random_state",),
     ),
     codec.Field("reference", codec.TEXT),
     codec.Field("n_draws", codec.integer(1)),
@@ -134,9 +135,11 @@ def _take_terms(found: Any) -> dict[str, Any]:
 
 def _made(kind: Any, values: dict[str, Any], n_columns: int) -> Any:
     """Estimator without its predictions, with a placeholder for its reference."""
-    forbidden = values["settings"].get("forbidden", [])
-    is_list = isinstance(forbidden, list) and set(map(type, forbidden)) <= {str, int}
-    codec.require(is_list, "settings: forbidden", "a list of columns")
+    exclude_features = values["settings"].get("exclude_features", [])
+    is_list = isinstance(exclude_features, list) and set(
+        map(type, exclude_features)
+    ) <= {str, int}
+    codec.require(is_list, "settings: exclude_features", "a list of columns")
     found = codec.filled(kind(reference=None), values, n_columns)
     found.reference = found.reference_ = NotSaved(
         values["reference"], values["n_draws"], values["is_posterior"],

@@ -150,7 +150,7 @@ def folds_of(
     if n_rows < n_folds:
         raise InputError(
             f"The size is chosen by holding out each of {n_folds} parts of the rows, "
-            f"but there are {n_rows}; give max_leaf_nodes a number (of lists, n_rules)."
+            f"but there are {n_rows}; give n_leaf_nodes a number (of lists, n_rules)."
         )
     order = generator.permutation(n_rows)
     if labels is not None:

@@ -83,7 +83,7 @@ def projection_problem(
     family: str,
     grid: Grid,
     weight: np.ndarray,
-    min_rows: int,
+    min_samples_leaf: int,
 ) -> TreeProblem:
     """Loss of a tree: the negative expected log likelihood.
 
@@ -99,7 +99,7 @@ def projection_problem(
     family : {"mean", "mean_variance", "counts", "classes"}
     grid : Grid
     weight : ndarray of shape (n_rows,)
-    min_rows : int
+    min_samples_leaf : int
         Minimum number of rows of a leaf.
     """
     share = weight / weight.sum()
@@ -107,7 +107,12 @@ def projection_problem(
     # Rows count equally, whatever their weights.
     counts = np.ones(len(weight))
     return TreeProblem.of(
-        grid, scores * share[:, None], share, counts, leaf, min_rows=min_rows
+        grid,
+        scores * share[:, None],
+        share,
+        counts,
+        leaf,
+        min_samples_leaf=min_samples_leaf,
     )
 
 

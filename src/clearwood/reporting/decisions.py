@@ -35,7 +35,7 @@ from clearwood.rules.evaluation.statistics import few_text
 
 
 def summarize_decisions(
-    rules: RuleSet, table: Table | None, positive: Any, threshold: float | None
+    rules: RuleSet, table: Table | None, pos_label: Any, threshold: float | None
 ) -> dict[str, Any] | None:
     """Tables and charts of metrics; None if no truth is known.
 
@@ -44,7 +44,7 @@ def summarize_decisions(
     rules : RuleSet
     table : Table or None
         Rows with labels or values.
-    positive, threshold
+    pos_label, threshold
         As in :func:`clearwood.decisions`.
 
     Returns
@@ -57,18 +57,18 @@ def summarize_decisions(
     encoded = rules.encode(table.rows)
     found = judge(
         rules, encoded, table.y, table.taught, table.probabilities,
-        np.ones(len(encoded)), positive, threshold,
+        np.ones(len(encoded)), pos_label, threshold,
     )  # fmt: skip
     if isinstance(found, Residuals):
         return _of_values(found)
-    return _of_one(found) if found.positive is not None else _of_each(found)
+    return _of_one(found) if found.pos_label is not None else _of_each(found)
 
 
 # Classes
 
 
 def _of_one(found: Decisions) -> dict[str, Any]:
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     both = list(found.judged.values())
     rates = [
         {

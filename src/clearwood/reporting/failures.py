@@ -90,7 +90,7 @@ def _disagreement(
 
 def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     """The rules that contribute to a row's prediction, and the values they use."""
-    has_say = rules.takes_part(row[None])[0, :-1]
+    has_say = rules.contributing(row[None])[0, :-1]
     held = [rule for rule, says in zip(rules.rules, has_say) if says]
     if held:
         numbers = np.flatnonzero(has_say) + 1

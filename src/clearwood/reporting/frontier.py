@@ -63,7 +63,7 @@ def summarize_frontier(
         "fewest": None if fewest is None else _short(frontier, fewest),
         "model": model,
         "model_error": _known(frontier.model_error),
-        "model_spread": _known(frontier.model_error_spread),
+        "model_spread": _known(frontier.model_error_se),
         "constant_error": _known(frontier.constant_error),
         "judged_by": SCORES[frontier.scoring],
         "model_refitted": frontier.model_refitted,
@@ -107,10 +107,7 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
                 name: _known(getattr(point, name))
                 for name in ("coverage", "overlap", "seconds", *SCORES)
             },
-            **{
-                f"{name}_spread": _known(getattr(point, f"{name}_spread"))
-                for name in SCORES
-            },
+            **{f"{name}_se": _known(getattr(point, f"{name}_se")) for name in SCORES},
             # Not -1e-13 in place of 0. An error has a unit and may be tiny.
             **{
                 name: _known(round(getattr(point, name), 4) + 0.0)
@@ -167,7 +164,7 @@ def _short(frontier: Frontier, point: FrontierPoint) -> dict[str, Any]:
         "lines": _lines_text(point.n_rules),
         "n_rules": point.n_rules,
         "error": point.error,
-        "error_spread": _known(point.error_spread),
+        "error_se": _known(point.error_se),
     }
 
 

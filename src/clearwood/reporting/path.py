@@ -64,7 +64,7 @@ def _scores(rules: RuleSet, table: Table | None) -> RuleScores:
     if table is None or table.taught is None:
         nan = math.nan
         return RuleScores(nan, nan, nan, nan, rules.n_rules, rules.n_literals)
-    return rules.evaluate(table.rows, table.y, teacher=table.taught)
+    return rules.evaluate(table.rows, table.y, model=table.taught)
 
 
 def _line(

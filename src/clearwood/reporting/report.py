@@ -28,12 +28,12 @@ def report(
     *,
     X: Any = None,
     y: Any = None,
-    teacher: Any = None,
+    model: Any = None,
     title: str | None = None,
     column_info: Any = None,
-    positive: Any = None,
+    pos_label: Any = None,
     threshold: float | None = None,
-    new_to: str | None = None,
+    held_out_from: str | None = None,
     row: Any = None,
     overwrite: bool = False,
 ) -> None:
@@ -64,7 +64,7 @@ def report(
     y : array-like of shape (n_samples,), optional
         True labels or values of these rows. For a HiddenMarkovModel, whose X may be a
         text, the lengths of the sequences.
-    teacher : model, path or array-like of shape (n_samples,), optional
+    model : model, path or array-like of shape (n_samples,), optional
         The model that the rules approximate, or its predictions for ``X``. By default
         the ensemble, or the reference, that ``result`` was fitted to.
     title : str, optional
@@ -73,11 +73,11 @@ def report(
         For rules and comparisons: per column its display ``name``, ``unit`` and
         ``description``; see :meth:`RuleSet.with_columns`. Other results use those of
         the table that they were fitted to, in its ``attrs["column_info"]``.
-    positive : a class label, optional
+    pos_label : a class label, optional
         The positive class, as in :func:`decisions`.
     threshold : float, optional
-        Probability of ``positive`` from which a row is predicted so, as there.
-    new_to : {"rules", "model"}, optional
+        Probability of ``pos_label`` from which a row is predicted so, as there.
+    held_out_from : {"rules", "model"}, optional
         For which the rows of ``X`` are held out: for the rules alone, if the model may
         have been trained on them, or for the model and therefore the rules, too. The
         page states this; by default it states that this is unknown.
@@ -96,7 +96,7 @@ def report(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.rules import Interval, Rule, RuleList
     >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
@@ -116,19 +116,19 @@ def report(
     if column_info is not None:
         result = _with_columns(result, column_info)
     if isinstance(result, Frontier):
-        given = (X, y, teacher, positive, threshold, new_to, row)
+        given = (X, y, model, pos_label, threshold, held_out_from, row)
         if any(argument is not None for argument in given):
             raise InputError(
-                "A comparison has its own rows and scores; leave X, y, teacher, "
-                "positive, threshold, new_to and row out."
+                "A comparison has its own rows and scores; leave X, y, model, "
+                "pos_label, threshold, held_out_from and row out."
             )
         page = render(
             "reporting/frontier.html", **summarize_frontier(result, title=title)
         )
     else:
         summary = summarize(
-            result, X=X, y=y, teacher=teacher, title=title, positive=positive,
-            threshold=threshold, new_to=new_to, row=row,
+            result, X=X, y=y, model=model, title=title, pos_label=pos_label,
+            threshold=threshold, held_out_from=held_out_from, row=row,
         )  # fmt: skip
         family = summary["family"]
         alone = family is not None and not family.has_rules

@@ -61,11 +61,11 @@ def summarize(
     *,
     X: Any = None,
     y: Any = None,
-    teacher: Any = None,
+    model: Any = None,
     title: str | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
     threshold: float | None = None,
-    new_to: str | None = None,
+    held_out_from: str | None = None,
     row: Any = None,
 ) -> dict[str, Any]:
     """Content of the report, as a dictionary of plain data.
@@ -74,7 +74,7 @@ def summarize(
     ----------
     result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
         What to report.
-    X, y, teacher, title, positive, threshold, new_to, row
+    X, y, model, title, pos_label, threshold, held_out_from, row
         As in :func:`report`.
 
     Returns
@@ -90,7 +90,7 @@ def summarize(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.rules import Interval, Rule, RuleList
     >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
@@ -104,41 +104,43 @@ def summarize(
 
     if X is None and y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")
-    if new_to not in NEW_TO:
-        raise InputError(f"new_to must be one of {NEW_TO}, found {new_to!r}.")
+    if held_out_from not in NEW_TO:
+        raise InputError(
+            f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
+        )
     family = section_of(result)
     if (y is None or family is not None and not family.has_rules) and not (
-        positive is None and threshold is None
+        pos_label is None and threshold is None
     ):
         raise InputError(
-            "positive and threshold are for rules that give classes to rows whose "
+            "pos_label and threshold are for rules that give classes to rows whose "
             "labels are handed in (X and y)."
         )
     if family is not None and not family.has_rules:
         if row is not None:
             raise InputError("row is for rules, which can explain it; leave it out.")
-        return _summarize_alone(family, result, X, y, teacher, title)
+        return _summarize_alone(family, result, X, y, model, title)
     rules = rules_of(result, "result")
-    if teacher is None and family is not None:
-        teacher = import_module(family.module).teacher_of(result, X)
-    elif teacher is None:
-        teacher = getattr(result, "ensemble_", None)
-    teacher = as_predictor(teacher)
-    ensemble = _ensemble_of(teacher)
-    facts = _facts(rules, teacher, ensemble)
+    if model is None and family is not None:
+        model = import_module(family.module).model_of(result, X)
+    elif model is None:
+        model = getattr(result, "ensemble_", None)
+    model = as_predictor(model)
+    ensemble = _ensemble_of(model)
+    facts = _facts(rules, model, ensemble)
     explained = _explained(result, rules, row)
     given = X
     if family is None and is_matrix(X):
         result, X, row = in_asked_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
-    table = None if X is None else table_of(rules, X, given, y, teacher, path)
+    table = None if X is None else table_of(rules, X, given, y, model, path)
     failures = None
     if table is not None and table.taught is not None:
         failures = summarize_failures(rules, table, table.taught)
     shown = rules
     if table is not None:
-        shown = rules.described_on(table.rows, table.y, teacher=table.taught)
+        shown = rules.described_on(table.rows, table.y, model=table.taught)
     counted = TRAINING if table is None else HANDED_IN
     section = None
     if family is not None:
@@ -149,17 +151,17 @@ def summarize(
         "version": __version__,
         "target": printable(rules.target),
         "facts": facts,
-        "model": _model_in_words(teacher, ensemble),
-        "verdict": summarize_verdict(rules, shown, table, new_to),
+        "model": _model_in_words(model, ensemble),
+        "verdict": summarize_verdict(rules, shown, table, held_out_from),
         "warning": rules.about.get("warning"),
         "rules": summarize_rules(shown, counted, is_linked=True),
         "as_found": None if table is None else _as_found(rules),
-        "new_to": new_to,
+        "held_out_from": held_out_from,
         "last_line": LAST_LINE[type(rules)],
         "family": family,
         "section": section,
         "scores": None if table is None else _scores(rules, table, ensemble),
-        "decisions": summarize_decisions(rules, table, positive, threshold),
+        "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A family reports its sizes itself.
         "path": None if family is not None else summarize_path(result, table),
@@ -168,7 +170,7 @@ def summarize(
         "row": explained,
         "importances": None
         if family is not None
-        else _importances(rules, table, teacher),
+        else _importances(rules, table, model),
         "settings": _settings(result),
     }
     if family is not None:
@@ -178,14 +180,14 @@ def summarize(
 
 
 def _summarize_alone(
-    family: PageSection, result: Any, X: Any, y: Any, teacher: Any, title: str | None
+    family: PageSection, result: Any, X: Any, y: Any, model: Any, title: str | None
 ) -> dict[str, Any]:
     """Content of the page of a result without rules."""
     from clearwood import __version__
 
-    if teacher is not None:
+    if model is not None:
         raise InputError(
-            f"A {type(result).__name__} speaks for itself alone; leave teacher out."
+            f"A {type(result).__name__} speaks for itself alone; leave model out."
         )
     shown = import_module(family.module).section(result, X, y)
     page = {
@@ -212,23 +214,23 @@ def _no_params(deep: bool) -> dict[str, Any]:
     return {}
 
 
-def _ensemble_of(teacher: Any) -> TreeEnsemble | None:
+def _ensemble_of(model: Any) -> TreeEnsemble | None:
     try:
-        return None if teacher is None else read_ensemble(teacher)
+        return None if model is None else read_ensemble(model)
     except ModelError:
         # Any model, or plain predictions, may be explained; only an ensemble has trees.
         return None
 
 
-def _model_in_words(teacher: Any, ensemble: TreeEnsemble | None) -> str | None:
+def _model_in_words(model: Any, ensemble: TreeEnsemble | None) -> str | None:
     """Description of the model; None if only its predictions are known."""
     if ensemble is not None:
         return model_in_words(ensemble.source, ensemble.n_trees)
-    if not hasattr(teacher, "predict"):
+    if not hasattr(model, "predict"):
         return None
     # A reference has a description of its own.
-    own = getattr(teacher, "description", None)
-    return printable(str(own)) if own else model_in_words(type(teacher).__name__)
+    own = getattr(model, "description", None)
+    return printable(str(own)) if own else model_in_words(type(model).__name__)
 
 
 def _as_found(rules: RuleSet) -> dict[str, Any] | None:
@@ -237,7 +239,7 @@ def _as_found(rules: RuleSet) -> dict[str, Any] | None:
 
 
 def _facts(
-    rules: RuleSet, teacher: Any, ensemble: TreeEnsemble | None
+    rules: RuleSet, model: Any, ensemble: TreeEnsemble | None
 ) -> list[tuple[str, str]]:
     if ensemble is not None:
         facts = [
@@ -245,7 +247,7 @@ def _facts(
             ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
     else:
-        name = _model_in_words(teacher, None)
+        name = _model_in_words(model, None)
         facts = [] if name is None else [("Model", name)]
     if rules.statistic:
         facts.append(("Predicts", printable(rules.about["predicts"])))
@@ -286,16 +288,16 @@ def _tree(result: Any, table: Table | None, row: Any) -> dict[str, Any] | None:
 
 
 def _importances(
-    rules: RuleSet, table: Table | None, teacher: Any
+    rules: RuleSet, table: Table | None, model: Any
 ) -> dict[str, Any] | None:
     """Permutation importances; None if the model cannot predict permuted rows."""
-    if table is None or table.taught is None or not hasattr(teacher, "predict"):
+    if table is None or table.taught is None or not hasattr(model, "predict"):
         return None
     # A matrix may have thousands of columns, each of which would be permuted.
     if is_matrix(table.for_model) or len(table.taught) < FEWEST_SHUFFLED:
         return None
     tables = table.rows, table.for_model
-    found = importances_of(rules, teacher, tables, 3, MOST_SHUFFLED)
+    found = importances_of(rules, model, tables, 3, MOST_SHUFFLED)
     features = rules.features
     called = {name: features.shown(d) for d, name in enumerate(features.names)}
     return summarize_importances(found, called)
@@ -305,7 +307,7 @@ def _scores(
     rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
     """Scores of rules and model; ``unit`` determines their format in templates."""
-    scores = rules.evaluate(table.rows, table.y, teacher=table.taught)
+    scores = rules.evaluate(table.rows, table.y, model=table.taught)
     lines = []
     if table.y is not None:
         lines += _error_lines(rules, table)

@@ -32,20 +32,20 @@ def table_of(
     X: Any,
     given: Any,
     y: Any,
-    teacher: Any,
+    model: Any,
     path: Iterable[RuleSet] = (),
 ) -> Table:
     """Validate the given rows, and encode them once for rules of all sizes.
 
     For a sparse matrix ``X`` holds the columns that rules use; ``given`` is all of it.
     """
-    rows, for_model = rows_for(rules, teacher, X, path)
+    rows, for_model = rows_for(rules, model, X, path)
     if X is not given:
         for_model = given
     if len(rows) == 0:
         raise InputError("X has no rows; give some, or leave X out.")
-    taught, probabilities = answers_of(rules, teacher, for_model, len(rows))
-    y = None if y is None else rules.check_truth(y, len(rows), "y")
+    taught, probabilities = answers_of(rules, model, for_model, len(rows))
+    y = None if y is None else rules.check_target(y, len(rows), "y")
     return Table(X, rows, for_model, y, taught, probabilities)
 
 

@@ -91,7 +91,7 @@ def words_of(page: dict[str, Any]) -> list[Word]:
     Examples
     --------
     >>> shown = {"task": "classification", "words": {"Rows": "That satisfy the rule"},
-    ...     "has_quality": True, "asks_nothing": "always", "is_expected": False}
+    ...     "has_quality": True, "default_text": "always", "is_expected": False}
     >>> page = dict.fromkeys(("as_found", "scores", "decisions", "importances", "path",
     ...     "history")) | {"rules": shown}
     >>> [word.name for word in words_of(page)]
@@ -110,7 +110,7 @@ def _used(page: dict[str, Any]) -> Iterable[str]:
     scores, decisions = page["scores"], page["decisions"]
     if scores is not None or page["rules"]["is_expected"]:
         yield "interval"
-    if page["rules"]["asks_nothing"] == "otherwise":
+    if page["rules"]["default_text"] == "otherwise":
         yield "otherwise"
     if page["rules"]["task"] == "classification" and not page["rules"]["has_quality"]:
         yield "log-odds"

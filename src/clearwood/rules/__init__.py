@@ -1,5 +1,6 @@
 """Rules, rule sets, bins of features, and their evaluation."""
 
+from clearwood._lazy import loader, names_in
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.rules.bins import FeatureBins, Statements
 from clearwood.rules.building.lists import (
@@ -22,14 +23,36 @@ from clearwood.rules.scores import RuleScores
 from clearwood.rules.training import Training
 from clearwood.rules.tree import BinSplit, Question, Tree, build_tree, print_tree
 
+_DISPLAYS = names_in(
+    {
+        "rules.decisions": "Decisions Residuals",
+        "rules.decisions.display": "DecisionsDisplay ResidualsDisplay",
+        "rules.displays": "PathDisplay RegionsDisplay",
+        "rules.drawn.display": "TreeDisplay",
+        "rules.importances.display": "ImportancesDisplay",
+        "rules.importances.permuted": "Importances",
+        "rules.row_explanation": "Explanation",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
 __all__ = [
     "BinSplit",
     "CategorySet",
     "Condition",
+    "Decisions",
+    "DecisionsDisplay",
+    "Explanation",
     "FeatureBins",
     "FeatureSpace",
+    "Importances",
+    "ImportancesDisplay",
     "Interval",
+    "PathDisplay",
     "Question",
+    "RegionsDisplay",
+    "Residuals",
+    "ResidualsDisplay",
     "Rule",
     "RuleAverage",
     "RuleList",
@@ -40,6 +63,7 @@ __all__ = [
     "Statements",
     "Training",
     "Tree",
+    "TreeDisplay",
     "build_rule_list",
     "build_rule_set",
     "build_rule_sum",
@@ -49,3 +73,5 @@ __all__ = [
     "prune_by_prediction",
     "region_conditions",
 ]
+
+__getattr__ = loader(__name__, _DISPLAYS)

@@ -195,14 +195,14 @@ class FeatureBins:
         )
         return cls(features, cuts, groups, statements)
 
-    def without(self, forbidden: np.ndarray) -> FeatureBins:
+    def without(self, exclude_features: np.ndarray) -> FeatureBins:
         """Copy without the statements of some features.
 
         Parameters
         ----------
-        forbidden : ndarray of bool of shape (n_features,)
+        exclude_features : ndarray of bool of shape (n_features,)
         """
-        s, kept = self.statements, ~forbidden[self.statements.feature]
+        s, kept = self.statements, ~exclude_features[self.statements.feature]
         n = len(s.first_true)
         statements = Statements(
             s.feature[kept],

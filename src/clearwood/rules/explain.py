@@ -43,7 +43,7 @@ def explain(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)),

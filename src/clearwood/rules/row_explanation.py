@@ -124,7 +124,7 @@ class Explanation:
         averages only in classification, as every rule changes a value.
     combine : {"first", "sum", "average"}
         As in ``RuleSet``.
-    asks_nothing : {"otherwise", "always"}
+    default_text : {"otherwise", "always"}
         When the default rule applies.
     way : tuple of AnsweredLiteral
         For a tree, the conditions on the row's path from the root to its leaf; else
@@ -138,7 +138,7 @@ class Explanation:
     totals: dict[Any, float]
     changes: tuple[Change, ...]
     combine: str = "first"
-    asks_nothing: str = "otherwise"
+    default_text: str = "otherwise"
     way: tuple[AnsweredLiteral, ...] = ()
 
     def __str__(self) -> str:
@@ -301,7 +301,7 @@ def _explain_row(
         del tried[-1]
     decides = rules.decides(encoded)
     rule = None if decides is None else int(decides[0]) + 1
-    found = rules.comes_to(encoded).reshape(-1).tolist()
+    found = rules.aggregate(encoded).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
     return Explanation(
         rules.target,
@@ -311,7 +311,7 @@ def _explain_row(
         dict(zip(rules.classes or (rules.target,), found)),
         smallest_changes(rules, row, texts, fixed, steps) if has_changes else (),
         rules.combine,
-        rules.asks_nothing,
+        rules.default_text,
     )
 
 
@@ -329,7 +329,7 @@ def _tried(
         for literal in condition.literals()
     )
     holds = all(answer.holds for answer in answers)
-    return Tried(number, rules.says_in_full(rule), holds, answers)
+    return Tried(number, rules.full_text_of(rule), holds, answers)
 
 
 def _answer(
@@ -390,7 +390,7 @@ def _lines(told: Explanation) -> list[str]:
 def _sum_lines(told: Explanation) -> list[str]:
     rules = [tried for tried in told.tried if tried.answers]
     last = [tried for tried in told.tried if not tried.answers]
-    lines = [f"  {tried.says}  {told.asks_nothing}" for tried in last]
+    lines = [f"  {tried.says}  {told.default_text}" for tried in last]
     for tried in rules:
         if tried.holds:
             lines.append(f"  {tried.says}  by rule {tried.number}")

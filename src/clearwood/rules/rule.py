@@ -105,7 +105,7 @@ class Rule:
 
 def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
     """Validate a rule as part of a rule set of its kind."""
-    n_shares = len(rules.classes) if rules.lines_predict else 0
+    n_shares = len(rules.classes) if rules.rules_predict else 0
     n_scores = len(rules.classes) - n_shares
     if len(rule.probabilities) != n_shares:
         raise InputError(
@@ -135,7 +135,7 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
                 f"{rules.features.n_features} features."
             )
         _check_condition(condition, number, rules.features)
-    is_class, judged = bool(rules.classes), rules.lines_predict
+    is_class, judged = bool(rules.classes), rules.rules_predict
     name, expected = rule.statistics.wrong(rule.prediction, is_class, judged)
     if name:
         found = getattr(rule.statistics, name)

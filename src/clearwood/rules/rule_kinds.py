@@ -50,7 +50,7 @@ class RuleList(RuleSet):
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList(
     ...     rules=(Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     otherwise=Rule((), "well", (0.8, 0.2)),
@@ -65,7 +65,7 @@ class RuleList(RuleSet):
     """
 
     combine: ClassVar[str] = "first"
-    one_decides: ClassVar[bool] = True
+    one_rule_predicts: ClassVar[bool] = True
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table encoded by ``features.encode``."""
@@ -84,7 +84,7 @@ class RuleList(RuleSet):
         """Position of the rule that predicts each row."""
         return self.apply_encoded(encoded)
 
-    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, encoded: np.ndarray) -> np.ndarray:
         """Mask of the one rule that predicts each row."""
         return self.apply_encoded(encoded)[:, None] == np.arange(self.n_rules)
 
@@ -104,7 +104,7 @@ class RuleList(RuleSet):
         return ""
 
     @property
-    def asks_nothing(self) -> str:
+    def default_text(self) -> str:
         """Word for the default rule."""
         return "otherwise"
 
@@ -123,9 +123,9 @@ class _AllThatHold(RuleSet):
 
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table encoded by ``features.encode``."""
-        return self.outcome.named(self.outcome.point(self.comes_to(encoded)))
+        return self.outcome.named(self.outcome.point(self.aggregate(encoded)))
 
-    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, encoded: np.ndarray) -> np.ndarray:
         """Mask of all rules that each row satisfies, and the default rule."""
         everywhere = np.ones((len(encoded), 1), dtype=bool)
         return np.hstack([self.matches_encoded(encoded), everywhere])
@@ -166,7 +166,7 @@ class RuleSum(_AllThatHold):
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleSum
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleSum
     >>> rules = RuleSum(
     ...     (Rule((Interval(0, low=5.25),), 9.0), Rule((Interval(1, low=10.0),), -2.0)),
     ...     Rule((), 20.0),
@@ -183,7 +183,7 @@ class RuleSum(_AllThatHold):
     """
 
     combine: ClassVar[str] = "sum"
-    lines_predict: ClassVar[bool] = False
+    rules_predict: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -218,15 +218,15 @@ class RuleSum(_AllThatHold):
             Values, or log-odds of the classes (before softmax).
         """
         rules, encoded = self.read(X)
-        return rules.comes_to(encoded)
+        return rules.aggregate(encoded)
 
-    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
         """Total per row, see :meth:`totals`."""
         return self._added_up(encoded, self._added())
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Value, or class probabilities, of each row."""
-        return self.outcome.linked(self.comes_to(encoded))
+        return self.outcome.linked(self.aggregate(encoded))
 
     @property
     def heading(self) -> str:
@@ -234,7 +234,7 @@ class RuleSum(_AllThatHold):
         return f"{self.outcome.added}{printable(self.target)} = the sum of"
 
     @property
-    def asks_nothing(self) -> str:
+    def default_text(self) -> str:
         """Word for the constant."""
         return "always"
 
@@ -258,7 +258,7 @@ class RuleSum(_AllThatHold):
         write = signed_text if rule.conditions else number_text
         return self.outcome.added_text(rule.numbers, write)
 
-    def says_briefly(self, rule: Rule) -> str:
+    def brief_text_of(self, rule: Rule) -> str:
         """One number; with more than two classes that of the class that gains most."""
         if len(rule.numbers) > 2:
             return prediction_text(rule.prediction)
@@ -284,7 +284,7 @@ class RuleAverage(_AllThatHold):
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleAverage
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleAverage
     >>> rules = RuleAverage(
     ...     (Rule((Interval(0, low=5.25),), 31.0, weight=0.5),),
     ...     Rule((), 22.0, weight=0.25),
@@ -324,7 +324,7 @@ class RuleAverage(_AllThatHold):
             "part in a row, and `weight` how much each of them counts."
         )
 
-    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
         """Weighted average of the rules that hold: values, or class probabilities."""
         said = np.array([rule.numbers for rule in self], np.float64)
         weights = np.array([rule.weight for rule in self], dtype=np.float64)
@@ -336,7 +336,7 @@ class RuleAverage(_AllThatHold):
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Value, or class probabilities, of each row."""
-        return self.comes_to(encoded)
+        return self.aggregate(encoded)
 
     @property
     def heading(self) -> str:
@@ -345,7 +345,7 @@ class RuleAverage(_AllThatHold):
         return f"{goal} = the average of all lines that hold, by their weights"
 
     @property
-    def asks_nothing(self) -> str:
+    def default_text(self) -> str:
         """Word for the default rule; it differs where that has no weight."""
         return "always" if self.otherwise.weight > 0 else "otherwise"
 
@@ -357,7 +357,7 @@ class RuleAverage(_AllThatHold):
             lines.append(f"   {self._with_statistics(rule)}")
         last = self.otherwise
         says = self._with_statistics(last) if last.weight > 0 else self.says(last)
-        return [*lines, f"{self.n_rules}. {self.asks_nothing} {says}"]
+        return [*lines, f"{self.n_rules}. {self.default_text} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
         parts = statistics_text(rule, self.outcome)
@@ -365,12 +365,12 @@ class RuleAverage(_AllThatHold):
             said = prediction_text(rule.prediction)
             parts.append(f"{said} {self.outcome.expected_text(rule.statistics)}")
         known = ", ".join(parts)
-        return self.says_in_full(rule) + (f"  ({known})" if known else "")
+        return self.full_text_of(rule) + (f"  ({known})" if known else "")
 
     def says(self, rule: Rule) -> str:
         """Prediction of a rule: a value, or probabilities with their classes."""
         return self.outcome.averaged_text(rule.numbers)
 
-    def says_in_full(self, rule: Rule) -> str:
+    def full_text_of(self, rule: Rule) -> str:
         """Prediction of a rule, with its weight."""
         return f"{self.says(rule)} with weight {number_text(rule.weight)}"

@@ -56,7 +56,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList(
     ...     (Rule((Interval(0, low=37.5),), 1.0),),
     ...     Rule((), 0.0),
@@ -66,9 +66,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
     """
 
     combine: ClassVar[str]
-    lines_predict: ClassVar[bool] = True
+    rules_predict: ClassVar[bool] = True
     """Whether a single rule is a prediction of its own, right or wrong."""
-    one_decides: ClassVar[bool] = False
+    one_rule_predicts: ClassVar[bool] = False
     """Whether exactly one rule predicts each row."""
     has_weights: ClassVar[bool] = False
     """Whether the rules have weights."""
@@ -282,7 +282,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """Position of the rule that predicts each row; None in sums and averages."""
         return None
 
-    def comes_to(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
         """Combined output of the rules that hold, one number per row or class.
 
         Totals or averages; empty for a list, where one rule alone predicts.
@@ -290,7 +290,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         return np.empty((len(encoded), 0))
 
     @abstractmethod
-    def takes_part(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, encoded: np.ndarray) -> np.ndarray:
         """Which rules contribute to each row: bool, (n_samples, n_rules)."""
 
     @property
@@ -318,7 +318,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     @property
     @abstractmethod
-    def asks_nothing(self) -> str:
+    def default_text(self) -> str:
         """Word printed in place of the default rule's conditions."""
 
     def lines(self) -> list[tuple[int | None, Rule]]:
@@ -336,16 +336,16 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """Prediction, or contribution, of a rule in words."""
         return prediction_text(rule.prediction)
 
-    def says_in_full(self, rule: Rule) -> str:
+    def full_text_of(self, rule: Rule) -> str:
         """As :meth:`says`, with the rule's weight."""
         return self.says(rule)
 
-    def says_briefly(self, rule: Rule) -> str:
+    def brief_text_of(self, rule: Rule) -> str:
         """As :meth:`says`, shortened for charts."""
         return self.says(rule)
 
     @warned_once()
-    def evaluate(self, X: Any, y: Any = None, *, teacher: Any = None) -> RuleScores:
+    def evaluate(self, X: Any, y: Any = None, *, model: Any = None) -> RuleScores:
         """Score the rules on a table: error, fidelity, coverage and overlap.
 
         Parameters
@@ -357,7 +357,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for ``error``; for a table read in blocks the name of
             a column.
-        teacher : model, callable, path or array-like of shape (n_samples,), optional
+        model : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, its file, or its predictions, for
             ``fidelity``.
 
@@ -367,7 +367,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """
         from clearwood.rules.evaluation.tables import scored
 
-        return scored(self, X, y, teacher)
+        return scored(self, X, y, model)
 
     @warned_once()
     def described_on(
@@ -375,7 +375,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         X: Any,
         y: Any = None,
         *,
-        teacher: Any = None,
+        model: Any = None,
         sample_weight: Any = None,
     ) -> Self:
         """Recompute the statistics of all rules on other rows.
@@ -390,7 +390,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             At least one row. Or a table read in blocks, see :meth:`evaluate`.
         y : array-like of shape (n_samples,), or str, optional
             True labels or values, for precision, standard deviation and intervals.
-        teacher : model, callable, path or array-like of shape (n_samples,), optional
+        model : model, callable, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, its file, or its predictions, for
             agreement and disagreement.
         sample_weight : array-like of shape (n_samples,), optional
@@ -414,7 +414,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """
         from clearwood.rules.evaluation.tables import survey
 
-        return survey(self, X, y, teacher, sample_weight).rules
+        return survey(self, X, y, model, sample_weight).rules
 
     def explain(self, x: Any, *, fixed: Any = (), scale: Any = None) -> Any:
         """Explain the prediction of a row: see :func:`clearwood.explain`."""
@@ -422,17 +422,17 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
         return explain_rows(self, x, fixed, scale)
 
-    def taught_by(self, teacher: Any, X: Any, n_rows: int) -> np.ndarray | None:
+    def model_predictions(self, model: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """Predictions of the model (or its file, or given predictions) for each row."""
-        if teacher is None:
+        if model is None:
             return None
         from clearwood.ensembles.any_model import said_by
         from clearwood.ensembles.read import as_predictor
 
-        taught = said_by(as_predictor(teacher), X, self.classes)
-        return self.check_truth(taught, n_rows, "the teacher")
+        taught = said_by(as_predictor(model), X, self.classes)
+        return self.check_target(taught, n_rows, "the model")
 
-    def check_truth(self, values: Any, n_rows: int, name: str) -> np.ndarray:
+    def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""
         array = self.outcome.check(values, n_rows, name)
         if self.classes and not set(array.tolist()) & set(self.classes):

@@ -76,7 +76,7 @@ class RuleScores:
 
 
 def never_said(
-    classes: Sequence[Any], said: np.ndarray, rows: np.ndarray, min_rows: float
+    classes: Sequence[Any], said: np.ndarray, rows: np.ndarray, min_samples_leaf: float
 ) -> str:
     """Classes that occur in enough rows but are never predicted, as text.
 
@@ -87,7 +87,7 @@ def never_said(
         Positions in ``classes``.
     rows : ndarray of shape (n_classes,)
         Number of rows for which each class is correct.
-    min_rows : float
+    min_samples_leaf : float
         Classes of fewer rows are ignored.
 
     Examples
@@ -95,7 +95,7 @@ def never_said(
     >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), np.array([60, 8, 40]), 5)
     'rare (right for 8 of 108 rows)'
     """
-    absent = np.setdiff1d(np.flatnonzero(rows >= min_rows), said)
+    absent = np.setdiff1d(np.flatnonzero(rows >= min_samples_leaf), said)
     named = [
         f"{prediction_text(classes[k])} (right for {rows[k]:,.6g} of "
         f"{rows.sum():,.6g} rows)"

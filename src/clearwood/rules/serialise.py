@@ -203,7 +203,7 @@ def rules_of(
             expected = "numbers from 0 to 1 that sum to 1"
             place["probabilities"].fail(shown(str(shares)), expected)
         name, expected = rule.statistics.wrong(
-            rule.prediction, bool(classes), kind.lines_predict
+            rule.prediction, bool(classes), kind.rules_predict
         )
         if name:
             place[name].fail(shown(place[name].value), expected)
@@ -213,8 +213,8 @@ def rules_of(
     of_rule = codec.record(
         codec.Field("conditions", codec.tuple_of(conditions_of(features))),
         codec.Field("prediction", label if classes else NUMBER),
-        codec.Field("probabilities", _numbers(n if kind.lines_predict else 0)),
-        codec.Field("scores", _numbers(0 if kind.lines_predict else n)),
+        codec.Field("probabilities", _numbers(n if kind.rules_predict else 0)),
+        codec.Field("scores", _numbers(0 if kind.rules_predict else n)),
         *[codec.Field("weight", WEIGHT)] * kind.has_weights,
         *(codec.Field(name, STATISTIC) for name in STATISTICS),
         *(codec.Field(k, codec.NUMBER, absent=codec.UNSET) for k in KNOWN),

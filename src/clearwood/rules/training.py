@@ -45,7 +45,7 @@ class Training:
         Bins, the coordinates of the search.
     classes : tuple, default=()
         Class labels; empty for regression.
-    forbidden : ndarray of bool of shape (n_features,), optional
+    exclude_features : ndarray of bool of shape (n_features,), optional
         Features that rules must not use; none by default.
     n_synthetic : int, default=0
         Number of synthetic rows, the last ones: they count for predictions of rules,
@@ -81,7 +81,7 @@ class Training:
     teacher: np.ndarray
     bins: FeatureBins
     classes: tuple[Any, ...] = ()
-    forbidden: np.ndarray = None  # type: ignore[assignment]
+    exclude_features: np.ndarray = None  # type: ignore[assignment]
     n_synthetic: int = 0
     scale: tuple[float, float] | None = None
     others: SparseRows | None = None
@@ -91,9 +91,9 @@ class Training:
     def __post_init__(self) -> None:
         outcome = outcome_of(self.classes, self.outcome)
         object.__setattr__(self, "outcome", outcome)
-        if self.forbidden is None:
+        if self.exclude_features is None:
             none = np.zeros(self.encoded.shape[1], dtype=bool)
-            object.__setattr__(self, "forbidden", none)
+            object.__setattr__(self, "exclude_features", none)
 
     def __len__(self) -> int:
         return len(self.encoded)
@@ -139,7 +139,7 @@ class Training:
     def asked(self) -> np.ndarray:
         """Features that the model uses and rules may use, ascending."""
         used = self.bins.used_features
-        return used[~self.forbidden[used]]
+        return used[~self.exclude_features[used]]
 
     @cached_property
     def grid(self) -> Grid:

@@ -256,7 +256,9 @@ class BinSplit(NamedTuple):
     right: BinSplit | None
 
 
-def print_tree(tree: GrownNode, training: Training, *, round_cuts: bool = True) -> Tree:
+def print_tree(
+    tree: GrownNode, training: Training, *, round_thresholds: bool = True
+) -> Tree:
     """Convert a tree grown on ``training.grid`` to thresholds and categories.
 
     Parameters are those of :func:`build_tree`.
@@ -269,11 +271,11 @@ def print_tree(tree: GrownNode, training: Training, *, round_cuts: bool = True) 
         feature = int(training.asked[node.feature])
         return BinSplit(feature, node.goes_left, split(left), split(right))
 
-    return build_tree(split(tree), training, round_cuts=round_cuts)
+    return build_tree(split(tree), training, round_thresholds=round_thresholds)
 
 
 def build_tree(
-    root: BinSplit | None, training: Training, *, round_cuts: bool = True
+    root: BinSplit | None, training: Training, *, round_thresholds: bool = True
 ) -> Tree:
     """Convert a tree of bins to thresholds and categories.
 
@@ -286,7 +288,7 @@ def build_tree(
     training : Training
         Rows and the target to fit; each leaf holds some real rows. Synthetic rows count
         for bounds and for predictions of leaves, but not in statistics.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Replace bounds by the shortest decimals that split the rows of a node in the
         same way, and values by short ones, as in :func:`build_rule_set`.
 
@@ -309,7 +311,7 @@ def build_tree(
             conditions = region_conditions(bins, allowed, training.seen)
             # Both children hold rows, so that each has a condition.
             assert conditions
-            if round_cuts:
+            if round_thresholds:
                 conditions = rounded(conditions, encoded, bins.features)
             found += [(conditions[0], child)]
         return sorted(found, key=lambda side: _size(side[1]))
@@ -333,7 +335,7 @@ def build_tree(
 
     asked = questions(root, np.arange(len(training)), ())
     ways = list(_ways(asked, ()))
-    rules = build_rule_list(ways[:-1], training, round_cuts=round_cuts)
+    rules = build_rule_list(ways[:-1], training, round_thresholds=round_thresholds)
     # Values and statistics are those of the rules; literals that training rows do not
     # need are kept, so that no row at all is in two leaves.
     return tree_of_questions(asked, rules)

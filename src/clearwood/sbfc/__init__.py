@@ -11,7 +11,25 @@ it; within each group they form a forest of trees. In reading order:
 - ``prediction``: classification by averaging over graphs (2.3.4)
 """
 
+from clearwood._lazy import loader, names_in
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
 
-__all__ = ["FeatureForest", "SelectiveBayesianForestClassifier"]
+_DISPLAYS = names_in(
+    {
+        "sbfc.reading.display": "FeatureGraphDisplay SignalDisplay",
+        "sbfc.reading.draws_display": "GraphSizesDisplay LogPosteriorDisplay",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
+__all__ = [
+    "FeatureForest",
+    "FeatureGraphDisplay",
+    "GraphSizesDisplay",
+    "LogPosteriorDisplay",
+    "SelectiveBayesianForestClassifier",
+    "SignalDisplay",
+]
+
+__getattr__ = loader(__name__, _DISPLAYS)

@@ -109,7 +109,7 @@ class SignalSampler:
     >>> codes = rng.integers(2, size=(100, 30), dtype=np.uint8)
     >>> y = (codes[:, 3] ^ (rng.random(100) < 0.2)).astype(int)
     >>> table = CodedTable(codes, np.full(30, 2), y, 2, None, n_columns=30)
-    >>> penalty = Penalty.of("thesis", 4.0, 1.0, n_columns=30, n_classes=2)
+    >>> penalty = Penalty.of("paper", 4.0, 1.0, n_columns=30, n_classes=2)
     >>> sampler = SignalSampler(score(table), penalty)
     >>> chains = run_chains(sampler, n_draws=400, n_warmup=50, random_state=0)
     >>> found = sampler.average(chains.draws["signal"])

@@ -42,6 +42,12 @@ from clearwood.sbfc.scores import CodedTable, Penalty, score
 N_CHAINS, WARMUP = 4, 100
 """Number of Markov chains, and of warm-up draws that each discards."""
 
+PRESETS = {
+    None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper"},
+    "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper"},
+}
+"""What "auto" means for a setting, by preset."""
+
 NEARLY = np.finfo(float).tiny, 1 - np.finfo(float).epsneg
 """The floating-point numbers next to 0 and 1."""
 
@@ -65,7 +71,6 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     five distinct values have a level for each; texts and categories are levels as they
     are. Missing values are a level of their own if any occurred in the fit. Features
     with a single level are excluded, and never signal.
-    with a single level are set aside, and never signal.
 
     Parameters
     ----------
@@ -75,11 +80,16 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         ``"original"`` samples graphs by the moves of the thesis. ``"auto"`` is exact
         where possible; else collapsed; else original: for undirected trees, and where
         strong edges connect too many features to sum over their forests.
-    prior : {"balanced", "thesis"}, default="balanced"
-        In the thesis an edge between signal features costs less than one between noise
-        features, by the number of classes. That moves clusters of correlated noise into
-        the signal, almost surely where there are many features. ``"balanced"`` uses the
-        higher cost in both groups, which keeps them out.
+    preset : {"paper"} or None, default=None
+        Settings for each of ``sampler``, ``prior`` and ``smoothing`` that is "auto":
+        ``"paper"`` gives those of the thesis, ``"original"``, ``"paper"`` and
+        ``"paper"``.
+    prior : {"auto", "balanced", "paper"}, default="auto"
+        ``"auto"`` is ``"balanced"`` without a preset. In the thesis an edge between
+        signal features costs less than one between noise features, by the number of
+        classes. That moves clusters of correlated noise into the signal, almost surely
+        where there are many features. ``"balanced"`` uses the higher cost in both
+        groups, which keeps them out.
     alpha : float, default=5.0
         Total pseudo-count of each feature in the Dirichlet prior.
     lambda_x, lambda_y : float, default=4.0, 1.0
@@ -88,10 +98,10 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     target : {"rooted", "undirected"}, default="rooted"
         Whether a tree of s features counts s times, once per root, as in the thesis, or
         once.
-    smoothing : {"thesis", "dirichlet"}, default="thesis"
-        Estimates of conditional probabilities. ``"thesis"``: counts plus one row
-        distributed as the feature is overall; ``"dirichlet"``: posterior means under
-        the prior of the scores.
+    smoothing : {"auto", "paper", "dirichlet"}, default="auto"
+        Estimates of conditional probabilities. ``"paper"``, which ``"auto"`` is:
+        counts plus one row distributed as the feature is overall; ``"dirichlet"``:
+        posterior means under the prior of the scores.
     n_graphs : int, default=500
         Number of graphs drawn for predictions.
     n_draws : int, default=500
@@ -107,7 +117,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    signal_probability_ : ndarray of shape (n_features,)
+    inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a feature is signal. 0 for a single level; else
         strictly between 0 and 1, except with ``"original"``, where it is a share of
         graphs drawn.
@@ -153,12 +163,13 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, Any] = {
         "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
-        "prior": [StrOptions({"thesis", "balanced"})],
+        "preset": [None, StrOptions({"paper"})],
+        "prior": [StrOptions({"auto", "balanced", "paper"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "lambda_x": [Interval(Real, 0, None, closed="left")],
         "lambda_y": [Interval(Real, 0, None, closed="left")],
         "target": [StrOptions({"rooted", "undirected"})],
-        "smoothing": [StrOptions({"thesis", "dirichlet"})],
+        "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
         "n_graphs": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [None, str, Path],
@@ -171,12 +182,13 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self,
         sampler: str = "auto",
         *,
-        prior: str = "balanced",
+        preset: str | None = None,
+        prior: str = "auto",
         alpha: float = 5.0,
         lambda_x: float = 4.0,
         lambda_y: float = 1.0,
         target: str = "rooted",
-        smoothing: str = "thesis",
+        smoothing: str = "auto",
         n_graphs: int = 500,
         n_draws: int = 500,
         checkpoint: str | Path | None = None,
@@ -185,6 +197,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.sampler = sampler
+        self.preset = preset
         self.prior = prior
         self.alpha = alpha
         self.lambda_x = lambda_x
@@ -238,7 +251,11 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             codes=table.codes[:, varies], levels=table.levels[varies]
         )
         penalty = Penalty.of(
-            self.prior, self.lambda_x, self.lambda_y, table.n_columns, table.n_classes
+            self._setting("prior"),
+            self.lambda_x,
+            self.lambda_y,
+            table.n_columns,
+            table.n_classes,
         )
         chains_seed, graphs_seed = spawn_generators(self.random_state, 2)
 
@@ -257,13 +274,20 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         if len(varies):
             problem = GraphProblem.of(score(varied, self.alpha), penalty, self.target)
             found = find_posterior(
-                self.sampler, problem, self.n_graphs, run, graphs_seed
+                self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )
         else:
             found = posterior_of_nothing(self.n_graphs)
         self._keep(found, varies)
-        self._average = average_graphs(self.graphs_, table, self.smoothing, self.alpha)
+        self._average = average_graphs(
+            self.graphs_, table, self._setting("smoothing"), self.alpha
+        )
         return self
+
+    def _setting(self, name: str) -> str:
+        """Setting of this name, or where it is "auto", the preset's or the default."""
+        own: str = getattr(self, name)
+        return own if own != "auto" else PRESETS[self.preset][name]
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
         if y is None:
@@ -315,13 +339,13 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         from scipy.sparse import coo_array
 
         d = len(self.levels_.n_levels)
-        self.signal_probability_ = np.zeros(d)
+        self.inclusion_probability_ = np.zeros(d)
         edges = found.edge_probability.tocoo()
         signal, edge = found.signal_probability, edges.data
         if found.sampler != "original":
             # No graph is impossible; only sums of probabilities round to 0 or 1.
             signal, edge = signal.clip(*NEARLY), edge.clip(*NEARLY)
-        self.signal_probability_[varies] = signal
+        self.inclusion_probability_[varies] = signal
         ends = varies[edges.row], varies[edges.col]
         self.edge_probability_ = coo_array((edge, ends), shape=(d, d)).tocsr()
         self.log_evidence_ = found.log_evidence
@@ -342,8 +366,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             Ties stay in the order of the columns.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.signal_probability_, kind="stable")
-        names, p = self.levels_.features.names, self.signal_probability_
+        order = np.argsort(-self.inclusion_probability_, kind="stable")
+        names, p = self.levels_.features.names, self.inclusion_probability_
         return [(names[j], float(p[j])) for j in order]
 
     def diagnose(self) -> dict[str, Diagnosis]:

@@ -70,7 +70,7 @@ def exact_posterior(
     >>> codes = np.array([[0, 0, 1, 1] * 9, [0, 1] * 18], dtype=np.uint8).T
     >>> levels, y = np.array([2, 2]), codes[:, 0].astype(int)
     >>> table = CodedTable(codes, levels, y, 2, None, n_columns=2)
-    >>> penalty = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> penalty = Penalty.of("paper", 4.0, 1.0, n_columns=2, n_classes=2)
     >>> exact_posterior(score(table), penalty).signal_probability.round(3)
     array([1.  , 0.21])
     """

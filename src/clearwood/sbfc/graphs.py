@@ -162,7 +162,7 @@ def log_posterior(
     >>> from clearwood.sbfc.scores import CodedTable, Penalty, score
     >>> codes = np.array([[0, 0], [0, 0], [1, 1], [1, 1]], dtype=np.uint8)
     >>> table = CodedTable(codes, np.array([2, 2]), codes[:, 0], 2, None, 2)
-    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> cost = Penalty.of("paper", 4.0, 1.0, n_columns=2, n_classes=2)
     >>> graph = FeatureForest([True, True], [-1, 0])
     >>> round(log_posterior(graph, score(table), cost), 3)
     -6.387
@@ -213,7 +213,7 @@ def best_graph(signal: np.ndarray, edges: tuple[Edges, Edges]) -> FeatureForest:
     >>> from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
     >>> codes = np.repeat([[0, 0], [1, 1]], 50, axis=0).astype(np.uint8)
     >>> table = CodedTable(codes, np.array([2, 2]), codes[:, 0], 2, None, 2)
-    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=2, n_classes=2)
+    >>> cost = Penalty.of("paper", 4.0, 1.0, n_columns=2, n_classes=2)
     >>> edges = strong_edges(score(table), cost, bound=0.0)
     >>> best_graph(np.array([False, False]), edges).parent.tolist()
     [-1, 0]
@@ -302,7 +302,7 @@ def draw_graphs(
     >>> from clearwood.sbfc.scores import CodedTable, Penalty, score, strong_edges
     >>> codes = np.random.default_rng(0).integers(2, size=(50, 3), dtype=np.uint8)
     >>> table = CodedTable(codes, np.array([2, 2, 2]), codes[:, 0], 2, None, 3)
-    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=3, n_classes=2)
+    >>> cost = Penalty.of("paper", 4.0, 1.0, n_columns=3, n_classes=2)
     >>> edges = strong_edges(score(table), cost, weakest_edge(3))
     >>> print(draw_graphs([np.array([True, False, False])], edges, 0)[0])
     signal

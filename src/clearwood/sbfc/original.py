@@ -76,7 +76,7 @@ class OriginalSampler:
     >>> from clearwood.sbfc.scores import CodedTable, score
     >>> codes = np.random.default_rng(0).integers(2, size=(100, 5)).astype(np.uint8)
     >>> table = CodedTable(codes, np.full(5, 2), codes[:, 3], 2, None, 5)
-    >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=5, n_classes=2)
+    >>> cost = Penalty.of("paper", 4.0, 1.0, n_columns=5, n_classes=2)
     >>> sampler = OriginalSampler(score(table), cost)
     >>> chains = run_chains(sampler, n_draws=500, n_warmup=20, random_state=0)
     >>> float(chains.draws["signal"].mean(axis=(0, 1))[3])

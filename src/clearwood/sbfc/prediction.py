@@ -104,7 +104,7 @@ class GraphAverage:
 def average_graphs(
     graphs: Sequence[FeatureForest],
     table: CodedTable,
-    smoothing: str = "thesis",
+    smoothing: str = "paper",
     alpha: float = 5.0,
 ) -> GraphAverage:
     """Build the averaged predictor of graphs drawn from their posterior.
@@ -118,7 +118,7 @@ def average_graphs(
         As drawn, unweighted: one that is twice as probable occurs twice as often.
     table : CodedTable
         The training rows.
-    smoothing : {"thesis", "dirichlet"}, default="thesis"
+    smoothing : {"paper", "dirichlet"}, default="paper"
         Counts plus one row per level of the parent, distributed as the child's levels
         are overall, or posterior means under the prior of the scores.
     alpha : float, default=5.0
@@ -217,7 +217,7 @@ def _log_conditional(
     size = v * width * table.n_classes
     count = np.bincount(cell * table.n_classes + y, table.weight, size)
     count = count.reshape(v, width, table.n_classes)
-    if smoothing == "thesis":  # one row more, distributed as the child is overall
+    if smoothing == "paper":  # one row more, distributed as the child is overall
         share = _counts(table, child)
         more = (share / share.sum())[:, None, None]
     else:

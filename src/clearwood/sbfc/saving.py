@@ -20,7 +20,8 @@ PARTS = (
     *codec.COLUMNS,
     codec.FEATURES,
     codec.Settings(
-        "sampler", "prior", "alpha", "lambda_x", "lambda_y", "target", "smoothing",
+        "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y", "target",
+        "smoothing",
         "n_graphs", "n_draws",
     ),
     codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),
@@ -31,7 +32,7 @@ PARTS = (
     codec.Array("has_values", "b", "features"),
     codec.Array("has_missing", "b", "features"),
     codec.Array(
-        "signal_probability", "f", "features", "signal_probability_", PROBABILITIES
+        "signal_probability", "f", "features", "inclusion_probability_", PROBABILITIES
     ),
     codec.Array("edge_ends", "i", "edges 2", below="features"),
     codec.Array("edge_probability", "f", "edges", check=PROBABILITIES),

@@ -119,18 +119,18 @@ class Penalty(NamedTuple):
         n_columns: int,
         n_classes: int,
     ) -> Penalty:
-        """Costs of the ``"thesis"`` or the ``"balanced"`` prior.
+        """Costs of the ``"paper"`` or the ``"balanced"`` prior.
 
         In the former, edges of the signal cost less, by the number of classes.
 
         Examples
         --------
-        >>> cost = Penalty.of("thesis", 4.0, 1.0, n_columns=10, n_classes=2)
+        >>> cost = Penalty.of("paper", 4.0, 1.0, n_columns=10, n_classes=2)
         >>> [round(float(edge / np.log(10)), 1) for edge in cost.edge]
         [4.0, 2.0]
         """
         ell = math.log(n_columns)
-        share = {"thesis": n_classes, "balanced": 1}[prior]
+        share = {"paper": n_classes, "balanced": 1}[prior]
         return cls(
             edge=(lambda_x * ell, lambda_x * ell / share),
             node=(0.0, lambda_y * ell / n_classes),

@@ -1,5 +1,6 @@
 """Hidden Markov models, and hybrids with recurrent networks (Krakovna, 5)."""
 
+from clearwood._lazy import loader, names_in
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.next_symbols import symbol_table
@@ -9,7 +10,19 @@ from clearwood.sequences.recurrent.fidelity import NetworkFidelity
 from clearwood.sequences.recurrent.state_trees import StateTrees, state_trees
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
+_DISPLAYS = names_in(
+    {
+        "sequences.reading.automaton_display": "AutomatonDisplay",
+        "sequences.reading.display": "FidelityCurveDisplay StepSurpriseDisplay",
+        "sequences.reading.states_display": "StatesDisplay",
+        "sequences.reading.sweeps_display": "SweepsDisplay",
+    }
+)
+"""Names that are loaded when they are first used, and their modules."""
+
 __all__ = [
+    "AutomatonDisplay",
+    "FidelityCurveDisplay",
     "HMMLSTM",
     "HiddenMarkovModel",
     "NetworkFidelity",
@@ -17,7 +30,12 @@ __all__ = [
     "RecurrentExplanation",
     "StateAutomaton",
     "StateTrees",
+    "StatesDisplay",
+    "StepSurpriseDisplay",
+    "SweepsDisplay",
     "explain_rnn",
     "state_trees",
     "symbol_table",
 ]
+
+__getattr__ = loader(__name__, _DISPLAYS)

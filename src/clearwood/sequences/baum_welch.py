@@ -216,7 +216,7 @@ def best_start(
     observed: Observed,
     prior: SequencePrior,
     n_states: int,
-    n_starts: int,
+    n_init: int,
 ) -> StateModel:
     """Best of several starts, by successive halving.
 
@@ -225,10 +225,10 @@ def best_start(
     """
     make, raised, n_iter = random_start, raised_fast, FAST_ITERATIONS
     if observed.row is None:  # numbers
-        make, n_starts = clustered_start, -(-n_starts // ALIKE)
+        make, n_init = clustered_start, -(-n_init // ALIKE)
         raised, n_iter = baum_welch, RUNG_ITERATIONS
     n_steps, part = RUNG_STEPS, observed.part(RUNG_STEPS, rng)
-    starts = [make(rng, part, prior, n_states) for _ in range(n_starts)]
+    starts = [make(rng, part, prior, n_states) for _ in range(n_init)]
     while len(starts) > 1:
         fits = [raised(part, prior, start, n_iter) for start in starts]
         fits.sort(key=lambda fit: -fit.log_likelihood)

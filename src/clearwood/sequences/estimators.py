@@ -27,10 +27,10 @@ from clearwood.sequences.sequence_model import (
     walk,
 )
 from clearwood.sequences.states_over_time import (
-    draw_states,
     filter_states,
     log_likelihoods,
     most_probable_states,
+    sample_states,
     sequence_bounds,
     smooth_states,
 )
@@ -67,7 +67,7 @@ class HiddenMarkovModel(BaseEstimator):
         Dirichlet (beta) pseudo-counts of states and classes. For EM 1 is a flat prior,
         which allows probabilities of 0; numbers have a normal-inverse-Wishart prior
         with both algorithms.
-    n_starts : int, default=32
+    n_init : int, default=32
         Number of random starts, of which successive halving on a part of the steps
         selects the one of largest likelihood. For numbers, an eighth as many k-means
         clusterings.
@@ -120,7 +120,7 @@ class HiddenMarkovModel(BaseEstimator):
     Examples
     --------
     >>> text = "abab abba baab " * 20
-    >>> hmm = HiddenMarkovModel(2, algorithm="em", n_starts=4, random_state=0).fit(text)
+    >>> hmm = HiddenMarkovModel(2, algorithm="em", n_init=4, random_state=0).fit(text)
     >>> hmm.predict_next("ab").shape
     (2, 3)
     >>> by_hand = HiddenMarkovModel(2)
@@ -136,7 +136,7 @@ class HiddenMarkovModel(BaseEstimator):
         "covariance": [StrOptions({"full", "diagonal"})],
         "algorithm": [StrOptions({"gibbs", "em"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [None, str, Path],
@@ -153,7 +153,7 @@ class HiddenMarkovModel(BaseEstimator):
         covariance: str = "full",
         algorithm: str = "gibbs",
         alpha: float = 1.1,
-        n_starts: int = 32,
+        n_init: int = 32,
         n_iter: int = 100,
         n_draws: int = 250,
         checkpoint: str | Path | None = None,
@@ -166,7 +166,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.covariance = covariance
         self.algorithm = algorithm
         self.alpha = alpha
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.n_iter = n_iter
         self.n_draws = n_draws
         self.checkpoint = checkpoint
@@ -210,7 +210,7 @@ class HiddenMarkovModel(BaseEstimator):
         self.mean_length_ = observed.n_steps / len(observed.lengths)
         prior = SequencePrior(self.alpha, self.alpha, emission)
         start_seed, chain_seed = spawn_generators(self.random_state, 2)
-        start = best_start(start_seed, observed, prior, self.n_states, self.n_starts)
+        start = best_start(start_seed, observed, prior, self.n_states, self.n_init)
         if self.algorithm == "em":
             fit = baum_welch(observed, prior, start, self.n_iter, TOLERANCE, keep=True)
             self.history_, found = fit.history, fit.parameters
@@ -327,7 +327,7 @@ class HiddenMarkovModel(BaseEstimator):
         """States of the most probable paths."""
         return self.decode(X, lengths)[1]
 
-    def draw_states(
+    def sample_states(
         self,
         X: Any,
         lengths: Sequence[int] | None = None,
@@ -336,7 +336,7 @@ class HiddenMarkovModel(BaseEstimator):
     ) -> np.ndarray:
         """Draw states jointly, given whole sequences."""
         given = self._given(X, lengths)
-        return draw_states(as_generator(random_state), **given)[0]
+        return sample_states(as_generator(random_state), **given)[0]
 
     # Prediction
 

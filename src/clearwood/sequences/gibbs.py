@@ -17,8 +17,8 @@ from clearwood.sequences.sequence_model import (
     recursions,
 )
 from clearwood.sequences.states_over_time import (
-    draw_states,
     kind_counts,
+    sample_states,
     smooth_states,
     state_counts,
     working_space,
@@ -107,7 +107,7 @@ class StateSampler:
         model, emission = StateModel(*state[:3]), self.prior.emission
         given = recursions(self.observed, model, emission)
         # 1. States, by forward filtering and backward sampling.
-        states, log_likelihood = draw_states(rng, **given, space=self._space())
+        states, log_likelihood = sample_states(rng, **given, space=self._space())
         # 2. Transitions (and what sequences begin with). 3. Emissions.
         after = self._parameters(
             rng, state.emission, states, float(log_likelihood.sum())

@@ -264,7 +264,7 @@ def most_probable_states(
     return states, log_joint
 
 
-def draw_states(
+def sample_states(
     rng: np.random.Generator,
     startprob: np.ndarray,
     transmat: np.ndarray,
@@ -288,7 +288,7 @@ def draw_states(
     >>> log_emission = np.log([[0.9, 0.1], [0.2, 0.8]])
     >>> stay = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> rng = np.random.default_rng(0)
-    >>> draw_states(rng, np.full(2, 0.5), stay, log_emission)[0]
+    >>> sample_states(rng, np.full(2, 0.5), stay, log_emission)[0]
     array([0, 0], dtype=int32)
     """
     chain = _Chain(startprob, transmat, log_emission, row, lengths)

@@ -5,8 +5,7 @@ Each method is a file or a folder: ``rule_list``, ``additive``, ``distilled_tree
 use, so that the table of methods is cheap to import.
 """
 
-from importlib import import_module
-from typing import Any
+from clearwood._lazy import loader, names_in
 
 METHODS = {
     "list": "RuleList",
@@ -30,21 +29,21 @@ _HOME = {
     "FABRules": "fab.estimators",
     "NodeHarvest": "node_harvest.estimators",
 }
-_NAMES = {
-    f"{method}{kind}": home
-    for method, home in _HOME.items()
-    for kind in ("Classifier", "Regressor")
-} | {"make_simplifier": "api", "simplify": "api"}
+_NAMES = names_in(
+    {
+        f"simplifiers.{home}": f"{method}Classifier {method}Regressor"
+        for method, home in _HOME.items()
+    }
+    | {
+        "simplifiers.api": "make_simplifier simplify",
+        "simplifiers.fab.display": "FABPathDisplay",
+    }
+)
 
 __all__ = sorted([*_NAMES, "METHODS"])
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

@@ -67,10 +67,10 @@ class _AdditiveRules(RulesOnSizePath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        min_rows: int = 5,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         tune: str | None = None,
         n_synthetic: int | str = "auto",
         scoring: Any = "auto",
@@ -82,10 +82,10 @@ class _AdditiveRules(RulesOnSizePath):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.tune = tune
         self.n_synthetic = n_synthetic
         self.scoring = scoring
@@ -126,7 +126,7 @@ class _AdditiveRules(RulesOnSizePath):
                 penalised * setting.literal_penalty,
                 RIDGE[training.outcome.is_share],
                 training.counts,
-                min_rows=self.min_rows,
+                min_samples_leaf=self.min_samples_leaf,
             )
             for setting in settings
         ]
@@ -155,7 +155,7 @@ class _AdditiveRules(RulesOnSizePath):
                 regions.append(region)
                 added.append(values[k])
         return build_rule_sum(
-            regions, added, constant, training, round_cuts=self.round_cuts
+            regions, added, constant, training, round_thresholds=self.round_thresholds
         )
 
 
@@ -192,15 +192,15 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     max_rules : int, default=10
         Maximum number of rules, the constant included; ``path_`` holds the sums of all
         sizes.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, values rounded within a thousandth of the target's standard deviation,
         and log-odds of three digits.
@@ -211,7 +211,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     n_synthetic : int or "auto", default="auto"
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
-        and none with ``target="labels"``.
+        and none with ``learn_from="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses settings and number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
@@ -245,7 +245,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the ``"slope"`` by which all log-odds were multiplied to
         calibrate probabilities for new rows (cross-fitting).
     path_ : tuple of RuleSet
@@ -273,7 +273,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> rules = AdditiveRulesClassifier(forest, n_rules=4, random_state=0)
-    >>> rules.fit(X, y).rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> rules.fit(X, y).rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

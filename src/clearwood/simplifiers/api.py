@@ -89,7 +89,7 @@ def simplify(
     random_state: Any = None,
     column_info: Any = None,
     pinned: Any = None,
-    sample_rows: int = SAMPLE_ROWS,
+    max_samples: int = SAMPLE_ROWS,
     **settings: Any,
 ) -> RuleSet:
     """Explain a tree ensemble, or any other model, by a few rules.
@@ -134,7 +134,7 @@ def simplify(
         and the method finds the others on the rows that they do not cover; only for
         methods that return ordered lists. Statistics of pinned rules are computed on
         these rows, except estimates for new rows that they already have.
-    sample_rows : int, default=200_000
+    max_samples : int, default=200_000
         For a table read in blocks, the number of rows in the search for rules, a random
         sample that is the same in every call; statistics of the rules are then computed
         on all rows, and "fab" and "em" continue the fit on all. ``about["sample"]`` has
@@ -170,7 +170,7 @@ def simplify(
         return _find(model, rows, table, method, random_state, pinned, settings)
 
     if is_read_in_blocks(X):
-        rules = simplify_table(find, model, X, y, sample_weight, sample_rows)
+        rules = simplify_table(find, model, X, y, sample_weight, max_samples)
     else:
         rules, _ = find(RowsOfTable(X, y, sample_weight))
     return rules if column_info is None else rules.with_columns(column_info)
@@ -263,7 +263,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     }
     text = ", ".join(f"{kind} {figure:.3g}" for kind, figure in figures.items())
     of_what = "on held-out rows" + ", log loss beyond the model's own" * by_loss
-    best_kind.rules_ = best_kind.rules_.with_about(kinds=f"{of_what}: {text}")
+    best_kind.rules_ = best_kind.rules_.with_metadata(kinds=f"{of_what}: {text}")
     return best_kind
 
 

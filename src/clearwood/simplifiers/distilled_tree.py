@@ -52,10 +52,10 @@ class _DistilledTree(TreesOnSizePath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        min_rows: int = 5,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         n_synthetic: int | str = "auto",
         scoring: Any = "auto",
         class_weight: Any = None,
@@ -66,10 +66,10 @@ class _DistilledTree(TreesOnSizePath):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.n_synthetic = n_synthetic
         self.scoring = scoring
         self.class_weight = class_weight
@@ -95,12 +95,12 @@ class _DistilledTree(TreesOnSizePath):
             loss,
             training.counts,
             at_stake(loss) * TREE_PENALTY,
-            min_rows=self.min_rows,
+            min_samples_leaf=self.min_samples_leaf,
         )
         return [grow_trees(problem, self.max_rules)]
 
     def _print_tree(self, training: Training, tree: GrownNode) -> Tree:
-        return print_tree(tree, training, round_cuts=self.round_cuts)
+        return print_tree(tree, training, round_thresholds=self.round_thresholds)
 
 
 class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
@@ -128,22 +128,22 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     max_rules : int, default=10
         Maximum number of rules, the default rule included: each is a leaf. ``path_``
         holds the trees of all sizes.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
     n_synthetic : int or "auto", default="auto"
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
-        and none with ``target="labels"``.
+        and none with ``learn_from="labels"``.
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable, default="auto"
         Score that chooses settings and number of rules on held-out rows. "auto": log
         loss of the probabilities of the rules against those of the ensemble (R2 for
@@ -177,7 +177,7 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -209,7 +209,7 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> tree = DistilledTreeClassifier(forest, n_rules=3, random_state=0).fit(X, y)
-    >>> tree.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> tree.rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

@@ -18,7 +18,7 @@ def simplify_table(
     X: Any,
     y: Any,
     weight: Any,
-    sample_rows: int,
+    max_samples: int,
 ) -> RuleSet:
     """Search for rules on a sample, then compute all their statistics in one pass.
 
@@ -31,7 +31,7 @@ def simplify_table(
         Model whose columns are read.
     X, y, weight
         As in :func:`open_rows`.
-    sample_rows : int
+    max_samples : int
 
     Returns
     -------
@@ -40,13 +40,13 @@ def simplify_table(
         fidelity to the model on the sample and on all rows.
     """
     table = read_by(model, open_rows(X, y, weight))
-    sample = table.sample(sample_rows)
+    sample = table.sample(max_samples)
     is_whole = sample.n_rows == table.n_rows
     try:
         rules, teacher = find(sample, None if is_whole else table)
     except InputError as error:
         if error.row is not None:
-            table.refuse_sampled(error, sample_rows)
+            table.refuse_sampled(error, max_samples)
         raise
     rules = rules.with_target(target_name(y))
     if is_whole:

@@ -91,8 +91,8 @@ def put_above(
     """
     whole = replace(found, rules=(*pinned.rules, *found.rules))
     counted = whole.described_on(
-        X, y, teacher=model, sample_weight=sample_weight
-    ).with_about(pinned=f"the first {len(pinned.rules)}")
+        X, y, model=model, sample_weight=sample_weight
+    ).with_metadata(pinned=f"the first {len(pinned.rules)}")
     return counted.with_lines(map(_as_promised, counted, whole))
 
 

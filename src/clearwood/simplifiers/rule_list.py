@@ -102,10 +102,10 @@ class _RuleList(RulesOnSizePath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        min_rows: int = 5,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         combine: str = "near-disjoint",
         tune: str | None = None,
         n_synthetic: int | str = "auto",
@@ -119,10 +119,10 @@ class _RuleList(RulesOnSizePath):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.combine = combine
         self.tune = tune
         self.n_synthetic = n_synthetic
@@ -183,7 +183,7 @@ class _RuleList(RulesOnSizePath):
         )
         signs = self._signs[training.asked]
         problem = make_problem(
-            grid, loss, penalties, counts, signs, min_rows=self.min_rows
+            grid, loss, penalties, counts, signs, min_samples_leaf=self.min_samples_leaf
         )
         # One rule is the default.
         lists = grow_lists(problem, candidates, self.max_rules - 1)
@@ -192,7 +192,11 @@ class _RuleList(RulesOnSizePath):
         if self.combine != "disjoint" or self._signs.any():
             return lists
         tree_problem = make_tree_problem(
-            grid, loss, counts, penalised * TREE_PENALTY, min_rows=self.min_rows
+            grid,
+            loss,
+            counts,
+            penalised * TREE_PENALTY,
+            min_samples_leaf=self.min_samples_leaf,
         )
         trees = grow_trees(tree_problem, self.max_rules)
         by_size: dict[int, BoxList] = {}
@@ -219,7 +223,7 @@ class _RuleList(RulesOnSizePath):
             build_rule_list(
                 [region for region in found if region is not None],
                 training,
-                round_cuts=self.round_cuts,
+                round_thresholds=self.round_thresholds,
                 signs=self._signs,
             )
             for found in regions
@@ -260,15 +264,15 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     max_rules : int, default=10
         Maximum number of rules, the default rule (``otherwise``) included; ``path_``
         holds the lists of all sizes.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
@@ -284,7 +288,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     n_synthetic : int or "auto", default="auto"
         Number of synthetic rows, labelled by the ensemble: training rows mixed with
         their neighbours. "auto" makes three per row, at least 4,000 and at most 20,000,
-        and none with ``target="labels"``.
+        and none with ``learn_from="labels"``.
     monotonic_cst : dict of str to int, array-like of int or None, default=None
         Monotonicity constraints: numeric features with which predictions must not fall
         (1) or not rise (-1), by name or one sign per column; 0 for the others. They
@@ -324,7 +328,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -353,7 +357,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> rules = RuleListClassifier(forest, n_rules=3, random_state=0)
-    >>> rules.fit(X, y).rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> rules.fit(X, y).rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

@@ -149,7 +149,9 @@ PARTS = (
     codec.Field("model", codec.optional(MODEL)),
     codec.Field("rules", RULES, "rules_"),
     codec.Field("path", codec.tuple_of(RULES), "path_", null=True),
-    codec.Field("caution", codec.optional(codec.mapping_of(codec.NUMBER)), "caution_"),
+    codec.Field(
+        "shrinkage", codec.optional(codec.mapping_of(codec.NUMBER)), "shrinkage_"
+    ),
     *(
         codec.Field(name, kind, absent=codec.UNSET, null=True)
         for name, kind in NUMBERS.items()

@@ -9,7 +9,7 @@ from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
     MEMBER,
-    THESIS,
+    PAPER,
     Choices,
     LearningTable,
     choose,
@@ -59,27 +59,27 @@ def test_more_starts_or_trees_mend_what_one_start_takes_for_noise():
         rng = np.random.default_rng(0)
         return judged.score(mini_spn(whole, 0.0005, choices, rng))
 
-    independent = score(THESIS)
-    starts = THESIS._replace(first=Starts(10))
-    for repaired in (starts, THESIS._replace(trees=(True,)), Choices()):
+    independent = score(PAPER)
+    starts = PAPER._replace(first=Starts(10))
+    for repaired in (starts, PAPER._replace(trees=(True,)), Choices()):
         assert score(repaired) > independent + 0.2
 
 
 def test_em_makes_held_out_rows_likelier():
     whole, _ = golden_table("complete")
     rng = np.random.default_rng(0)
-    kinds = mini_spn(whole, 0.0005, THESIS, rng)
+    kinds = mini_spn(whole, 0.0005, PAPER, rng)
     before = whole.score(kinds)
     assert whole.score(polished(kinds, 0.1, whole, Choices())) > before + 0.002
-    assert polished(kinds, 0.1, whole, THESIS) is kinds
-    by_default = THESIS._replace(polish=Choices().polish)
+    assert polished(kinds, 0.1, whole, PAPER) is kinds
+    by_default = PAPER._replace(polish=Choices().polish)
     assert whole.score(mini_spn(whole, 0.0005, by_default, rng)) > before + 0.002
 
 
 def test_learn_spn_chooses_from_its_grid():
     whole, _ = golden_table("complete")
     cheap, dear = (
-        learn_spn(whole, grid, (0.0015,), THESIS, np.random.default_rng(0))
+        learn_spn(whole, grid, (0.0015,), PAPER, np.random.default_rng(0))
         for grid in ((0.4, 1e6), (1e6,))
     )
     assert any(isinstance(node, Sum) for node in walk(cheap))
@@ -95,7 +95,7 @@ def test_networks_of_several_are_drawn_and_held_out_rows_choose_among_them():
     assert all(starts.drawn for starts in (MEMBER.first, *MEMBER.later))
 
     def score(seed, *later):
-        choices = THESIS._replace(first=MEMBER.first, later=later, balanced=True)
+        choices = PAPER._replace(first=MEMBER.first, later=later, balanced=True)
         rng = np.random.default_rng(seed)
         return whole.score(mini_spn(whole, 0.0005, choices, rng))
 

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from tests.wording import refuses
 
-from clearwood import FeatureSpace
 from clearwood.circuits.learning.variables import read_variables, table_of
 from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace
 
 
 def test_kinds_of_columns():

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.nodes import Heap, Product, Sum
@@ -15,6 +14,7 @@ from clearwood.distributions import (
     Histogram,
     MultivariateGaussian,
 )
+from clearwood.rules import FeatureSpace
 
 NAMES = ("smoker", "sex", "hue", "age", "bp", "bmi", "<b>dose</b> in $")
 LEVELS = (("no", "yes"), (0.0, 1.0), ("red", "green", "blue"), None, None, None, None)

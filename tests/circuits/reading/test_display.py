@@ -9,7 +9,6 @@ from tests.circuits.made import circuits
 from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
 
 import clearwood as cw
-from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product, Sum
@@ -18,6 +17,7 @@ from clearwood.circuits.reading.display import cells_of, colour_of, together
 from clearwood.circuits.reading.outline import outline
 from clearwood.distributions import Bernoulli, Gaussian
 from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -58,7 +58,7 @@ def test_every_strip_holds_all_rows_and_adds_up(circuit):
     ids=["clinic", "apart", "three", "hundred"],
 )
 def display(request):
-    return cw.CircuitDisplay.from_estimator(stand_in(request.param())).plot()
+    return cw.circuits.CircuitDisplay.from_estimator(stand_in(request.param())).plot()
 
 
 def test_nothing_overlaps_and_nothing_lies_outside(display):
@@ -92,7 +92,7 @@ def test_numbers_stand_inside_their_cells(display):
 
 
 def test_kinds_are_as_wide_as_their_shares():
-    display = cw.CircuitDisplay(clinic()).plot()
+    display = cw.circuits.CircuitDisplay(clinic()).plot()
     heads = [t.get_text() for t in display.ax_.texts if t.get_fontweight() == "bold"]
     assert heads == ["1: 60 %", "2: 40 %"]
     smoker = [cell for cell in display.cells if cell.column == 0]
@@ -110,7 +110,7 @@ def test_colours_tell_the_side_and_how_far():
 
 
 def test_columns_that_depend_on_each_other_are_neighbours():
-    order = cw.CircuitDisplay(apart()).columns
+    order = cw.circuits.CircuitDisplay(apart()).columns
     assert abs(order.index(0) - order.index(1)) == 1
     assert abs(order.index(2) - order.index(3)) == 1
     assert together(np.ones((1, 1))) == [0]
@@ -124,7 +124,7 @@ def test_only_those_that_differ_most_are_shown_of_many():
     ]
     features = FeatureSpace(tuple(f"x{j}" for j in range(d)), ((0, 1),) * d)
     root = Sum(np.array([0.5, 0.5]), tuple(kinds))
-    display = cw.CircuitDisplay(Circuit(root, features)).plot()
+    display = cw.circuits.CircuitDisplay(Circuit(root, features)).plot()
     assert len(display.columns) == 100 and set(range(30, d)) <= set(display.columns)
     said = " ".join(text.get_text() for text in display.ax_.texts)
     same_lines(said)
@@ -132,7 +132,7 @@ def test_only_those_that_differ_most_are_shown_of_many():
 
 def test_letters_shrink_to_fit_given_axes():
     figure, ax = plt.subplots(figsize=(5, 1.4), layout="constrained")
-    display = cw.CircuitDisplay(clinic()).plot(ax)
+    display = cw.circuits.CircuitDisplay(clinic()).plot(ax)
     figure.draw_without_rendering()
     frame = ax.get_window_extent()
     assert display.ax_ is ax
@@ -143,9 +143,9 @@ def test_letters_shrink_to_fit_given_axes():
 
 def test_what_has_no_circuit_is_refused():
     with refuses(InputError, match="circuit_"):
-        cw.CircuitDisplay.from_estimator(3)
+        cw.circuits.CircuitDisplay.from_estimator(3)
     with pytest.raises(Exception, match="not fitted"):
-        cw.CircuitDisplay.from_estimator(type(stand_in(clinic()))())
+        cw.circuits.CircuitDisplay.from_estimator(type(stand_in(clinic()))())
 
 
 # Curves
@@ -164,7 +164,9 @@ def test_curves_are_conditional_densities():
     circuit = clinic()
     # A number that stands for new levels elsewhere.
     given = {"smoker": "yes", "age": -1.0, "bmi": 25.0}
-    display = cw.ConditionalDisplay.from_estimator(stand_in(circuit), "bp", [given])
+    display = cw.circuits.ConditionalDisplay.from_estimator(
+        stand_in(circuit), "bp", [given]
+    )
     grid = np.linspace(60, 200, 2001)
     curves = display.density(grid)
     assert np.trapezoid(curves, grid, axis=1) == pytest.approx([1, 1])
@@ -178,7 +180,9 @@ def test_curves_are_conditional_densities():
 
 def test_bars_are_conditional_probabilities():
     circuit = clinic()
-    display = cw.ConditionalDisplay(circuit, "sex", [{"hue": "blue"}, {"age": 40}])
+    display = cw.circuits.ConditionalDisplay(
+        circuit, "sex", [{"hue": "blue"}, {"age": 40}]
+    )
     for known, own in zip(display.given, display.shares):
         without = log_likelihood(circuit, **known)
         both = [log_likelihood(circuit, sex=level, **known) for level in (0.0, 1.0)]
@@ -190,19 +194,19 @@ def test_bars_are_conditional_probabilities():
 
 def test_a_histogram_is_drawn_as_it_is():
     name = clinic().features.names[6]
-    display = cw.ConditionalDisplay(clinic(), name).plot()
+    display = cw.circuits.ConditionalDisplay(clinic(), name).plot()
     found = display.density(np.array([-1.0, 0.0, 0.99, 1.0, 3.99, 4.0, 5.0]))[0]
     assert found == pytest.approx([0, 0.4, 0.4, 0.2, 0.2, 0.2, 0])
     assert display.ax_.get_xlabel() == r"<b>dose</b> in \$"
 
 
 def test_curves_are_cut_off_at_heaps_whose_shares_are_told():
-    display = cw.ConditionalDisplay(heaped(), "dose", [{"ill": "no"}]).plot()
+    display = cw.circuits.ConditionalDisplay(heaped(), "dose", [{"ill": "no"}]).plot()
     assert display.ax_.get_ylim()[1] < 0.5 < display.density(np.array([0.0])).max()
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     same_text(names)
     same_text(display.ax_.get_title("left"))
-    plain = cw.ConditionalDisplay(replace(heaped(), heaps=()), "dose").plot()
+    plain = cw.circuits.ConditionalDisplay(replace(heaped(), heaps=()), "dose").plot()
     assert plain.ax_.get_ylim()[1] > 0.5
     assert "cut off" not in plain.ax_.get_title("left")
 
@@ -211,7 +215,9 @@ def test_curves_are_cut_off_at_heaps_whose_shares_are_told():
 def test_a_few_rows_far_out_leave_the_others_to_be_seen(out):
     near, far = Gaussian(0, 50.0, 100.0), Gaussian(0, out, 1.0)
     root = Sum(np.array([0.98, 0.02]), (near, far))
-    display = cw.ConditionalDisplay(Circuit(root, FeatureSpace.numeric(1)), "x0").plot()
+    display = cw.circuits.ConditionalDisplay(
+        Circuit(root, FeatureSpace.numeric(1)), "x0"
+    ).plot()
     low, high = display.ax_.get_xlim()
     assert 0 < low < 30 and 70 < high < 110
     same_text(display.ax_.get_title("left"))
@@ -219,7 +225,9 @@ def test_a_few_rows_far_out_leave_the_others_to_be_seen(out):
     assert curve.get_ydata().max() == pytest.approx(
         0.98 / np.sqrt(200 * np.pi), rel=0.01
     )
-    normal = cw.ConditionalDisplay(Circuit(near, FeatureSpace.numeric(1)), "x0").plot()
+    normal = cw.circuits.ConditionalDisplay(
+        Circuit(near, FeatureSpace.numeric(1)), "x0"
+    ).plot()
     assert not normal.ax_.get_title("left")
     assert np.allclose(normal.ax_.get_xlim(), (19, 81), atol=1)
 
@@ -227,7 +235,7 @@ def test_a_few_rows_far_out_leave_the_others_to_be_seen(out):
 def test_legends_lie_outside_and_inside_the_figure():
     given = [{"smoker": s, "age": a} for s in ("no", "yes") for a in (30, 50, 70)]
     for column in ("bmi", "hue"):
-        display = cw.ConditionalDisplay(clinic(), column, given).plot()
+        display = cw.circuits.ConditionalDisplay(clinic(), column, given).plot()
         display.figure_.draw_without_rendering()
         box = display.ax_.get_legend().get_window_extent()
         assert box.y1 <= display.ax_.get_window_extent().y0
@@ -247,7 +255,7 @@ def test_legends_lie_outside_and_inside_the_figure():
 )
 def test_what_cannot_be_drawn_is_refused(column, given, message):
     with refuses(InputError, match=message):
-        cw.ConditionalDisplay(clinic(), column, [given])
+        cw.circuits.ConditionalDisplay(clinic(), column, [given])
 
 
 # A row
@@ -255,7 +263,9 @@ def test_what_cannot_be_drawn_is_refused(column, given, message):
 
 def test_the_surprising_entry_comes_first_with_what_was_expected():
     row = np.array([[1.0, np.nan, 0.0, 35.0, 190.0, 20.0, 2.0]])
-    display = cw.SurpriseDisplay.from_estimator(stand_in(clinic()), table(row)).plot()
+    display = cw.circuits.SurpriseDisplay.from_estimator(
+        stand_in(clinic()), table(row)
+    ).plot()
     first = display.entries[0]
     assert (first["column"], first["found"]) == ("bp", "190")
     assert first["surprise"] > 20 and first["expected"].startswith("110")
@@ -271,15 +281,19 @@ def test_the_surprising_entry_comes_first_with_what_was_expected():
 
 def test_only_one_row_is_drawn():
     with refuses(InputError):
-        cw.SurpriseDisplay.from_estimator(stand_in(clinic()), table(np.zeros((2, 7))))
-    many = cw.SurpriseDisplay(clinic(), np.zeros(7), most=3).plot()
+        cw.circuits.SurpriseDisplay.from_estimator(
+            stand_in(clinic()), table(np.zeros((2, 7)))
+        )
+    many = cw.circuits.SurpriseDisplay(clinic(), np.zeros(7), most=3).plot()
     same_text(many.ax_.get_title(loc="left"))
 
 
 def test_a_column_without_spread_is_no_surprise():
     features = FeatureSpace(("a", "b"), (None, (0, 1)))
     root = Product((Gaussian(0, 1.0, 1e-12), Bernoulli(1, 0.0)))
-    found = cw.SurpriseDisplay(Circuit(root, features), np.array([1.0, 0.0])).entries
+    found = cw.circuits.SurpriseDisplay(
+        Circuit(root, features), np.array([1.0, 0.0])
+    ).entries
     assert all(np.isfinite(one["surprise"]) for one in found)
 
 
@@ -293,13 +307,13 @@ def test_the_chosen_network_is_marked():
         SimpleNamespace(degrees_of_freedom=size, log_likelihood=height)
         for size, height in ((2, -9.0), (own, -8.0), (90, -7.5))
     ]
-    display = cw.NetworkSizesDisplay.from_estimator(found).plot()
+    display = cw.circuits.NetworkSizesDisplay.from_estimator(found).plot()
     assert display.chosen == 1
     (mark,) = [line for line in display.ax_.lines if line.get_label() == "chosen"]
     assert mark.get_xydata().tolist() == [[own, -8.0]]
     assert display.ax_.get_xscale() == "log"
     with refuses(InputError, match="front_"):
-        cw.NetworkSizesDisplay.from_estimator(stand_in(clinic()))
+        cw.circuits.NetworkSizesDisplay.from_estimator(stand_in(clinic()))
 
 
 def test_lines_of_many_conditions_differ_in_colour_or_kind():

@@ -7,7 +7,6 @@ from tests.circuits.made import circuits
 from tests.circuits.reading.cases import deep
 from tests.wording import same_text
 
-from clearwood import FeatureSpace
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
@@ -23,6 +22,7 @@ from clearwood.circuits.reading.profiles import (
 from clearwood.circuits.reading.strengths import strengths
 from clearwood.columns.schema import features_of
 from clearwood.distributions import Bernoulli, Categorical
+from clearwood.rules import FeatureSpace
 
 FEW = settings(max_examples=25)
 

@@ -5,7 +5,7 @@ import pytest
 from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
 from tests.wording import refuses, same_lines
 
-from clearwood import FeatureSpace, report
+from clearwood import report
 from clearwood.circuits import SPNClassifier
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
@@ -16,6 +16,7 @@ from clearwood.circuits.reading.judged import judge, why
 from clearwood.circuits.reading.section import section
 from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace
 
 
 @pytest.fixture(scope="module")

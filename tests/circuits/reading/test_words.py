@@ -7,7 +7,6 @@ from tests.circuits.made import circuits
 from tests.circuits.reading.cases import apart, clinic, deep, heaped, wide
 from tests.wording import refuses, same_lines, same_text
 
-from clearwood import FeatureSpace
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Heap, Product, Sum
 from clearwood.circuits.queries.conditioning import condition
@@ -15,6 +14,7 @@ from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
 from clearwood.distributions import Bernoulli, Gaussian, MultivariateGaussian
 from clearwood.exceptions import InputError
+from clearwood.rules import FeatureSpace
 
 
 def test_kinds_are_told_with_what_marks_them():

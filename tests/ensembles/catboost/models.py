@@ -24,7 +24,7 @@ REGRESSION_LOSSES = {
 }
 REGRESSION = (
     *REGRESSION_LOSSES,
-    "nan_forbidden",
+    "nan_exclude_features",
     "weights",
     "early_stopping",
     "scaled",
@@ -135,7 +135,7 @@ def _settings(kind, seed):
         settings["max_leaves"] = 7
     if policy == "SymmetricTree" and seed % 3 == 0 and not kind.startswith("multi"):
         settings["boosting_type"] = "Ordered"
-    if kind == "nan_forbidden":
+    if kind == "nan_exclude_features":
         settings["nan_mode"] = "Forbidden"
     if kind.startswith("categories"):
         settings |= {"one_hot_max_size": 40, "cat_features": ["tree", "code", "yes"]}
@@ -192,7 +192,7 @@ def _table(kind, seed, rng):
     X[:, 1] = np.round(X[:, 1])
     X[:, 3] = np.round(X[:, 3], -6)
     signal = X[:, 0] + X[:, 1] / 10 + rng.normal(size=N_ROWS) / 3
-    if kind != "nan_forbidden" and seed % 3:
+    if kind != "nan_exclude_features" and seed % 3:
         X[rng.random(X.shape) < 0.15] = np.nan
     if not kind.startswith("categories"):
         return X, signal

@@ -76,7 +76,9 @@ def test_prediction_is_the_mean_over_the_meta_trees(wine, forest, weights):
     expected = np.tensordot(model.tree_weights_, each, 1)
     p = model.predict_proba(queries)
     np.testing.assert_allclose(p, expected, atol=1e-12)
-    np.testing.assert_allclose(model.bake().predict_proba(queries), p, atol=1e-12)
+    np.testing.assert_allclose(
+        model.to_ensemble().predict_proba(queries), p, atol=1e-12
+    )
     plain = model.to_sklearn()
     assert type(plain) is RandomForestClassifier
     np.testing.assert_allclose(plain.predict_proba(queries), p, atol=1e-12)
@@ -100,7 +102,7 @@ def test_each_tree_is_one_meta_tree_on_all_rows(wine, forest, prior):
         if prior == "search-corrected":
             g = naive.search_corrected(inner.structure, 0.5, 3)
         np.testing.assert_allclose(inner.g, g, rtol=1e-12)
-        one = MetaTreeClassifier(inner.structure, g=inner.g).fit(X, y)
+        one = MetaTreeClassifier(inner.structure, split_prior=inner.g).fit(X, y)
         assert model.log_evidence_[t] == pytest.approx(one.log_evidence_, rel=1e-12)
         np.testing.assert_array_equal(inner.own, one.meta_tree_.own)
 
@@ -128,7 +130,9 @@ def test_the_result_does_not_depend_on_the_number_of_threads(wine):
     assert len(one.meta_trees_) == 100
     np.testing.assert_array_equal(one.predict_proba(X_test), two.predict_proba(X_test))
     np.testing.assert_array_equal(one.log_evidence_, two.log_evidence_)
-    np.testing.assert_array_equal(one.feature_used_, two.feature_used_)
+    np.testing.assert_array_equal(
+        one.inclusion_probability_, two.inclusion_probability_
+    )
 
 
 def test_batches_shards_and_forgetting(wine, forest):
@@ -219,7 +223,7 @@ def test_leaves_that_read_features_are_refused(diabetes):
     X, _, y, _ = diabetes
     leaf = LinearRegressionNormalGamma((0.0,) * 10)
     with refuses(exceptions.InputError):
-        MetaForestRegressor(leaf=leaf).fit(X, y)
+        MetaForestRegressor(leaf_model=leaf).fit(X, y)
 
 
 def test_only_shards_of_one_forest_merge(wine, forest):
@@ -230,7 +234,7 @@ def test_only_shards_of_one_forest_merge(wine, forest):
     for other in (
         MetaForestClassifier(RandomForestClassifier(3, random_state=0)),
         MetaForestClassifier(RandomForestClassifier(8, **grown)),
-        MetaForestClassifier(forest, g=0.3),
+        MetaForestClassifier(forest, split_prior=0.3),
     ):
         with refuses(exceptions.InputError):
             model.merge(other.fit(X, y))
@@ -253,4 +257,6 @@ def test_meta_trees_are_those_of_now(wine, forest):
     for t, tree in enumerate(model.meta_trees_):
         assert tree.log_evidence == model.log_evidence_[t]
     used = [tree.posterior().feature_used for tree in model.meta_trees_]
-    np.testing.assert_allclose(model.feature_used_, np.mean(used, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.inclusion_probability_, np.mean(used, axis=0), rtol=1e-12
+    )

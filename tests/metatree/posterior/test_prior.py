@@ -75,7 +75,7 @@ def test_a_thousand_categories_are_no_overflow():
     tree = MetaTreeClassifier(random_state=0).fit(X[["name", "x"]], y)
     assert np.isfinite(tree.log_evidence_)
     # The column of names does not keep a true question about another one out.
-    assert tree.feature_used_[1] > 0.99
+    assert tree.inclusion_probability_[1] > 0.99
 
 
 def by_lot(kind, n, rng):
@@ -107,5 +107,5 @@ def test_a_true_question_is_found_beside_noise():
     assert tree.meta_tree_.posterior().g[0] > 0.999
     assert tree.structure_.feature[0] == 2
     # And hardly anything else.
-    assert np.delete(tree.feature_used_, 2).max() < 0.4
+    assert np.delete(tree.inclusion_probability_, 2).max() < 0.4
     assert tree.map_tree_.n_leaves == 2

@@ -9,7 +9,7 @@ from tests.metatree import naive
 from tests.records import changeable
 from tests.wording import refuses
 
-from clearwood import FeatureBins, FeatureSpace, read_ensemble
+from clearwood import read_ensemble
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
     BernoulliBeta,
@@ -19,6 +19,7 @@ from clearwood.metatree import (
     given,
     grow_cart,
 )
+from clearwood.rules import FeatureBins, FeatureSpace
 
 
 def table(n=300, seed=0, missing=0.0):

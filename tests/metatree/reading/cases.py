@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from clearwood import FeatureSpace
 from clearwood.metatree import (
     CategoricalDirichlet,
     MetaTree,
@@ -18,6 +17,7 @@ from clearwood.metatree import (
     given,
 )
 from clearwood.metatree.reading.read_tree import ReadsTrees
+from clearwood.rules import FeatureSpace
 
 HUES = ("red", "blue", "tan")
 

@@ -6,13 +6,13 @@ import pytest
 from tests.metatree.reading.cases import Reader, cart, many_values, values
 from tests.rules.displays.samples import LONG, UNBROKEN
 
-from clearwood import FeatureSpace, MetaTreeDisplay
 from clearwood._words.numbers import probability_text
 from clearwood.exceptions import InputError
-from clearwood.metatree import BernoulliBeta, MetaTree, given
+from clearwood.metatree import BernoulliBeta, MetaTree, MetaTreeDisplay, given
 from clearwood.metatree.estimators import MetaTreeClassifier
 from clearwood.metatree.reading.annotated_tree import shown_nodes
 from clearwood.metatree.reading.display_layout import PALE, SURE, VALUE
+from clearwood.rules import FeatureSpace
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt

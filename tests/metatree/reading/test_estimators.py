@@ -63,7 +63,7 @@ def fitted(request):
         return MetaTreeRegressor(**settings).fit(X, y), X
     if of == "weights":
         weight = np.random.default_rng(1).uniform(0.2, 3, len(y))
-        return MetaTreeClassifier(**settings, g=0.9).fit(X, label, weight), X
+        return MetaTreeClassifier(**settings, split_prior=0.9).fit(X, label, weight), X
     return MetaTreeClassifier(**settings).fit(X, label), X
 
 

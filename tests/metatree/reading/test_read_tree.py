@@ -20,7 +20,7 @@ from tests.metatree.reading.cases import (
 from tests.wording import same_lines, same_text
 
 import clearwood as cw
-from clearwood import FeatureSpace, RuleSet
+from clearwood import RuleSet
 from clearwood.exceptions import InputError
 from clearwood.metatree import (
     BernoulliBeta,
@@ -33,6 +33,7 @@ from clearwood.metatree import (
 )
 from clearwood.metatree.reading.annotated_tree import shown_nodes
 from clearwood.metatree.reading.read_tree import read_tree
+from clearwood.rules import FeatureSpace
 
 CASES = {
     "values stop": lambda: many_values("stop"),
@@ -364,7 +365,7 @@ def test_rows_are_counted_whatever_they_weigh(tmp_path):
     weight = rng.choice([0.0, 0.5, 28.0], 60)
     n = int((weight > 0).sum())
     model = cw.MetaTreeClassifier(random_state=0).fit(X, y, weight)
-    parts = model.rules_.takes_part(model.rules_.features.encode(X))
+    parts = model.rules_.contributing(model.rules_.features.encode(X))
     for rule, part in zip(model.rules_, parts.T):
         assert rule.rows == rule.rows_caught == part[weight > 0].sum()
         assert rule.support == weight[part].sum()
@@ -378,7 +379,9 @@ def test_rows_are_counted_whatever_they_weigh(tmp_path):
     assert model.partial_fit(X[:9], y[:9], **quarter).rules_.n_rows == n + 9
     assert str(model.unlearn(X[:9], y[:9], **quarter).rules_) == before
     tree = model.meta_tree_
-    shard = cw.MetaTreeClassifier(tree.structure, leaf=model.leaf_, g=tree.g)
+    shard = cw.MetaTreeClassifier(
+        tree.structure, leaf_model=model.leaf_model_, split_prior=tree.g
+    )
     shard.fit(X, y)
     assert shard.rules_.n_rows == shard.rules_.total_weight == 60
     assert model.merge(shard).rules_.n_rows == n + 60

@@ -78,7 +78,7 @@ def test_the_section_shows_what_the_posterior_says(fitted, rows):
     found = section(fitted, X[200:], y[200:])
     assert found["tree"]["n_leaves"] == fitted.map_tree_.n_leaves
     assert found["used"][0]["name"] == "a"
-    assert found["used"][0]["share"] == pytest.approx(fitted.feature_used_[0])
+    assert found["used"][0]["share"] == pytest.approx(fitted.inclusion_probability_[0])
     assert len(found["used"]) + found["n_hidden"] == 3
     assert (
         found["scores"][1]["values"][0]
@@ -125,7 +125,7 @@ def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
 
 def test_a_tree_without_questions_has_a_page(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    fitted = MetaTreeRegressor(random_state=0, g=1e-12).fit(X, X[::-1, 0])
+    fitted = MetaTreeRegressor(random_state=0, split_prior=1e-12).fit(X, X[::-1, 0])
     assert fitted.map_tree_.n_leaves == 1
     report(fitted, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def test_no_rows_and_leaves_with_lines_are_refused(fitted, rows):
     with refuses(InputError):
         compare_scores(fitted, rows[0][:0], rows[1][:0])
     line = LinearRegressionNormalGamma((0.0, 0.0, 0.0))
-    tree = MetaTreeRegressor(leaf=line, max_depth=2, random_state=0)
+    tree = MetaTreeRegressor(leaf_model=line, max_depth=2, random_state=0)
     tree.fit(rows[0], rows[0]["a"].to_numpy())
     with pytest.raises(InputError, match="NormalNormalGamma"):
         tree.map_tree_  # noqa: B018
@@ -160,7 +160,7 @@ def test_a_forest_has_a_page_of_sizes_features_and_scores(rows, tmp_path):
     assert (n_trees, in_effect, full) == ("3", "3", str(leaves))
     expected = sum(tree.posterior().leaf.sum() for tree in forest.meta_trees_)
     assert kept == f"{expected:.0f}" != full
-    assert found["used"][0]["share"] == forest.feature_used_.max()
+    assert found["used"][0]["share"] == forest.inclusion_probability_.max()
     scores = {line["name"]: line["values"] for line in found["scores"]}
     p = forest.predict_proba(X[200:])
     assert scores["Log loss"] == [pytest.approx(log_loss(y[200:], p))]

@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 from tests.wording import same_text
 
-from clearwood import TreeStabilityDisplay
-from clearwood.projection import TreeStability
+from clearwood.projection import TreeStability, TreeStabilityDisplay
 
 matplotlib.use("agg")
 

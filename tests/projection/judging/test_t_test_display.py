@@ -3,8 +3,9 @@ import numpy as np
 import pytest
 from tests.wording import same_text
 
-from clearwood import DifferenceDisplay, compare_methods
+from clearwood import compare_methods
 from clearwood.charts.style import COLOURS
+from clearwood.projection import DifferenceDisplay
 
 matplotlib.use("agg")
 

@@ -61,7 +61,7 @@ def test_best_is_near_what_a_sampler_says(golden):
 )
 def test_the_correlated_test_has_a_closed_form(golden, facts, share):
     known = golden[facts]
-    found = compare_methods(golden["y1"], golden["y2"], rope=0.01, test_share=share)
+    found = compare_methods(golden["y1"], golden["y2"], rope=0.01, test_size=share)
     assert found.difference == pytest.approx(known["location"], abs=1e-12)
     assert found.sd == pytest.approx(known["scale"] * math.sqrt(19 / 17), rel=1e-12)
     assert found.hdi == pytest.approx(known["ci95"], abs=1e-8)
@@ -154,7 +154,7 @@ def test_the_interval_covers_what_it_says():
     for _ in range(n_trials):
         shared, own = rng.normal(), rng.normal(size=12)
         d = 1.0 + math.sqrt(0.25) * shared + math.sqrt(0.75) * own
-        low, high = compare_methods(d, np.zeros(12), test_share=0.25).hdi
+        low, high = compare_methods(d, np.zeros(12), test_size=0.25).hdi
         covered += low < 1.0 < high
     # Four standard errors; without the correlation it would be 63 %.
     assert abs(covered / n_trials - 0.95) < 4 * math.sqrt(0.95 * 0.05 / n_trials)
@@ -172,10 +172,10 @@ def test_an_outlier_counts_less_in_best():
 def test_without_a_share_scores_are_of_one_cross_validation():
     a, b = [0.9, 0.8, 0.95, 0.7], [0.85, 0.8, 0.9, 0.75]
     found = compare_methods(a, b)
-    assert found == compare_methods(a, b, test_share=0.25)
+    assert found == compare_methods(a, b, test_size=0.25)
     same_lines(str(found))
-    assert "as in" not in str(compare_methods(a, b, test_share=0.1))
-    assert compare_methods(a, b, test="paired").test_share is None
+    assert "as in" not in str(compare_methods(a, b, test_size=0.1))
+    assert compare_methods(a, b, test="paired").test_size is None
 
 
 @pytest.mark.parametrize("test", ["correlated", *BEST])
@@ -243,8 +243,8 @@ FINE = [0.1, 0.4, 0.2]
         (FINE, FINE, {"test": "t"}, "'t'"),
         (FINE, FINE, {"rope": -0.1}, "0.1"),
         (FINE, FINE, {"rope": np.nan}, ""),
-        (FINE, FINE, {"test_share": 1.0}, "test_share.*1.0"),
-        (FINE, FINE, {"test": "paired", "test_share": 0.1}, "'correlated'"),
+        (FINE, FINE, {"test_size": 1.0}, "test_size.*1.0"),
+        (FINE, FINE, {"test": "paired", "test_size": 0.1}, "'correlated'"),
         (range(501), FINE, {"test": "two_groups"}, "500.*501"),
     ],
 )

@@ -16,7 +16,7 @@ from clearwood.cli.verbs.project import _nearness
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference, remarks_on
-from clearwood.projection.reading.section import section, teacher_of
+from clearwood.projection.reading.section import model_of, section
 from clearwood.projection.sizes import SizePath
 from clearwood.references import GivenDraws
 from clearwood.reporting import summarize
@@ -35,7 +35,7 @@ def rows():
 def values(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X[:110], y[:110], n_draws=30, random_state=0)
-    tree = cw.ProjectedTreeRegressor(ref, most_leaf_nodes=4, random_state=0)
+    tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=4, random_state=0)
     return tree.fit(X[:110], pd.Series(y[:110], name="pain"))
 
 
@@ -43,7 +43,7 @@ def values(rows):
 def labels(rows):
     X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
     ref = cw.reference(None, X[:110], y[:110], n_draws=30, random_state=0)
-    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=3)
+    tree = cw.ProjectedTreeClassifier(ref, n_leaf_nodes=3)
     return tree.fit(X[:110], y[:110])
 
 
@@ -102,7 +102,7 @@ def test_a_reference_worse_than_a_constant_is_said_to_be_so(rows):
     wrong = np.arange(n) < 5
     draws = np.eye(2)[((y == "well") ^ wrong).astype(int)][None]
     ref = GivenDraws(draws, X, classes=["ill", "well"])
-    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=2).fit(X)
+    tree = cw.ProjectedTreeClassifier(ref, n_leaf_nodes=2).fit(X)
     found = compare_with_reference(tree, X, y)
     of_class = np.array([(y == label).sum() for label in y])
     by_others = -np.log((of_class - 0.5) / n).mean()
@@ -113,7 +113,7 @@ def test_a_reference_worse_than_a_constant_is_said_to_be_so(rows):
     assert found["reference"]["impossible"] == 5
     # What is only unlikely is not impossible, and less sure it is worth following.
     soft = GivenDraws(0.8 * draws + 0.1, X, classes=["ill", "well"])
-    tree = cw.ProjectedTreeClassifier(soft, max_leaf_nodes=2).fit(X)
+    tree = cw.ProjectedTreeClassifier(soft, n_leaf_nodes=2).fit(X)
     found = compare_with_reference(tree, X, y)
     assert found["reference"]["impossible"] == 0
     assert not any("reference" in text for text in remarks_on(found))
@@ -136,7 +136,7 @@ def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
 
     def proxy_scores(unit):
         ref = GivenDraws(unit * values.reference_.draws(X), X, noise_variance=unit**2)
-        tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X)
+        tree = cw.ProjectedTreeRegressor(ref, n_leaf_nodes=2).fit(X)
         return compare_with_reference(tree, X, unit * y)["proxy"]
 
     gap = proxy_scores(2.0**70)["log_loss"] - proxy_scores(1.0)["log_loss"]
@@ -146,7 +146,7 @@ def test_a_unit_moves_the_log_loss_by_its_logarithm(values, rows):
 def test_who_knows_no_noise_has_no_interval(rows):
     X, y = rows[0], rows[1]
     ref = GivenDraws(np.stack([y, y + 1]), X)
-    tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X)
+    tree = cw.ProjectedTreeRegressor(ref, n_leaf_nodes=2).fit(X)
     found = compare_with_reference(tree, X, y)
     assert set(found["reference"]) == {"rmse"}
     assert "coverage" in found["proxy"]
@@ -192,10 +192,10 @@ def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows)
     same_text(words(values))
     X, y = rows
     each = cw.ProjectedTreeRegressor(
-        values.reference_, family="mean_variance", max_leaf_nodes=2
+        values.reference_, family="mean_variance", n_leaf_nodes=2
     )
     same_text(words(each.fit(X, y)))
-    one = cw.ProjectedTreeRegressor(values.reference_, max_leaf_nodes=1)
+    one = cw.ProjectedTreeRegressor(values.reference_, n_leaf_nodes=1)
     same_text(words(one.fit(X, y)))
 
 
@@ -276,12 +276,12 @@ def test_an_alpha_that_was_judged_is_explained(rows):
     X, y = rows
     ref = cw.reference(BayesianRidge(), X, y, n_draws=5, random_state=0)
     tree = cw.ProjectedTreeRegressor(
-        ref, alpha="cv", most_leaf_nodes=3, random_state=0
+        ref, alpha="cv", max_leaf_nodes=3, random_state=0
     ).fit(X, y)
     assert f"{tree.alpha_:.3g} " in section(tree)["judged"]
     # No loss is tolerated, nor shown as if it were.
     assert "tolerated" not in section(tree)["chart"]["svg"]
-    fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, most_leaf_nodes=3).fit(X, y)
+    fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, max_leaf_nodes=3).fit(X, y)
     same_lines(section(fixed)["judged"])
 
 
@@ -293,7 +293,7 @@ def test_where_no_split_helps_the_page_says_so(make, rows):
     constant = cw.reference(lambda X, draw: np.full(len(X), 2.0), X, n_draws=1)
     judged = section(make(constant, random_state=0).fit(X))["judged"]
     same_lines(judged)
-    asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "max_leaf_nodes"
+    asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "n_leaf_nodes"
     one = make(constant, random_state=0, **{asked: 1}).fit(X)
     same_lines(section(one)["judged"])
 
@@ -330,9 +330,9 @@ def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
 def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
     X, y = rows
     ref = GivenDraws(np.stack([y, y + 1]), X)
-    tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=2).fit(X[:110])
+    tree = cw.ProjectedTreeRegressor(ref, n_leaf_nodes=2).fit(X[:110])
     other = X[110:] + 1
-    assert teacher_of(tree, other) is None
+    assert model_of(tree, other) is None
     found = section(tree, other, y[110:])
     assert found["scores"] is None
     same_lines(found["refused"])
@@ -350,7 +350,7 @@ def test_a_reference_that_cannot_be_asked_is_said_to_be_so(rows, tmp_path):
 def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     X, y = rows[0], np.where(rows[1] > 6, "ill", "well")
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), max_leaf_nodes=2)
+    tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), n_leaf_nodes=2)
     facts = dict(section(tree.fit(X, y))["facts"])
     same_lines(facts["Its predictions"])
     # Nor when it comes from a file.
@@ -414,13 +414,13 @@ def test_a_linear_model_has_a_page(line, tmp_path):
     assert "&lt;b&gt;mine" in text
     same_lines(text)
     with refuses(InputError):
-        cw.report(model, tmp_path / "other.html", teacher=[1], X=X)
+        cw.report(model, tmp_path / "other.html", model=[1], X=X)
 
 
 def test_hostile_names_stay_text_on_the_page(rows, tmp_path):
     X, y = rows[0][:60], rows[1][:60]
     kinds = {
-        "tree": cw.ProjectedTreeClassifier(None, max_leaf_nodes=3, random_state=0),
+        "tree": cw.ProjectedTreeClassifier(None, n_leaf_nodes=3, random_state=0),
         "line": cw.ProjectedLogisticRegression(None, draws="mean", random_state=0),
     }
 

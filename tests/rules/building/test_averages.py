@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from tests.rules.exports import samples
 from tests.wording import refuses, same_lines, same_text
 
-from clearwood import FeatureSpace, RegionsDisplay
 from clearwood.cli import main
 from clearwood.exceptions import InputError, ModelFormatError
 from clearwood.reporting import report, summarize
 from clearwood.rules import (
     FeatureBins,
+    FeatureSpace,
     Interval,
+    RegionsDisplay,
     Rule,
     RuleAverage,
     RuleList,
@@ -136,7 +137,7 @@ def test_how_it_reads():
 
 
 def test_what_is_printed_tells_how_good_a_line_is_where_it_holds():
-    rules = values().described_on(ROWS, [30.0, 32, 10, 20, 24], teacher=[31.0] * 5)
+    rules = values().described_on(ROWS, [30.0, 32, 10, 20, 24], model=[31.0] * 5)
     assert [rule.support for rule in rules] == [2, 2, 5]
     assert [rule.caught for rule in rules] == [2, 2, 5]
     assert rules.rules[0].spread == 1.0
@@ -236,13 +237,13 @@ def test_a_change_is_told_with_all_values_that_do_as_well():
 
 def test_a_report_says_where_the_average_fails(tmp_path):
     rules, taught = values(), np.array([31.0, 31, 11, 22, 0])
-    page = summarize(rules, X=ROWS, teacher=taught)
+    page = summarize(rules, X=ROWS, model=taught)
     worst = page["failures"]["lines"][0]
     assert worst["rule"] == "3"
     same_text(worst["values"])
     assert page["failures"]["lines"][1]["rule"] == "1, 2"
     path = tmp_path / "page.html"
-    report(rules.described_on(ROWS), path, X=ROWS, teacher=taught)
+    report(rules.described_on(ROWS), path, X=ROWS, model=taught)
     text = path.read_text()
     same_lines(text)
     assert ">5 rows<" in text
@@ -284,7 +285,7 @@ def test_building_gives_means_short_numbers_and_joins_what_holds_every_row():
     assert rules.rules[0].conditions == (Interval(0, low=2.0),)
     assert rules.otherwise.support == 6
     exact = build_rule_average(
-        regions, [0.123456, 0.5], 0.25, training(taught), round_cuts=False
+        regions, [0.123456, 0.5], 0.25, training(taught), round_thresholds=False
     )
     assert exact.rules[0].weight == 0.123456
     assert exact.rules[0].prediction == pytest.approx(taught[3:].mean(), rel=1e-15)

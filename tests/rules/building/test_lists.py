@@ -59,7 +59,7 @@ def test_values_order_and_statistics_of_regression_rules():
 
 def test_otherwise_speaks_for_the_rows_that_are_left():
     regions, training = low_mid_high()
-    rules = build_rule_set(regions[1:2], training, round_cuts=False)
+    rules = build_rule_set(regions[1:2], training, round_thresholds=False)
     assert rules.otherwise.prediction == training.taught[4:].mean()
     assert rules.otherwise.support == 6.0
 
@@ -121,7 +121,7 @@ def test_rounding_changes_no_training_row():
     ]
     bins = FeatureBins.from_splits(FeatureSpace.numeric(2), feature=[], cut=[])
     training = Training(X, X[:, 1], None, np.ones(200), X[:, 1], bins)
-    exact = build_rule_set(regions, training, round_cuts=False)
+    exact = build_rule_set(regions, training, round_thresholds=False)
     short = build_rule_set(regions, training)
     np.testing.assert_array_equal(exact.apply(X), short.apply(X))
     assert len(str(short)) < len(str(exact))
@@ -133,7 +133,7 @@ def test_rounding_changes_no_training_row():
 def test_a_region_that_holds_all_rows_is_otherwise():
     regions, training = low_mid_high()
     regions = [(Interval(0, high=99.0),), regions[0]]
-    rules = build_rule_set(regions, training, round_cuts=False)
+    rules = build_rule_set(regions, training, round_thresholds=False)
     assert [rule.prediction for rule in rules] == [10.0, training.taught[:7].mean()]
 
 
@@ -150,7 +150,7 @@ def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
 
 def test_lines_beyond_max_rules_fall_to_otherwise():
     regions, training = low_mid_high()
-    rules = build_rule_set(regions, training, max_rules=2, round_cuts=False)
+    rules = build_rule_set(regions, training, max_rules=2, round_thresholds=False)
     assert [rule.caught for rule in rules] == [4.0, 6.0]
     assert rules.otherwise.prediction == training.taught[4:].mean()
 
@@ -213,7 +213,7 @@ def test_a_bound_beside_infinite_values_stays(condition, values):
 def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
     regions, training = low_mid_high()
     in_order = [regions[4], regions[3], regions[1], regions[2]]
-    rules = build_rule_list(in_order, training, round_cuts=False)
+    rules = build_rule_list(in_order, training, round_thresholds=False)
     # The region without rows is gone; nothing else is moved or left out.
     assert [rule.conditions[0].high for rule in rules.rules] == [2.5, 3.5, 6.5]
     assert [rule.caught for rule in rules] == [3.0, 1.0, 3.0, 3.0]
@@ -247,7 +247,7 @@ def test_synthetic_rows_count_for_values_and_literals_but_not_in_statistics():
         np.array([[4.2], [4.4], [40.0]]), np.array([2.0, 2.0, 7.0]), np.ones(3)
     )
     region = [(Interval(0, low=-1.0, high=4.5),)]
-    rules = build_rule_list(region, more, round_cuts=False)
+    rules = build_rule_list(region, more, round_thresholds=False)
     assert rules.rules[0].prediction == pytest.approx(9 / 7)
     assert rules.rules[0].support == 5.0
     # What catches synthetic rows only is no rule.
@@ -258,7 +258,7 @@ def test_synthetic_rows_count_for_values_and_literals_but_not_in_statistics():
 
 
 def rules_bounds(region, training):
-    rules = build_rule_list(region, training, round_cuts=False)
+    rules = build_rule_list(region, training, round_thresholds=False)
     condition = rules.rules[0].conditions[0]
     return condition.low, condition.high
 
@@ -324,9 +324,11 @@ def test_lines_in_order_say_the_same_in_any_unit_of_weight():
     first = (Interval(0, high=3.5),)
     for unit in (1e-3, 1.0, 1e3):
         training = Training(X, taught, None, unit * ONES, taught, NO_CUTS)
-        rules = build_rule_list([first], training, signs=-RISING, round_cuts=False)
+        rules = build_rule_list(
+            [first], training, signs=-RISING, round_thresholds=False
+        )
         assert rules.predictions == pytest.approx([5.0, 5.0])
-        rules = build_rule_list([first], training, round_cuts=False)
+        rules = build_rule_list([first], training, round_thresholds=False)
         assert rules.predictions == pytest.approx([5.0, 5.0])
         rising = build_rule_list([(Interval(0, high=6.5),)], training, signs=RISING)
         assert rising.predictions == pytest.approx([23 / 7, 9.0], rel=0.01)
@@ -398,7 +400,7 @@ def test_scores_of_a_sum_are_rounded_to_three_digits():
     assert [rule.scores for rule in rules] == [(0.0, 3.14), (0.0, -2.0)]
     assert [rule.prediction for rule in rules] == ["yes", "no"]
     exact = build_rule_sum(
-        region, [[0.0, 3.14159]], [0.0, -2.0], training, round_cuts=False
+        region, [[0.0, 3.14159]], [0.0, -2.0], training, round_thresholds=False
     )
     assert exact.rules[0].scores == (0.0, 3.14159)
 

@@ -24,10 +24,10 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.rules.building.new_rows import (
-    Caution,
     JudgedLines,
+    Shrinkage,
+    fit_shrinkage,
     judge,
-    learn_caution,
     learn_slope,
     with_expectations,
     with_slope,
@@ -63,7 +63,7 @@ WEIGHT = [1.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0, 3.0, 1.0, 2.0]
 def test_probabilities_are_of_own_rows_and_usual_ones(weight):
     classes = ("a", "b", "c")
     rows = training(LABELS, classes, weight)
-    found = with_expectations(rule_list(classes), rows, Caution(5.0, 0.5))
+    found = with_expectations(rule_list(classes), rows, Shrinkage(5.0, 0.5))
     decided = found.apply(X)
     for k, rule in enumerate(found):
         shares = rows_and_usual(
@@ -88,7 +88,7 @@ def test_probabilities_are_of_own_rows_and_usual_ones(weight):
 def test_means_are_of_own_rows_and_usual_ones(weight):
     values = np.array([1.0, 2.0, 6.0, 1.0, 9.0, 4.0, 4.0, 12.0, 9.0, 11.0])
     rows = training(values, weight=weight)
-    found = with_expectations(rule_list(), rows, Caution(5.0, 0.5))
+    found = with_expectations(rule_list(), rows, Shrinkage(5.0, 0.5))
     decided = found.apply(X)
     for k, rule in enumerate(found):
         here = decided == k
@@ -112,7 +112,9 @@ def test_means_are_of_own_rows_and_usual_ones(weight):
 @pytest.mark.parametrize(("n_rows", "weight"), [(7, None), (10, [1] * 7 + [0] * 3)])
 def test_a_line_without_rows_is_as_usual_and_has_no_interval(n_rows, weight):
     rows = training(LABELS[:n_rows], ("a", "b", "c"), weight)
-    first = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5)).rules[0]
+    first = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5)).rules[
+        0
+    ]
     usual = np.bincount(LABELS[:7]) / 7
     assert first.probabilities == pytest.approx(tuple(usual))
     assert math.isnan(first.expected) and math.isnan(first.low)
@@ -120,7 +122,7 @@ def test_a_line_without_rows_is_as_usual_and_has_no_interval(n_rows, weight):
 
 def test_one_row_has_a_mean_but_no_interval():
     rows = training(np.arange(8.0))
-    first = with_expectations(rule_list(), rows, Caution(1.0, 1.0)).rules[0]
+    first = with_expectations(rule_list(), rows, Shrinkage(1.0, 1.0)).rules[0]
     assert first.expected == pytest.approx((7.0 + 3.5) / 2)
     assert math.isnan(first.low) and math.isnan(first.high)
 
@@ -141,7 +143,7 @@ def test_lines_are_judged_by_what_they_say_on_rows_left_out():
 
 
 def lines_of(generator, n_lines, usual_rows, evidence, is_class):
-    """Lines whose truth is as the model of caution has it."""
+    """Lines whose truth is as the model of shrinkage has it."""
     rows = generator.integers(10, 200, n_lines).astype(float)
     mean = generator.uniform(0.5, 1.0, n_lines)
     usual = np.full(n_lines, 0.5)
@@ -170,7 +172,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
 def test_caution_is_found_again(usual_rows, evidence, is_class):
     generator = np.random.default_rng(0)
     lines = lines_of(generator, 20_000, usual_rows, evidence, is_class)
-    found = learn_caution([lines], ClassProbabilities() if is_class else Mean())
+    found = fit_shrinkage([lines], ClassProbabilities() if is_class else Mean())
     assert found.usual_rows == pytest.approx(usual_rows, rel=0.2)
     assert found.evidence == pytest.approx(evidence, rel=0.2)
 
@@ -185,8 +187,8 @@ def test_more_usual_rows_lead_to_what_is_usual(labels, usual_rows, evidence):
     rows = training(labels, ("a", "b"))
     usual = np.bincount(labels, minlength=2) / 10
     plain = rule_list(rows.classes)
-    some = with_expectations(plain, rows, Caution(usual_rows, evidence))
-    more = with_expectations(plain, rows, Caution(2 * usual_rows, evidence))
+    some = with_expectations(plain, rows, Shrinkage(usual_rows, evidence))
+    more = with_expectations(plain, rows, Shrinkage(2 * usual_rows, evidence))
     for one, two in zip(some, more):
         away = abs(np.array(one.probabilities) - usual)
         assert (abs(np.array(two.probabilities) - usual) <= away + 1e-12).all()
@@ -227,7 +229,7 @@ def test_the_slope_of_a_sum_is_found_again():
 
 def test_figures_on_other_rows_expect_nothing():
     rows = training(LABELS, ("a", "b", "c"))
-    found = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5))
+    found = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5))
     told = found.described_on(X, np.array(["a", "b", "c"])[LABELS])
     assert all(math.isnan(rule.expected) for rule in told)
     assert [r.probabilities for r in told] == [r.probabilities for r in found]
@@ -236,7 +238,7 @@ def test_figures_on_other_rows_expect_nothing():
 
 def test_what_is_expected_is_kept_and_checked():
     rows = training(LABELS, ("a", "b", "c"))
-    found = with_expectations(rule_list(rows.classes), rows, Caution(5.0, 0.5))
+    found = with_expectations(rule_list(rows.classes), rows, Shrinkage(5.0, 0.5))
     again = type(found).from_json(found.to_json())
     assert again == found and str(again) == str(found)
     with pytest.raises(InputError, match="expected"):

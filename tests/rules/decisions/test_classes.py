@@ -52,7 +52,7 @@ def a_sum():
         for k, s in enumerate(rng.uniform(0.2, 1.0, 8).tolist())
     )
     constant = cw.Rule((), "well", scores=(0.0, -2.0))
-    return cw.RuleSum(rules, constant, SPACE, ("well", "ill"))
+    return cw.rules.RuleSum(rules, constant, SPACE, ("well", "ill"))
 
 
 @pytest.fixture(scope="module")
@@ -122,12 +122,12 @@ def test_the_model_is_judged_at_the_same_threshold(rows):
     # Its classes stand in another order than those of the rules.
     tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
     assert list(tree.classes_) == ["ill", "well"]
-    found = cw.decisions(two_classes(), X, y, teacher=tree, threshold=0.8)
+    found = cw.decisions(two_classes(), X, y, model=tree, threshold=0.8)
     p = tree.predict_proba(X)[:, 0]
     assert found.model.confusion[:, 0].sum() == (p >= 0.8).sum()
     area = naive.area(p, y == "ill", np.ones(len(y)))
     assert found.model.rates[0].area.value == pytest.approx(area)
-    said = cw.decisions(two_classes(), X, y, teacher=tree.predict(X))
+    said = cw.decisions(two_classes(), X, y, model=tree.predict(X))
     assert said.model.roc is None and np.isnan(said.model.rates[0].area.value)
     assert said.model.error.value == np.mean(tree.predict(X) != y)
 
@@ -149,9 +149,9 @@ def test_each_of_several_classes_is_one_against_the_rest(rows):
     y = np.where(X[:, 1] > 0.4, "b", "c")
     y[:30] = "a"
     found = cw.decisions(rules, X, y)
-    assert found.positive is None and len(found.rules.rates) == 3
+    assert found.pos_label is None and len(found.rules.rates) == 3
     for rates in found.rules.rates:
-        alone = cw.decisions(rules, X, y, positive=rates.label).rules
+        alone = cw.decisions(rules, X, y, pos_label=rates.label).rules
         assert alone.rates[0] == rates
         assert alone.confusion[0, 0] == np.sum(
             (rules.predict(X) == y) & (y == rates.label)
@@ -207,7 +207,7 @@ def test_groups_are_of_equal_size_and_keep_what_is_told_the_same_together():
 
 def test_the_frame_and_the_text_hold_all_rates(rows):
     X, y, weight = rows
-    found = cw.decisions(two_classes(), X, y, teacher=y, sample_weight=weight)
+    found = cw.decisions(two_classes(), X, y, model=y, sample_weight=weight)
     frame = found.to_frame().set_index(["of", "rate"])
     assert frame.loc[("model", "sensitivity"), "value"] == 1.0
     assert frame.loc[("rules", "error"), "value"] == found.rules.error.value
@@ -233,7 +233,7 @@ def test_the_frame_and_the_text_hold_all_rates(rows):
     [
         {"threshold": 0.0},
         {"threshold": 1.0},
-        {"positive": "sick"},
+        {"pos_label": "sick"},
         {"threshold": 0.5},
     ],
 )
@@ -248,8 +248,8 @@ def test_a_class_may_be_named_by_its_text():
         (cw.Rule((cw.Interval(0, low=0.5),), 1, (0.2, 0.8)),),
         cw.Rule((), 0, (0.9, 0.1)), SPACE, (0, 1),
     )  # fmt: skip
-    found = cw.decisions(rules, [[0.1, 0], [0.9, 0]], [0, 1], positive="0")
-    assert found.positive == 0 and found.labels == ("0", "1")
+    found = cw.decisions(rules, [[0.1, 0], [0.9, 0]], [0, 1], pos_label="0")
+    assert found.pos_label == 0 and found.labels == ("0", "1")
 
 
 def test_rows_of_one_class_have_no_curve(rows):

@@ -5,8 +5,8 @@ from tests.rules.decisions.test_classes import three_classes, two_classes
 from tests.rules.decisions.test_values import a_list
 from tests.wording import refuses, same_text
 
-from clearwood import DecisionsDisplay, ResidualsDisplay
 from clearwood.exceptions import InputError
+from clearwood.rules import DecisionsDisplay, ResidualsDisplay
 
 matplotlib.use("agg")
 X = np.random.default_rng(0).uniform(size=(90, 2))
@@ -14,7 +14,7 @@ X = np.random.default_rng(0).uniform(size=(90, 2))
 
 def test_points_and_curves_are_those_of_the_decisions():
     y = np.where(X.sum(axis=1) > 1, "ill", "well")
-    display = DecisionsDisplay.from_estimator(two_classes(), X, y, teacher=y).plot()
+    display = DecisionsDisplay.from_estimator(two_classes(), X, y, model=y).plot()
     left, right = display.axes_
     dots = [line for line in left.lines if line.get_marker() == "o"]
     assert [float(dot.get_xdata()[0]) for dot in dots] == [0.2, 0.5, 0.9]

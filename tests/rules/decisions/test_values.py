@@ -26,7 +26,7 @@ def a_list():
 
 def a_sum():
     rules = tuple(cw.Rule((cw.Interval(0, low=k / 9),), 0.5) for k in range(1, 9))
-    return cw.RuleSum(rules, cw.Rule((), 1.0), SPACE)
+    return cw.rules.RuleSum(rules, cw.Rule((), 1.0), SPACE)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def rows():
 def test_errors_are_those_of_a_plain_count(rows):
     X, y, _ = rows
     rules, model = a_list(), np.full(200, 2.0)
-    found = cw.decisions(rules, X, y, teacher=model)
+    found = cw.decisions(rules, X, y, model=model)
     wrong = y - rules.predict(X)
     assert found.rules.rmse.value == pytest.approx(np.sqrt(np.mean(wrong**2)))
     assert found.rules.bias.value == pytest.approx(wrong.mean())
@@ -90,7 +90,7 @@ def test_a_sum_goes_by_what_it_says(rows):
 
 def test_frame_and_text(rows):
     X, y, _ = rows
-    found = cw.decisions(a_list(), X, y, teacher=y)
+    found = cw.decisions(a_list(), X, y, model=y)
     frame = found.to_frame().set_index("of")
     assert list(frame.index) == ["rule 1", "rule 2", "rules", "model"]
     assert frame.loc["model", "rmse"] == 0.0
@@ -120,7 +120,7 @@ def test_one_row_has_no_interval_and_is_told_all_the_same():
 
 def test_classes_are_not_asked_for(rows):
     X, y, _ = rows
-    for settings in ({"positive": 1.0}, {"threshold": 0.5}):
+    for settings in ({"pos_label": 1.0}, {"threshold": 0.5}):
         with refuses(InputError):
             cw.decisions(a_list(), X, y, **settings)
 

@@ -131,7 +131,7 @@ def test_another_teacher_may_be_named_and_axes_given(fitted):
     rules, X, _ = fitted
     said = rules.path_[-1].predict(X)
     figure, axes = plt.subplots(1, 2)
-    display = PathDisplay.from_estimator(rules, X, teacher=said).plot(axes[1])
+    display = PathDisplay.from_estimator(rules, X, model=said).plot(axes[1])
     assert display.scores[-1].fidelity == 1.0
     assert display.figure_ is figure
     place = axes[1].get_position()

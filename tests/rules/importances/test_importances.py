@@ -10,7 +10,7 @@ from tests.wording import refuses, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Interval
-from clearwood.rules.importances.permuted import measure_importances
+from clearwood.rules.importances.permuted import permutation_importance
 
 SPACE = cw.FeatureSpace(("a", "b", "c"), (None,) * 3)
 A = cw.RuleList((cw.Rule((Interval(0, low=0.5),), 1.0),), cw.Rule((), 0.0), SPACE)
@@ -30,9 +30,9 @@ def table(n=400):
 
 
 def test_what_the_model_uses_and_no_rule_asks_is_named():
-    found = measure_importances(A, table(), teacher=Model())
+    found = permutation_importance(A, table(), model=Model())
     assert found.names == ("b", "a")
-    assert found.unasked == ("b",)
+    assert found.unused_features == ("b",)
     assert found.rules[0] == 0
 
 
@@ -40,13 +40,13 @@ def test_columns_of_a_frame_are_found_by_name():
     """Others may stand among them, and they in another order."""
     rows = table()
     for X in (rows, rows.assign(more="x")[["more", "b", "c", "a"]]):
-        found = measure_importances(A, X, teacher=A)
+        found = permutation_importance(A, X, model=A)
         assert found.names == ("a",) and found.model[0] > 0.3
 
 
 def test_amounts_are_those_that_are_expected():
     # A shuffled feature of half the variance v changes R2 by twice its share of v.
-    found = measure_importances(A, table(), teacher=Model(), n_repeats=20)
+    found = permutation_importance(A, table(), model=Model(), n_repeats=20)
     both = dict(zip(found.names, found.model))
     assert both["b"] == pytest.approx(2 * 0.9, abs=0.1)
     assert both["a"] == pytest.approx(2 * 0.1, abs=0.1)
@@ -55,42 +55,45 @@ def test_amounts_are_those_that_are_expected():
 
 
 def test_rows_are_drawn_and_the_same_seed_gives_the_same():
-    one = measure_importances(A, table(), teacher=Model(), max_rows=50)
-    two = measure_importances(A, table(), teacher=Model(), max_rows=50)
+    one = permutation_importance(A, table(), model=Model(), max_samples=50)
+    two = permutation_importance(A, table(), model=Model(), max_samples=50)
     assert one.n_rows == 50
     assert one.model.tolist() == two.model.tolist()
-    other = measure_importances(
-        A, table(), teacher=Model(), max_rows=50, random_state=1
+    other = permutation_importance(
+        A, table(), model=Model(), max_samples=50, random_state=1
     )
     assert one.model.tolist() != other.model.tolist()
 
 
 def test_what_the_model_does_not_use_stands_by_what_it_matters_to_the_rules():
-    rules = cw.RuleSum(
-        (cw.Rule((Interval(0, low=0.5),), 1.0), cw.Rule((Interval(1, low=0.5),), 3.0)),
+    rules = cw.rules.RuleSum(
+        (
+            cw.Rule((Interval(0, low=0.5),), 1.0),
+            cw.Rule((Interval(1, low=0.5),), 3.0),
+        ),
         cw.Rule((), 0.0),
         SPACE,
     )
     of_c = cw.RuleList(
         (cw.Rule((Interval(2, low=0.5),), 1.0),), cw.Rule((), 0.0), SPACE
     )
-    found = measure_importances(rules, table(), teacher=of_c)
+    found = permutation_importance(rules, table(), model=of_c)
     assert found.names == ("c", "b", "a")
 
 
 def test_what_cannot_be_measured_is_refused():
     with refuses(InputError):
-        measure_importances(A, table())
+        permutation_importance(A, table())
     with refuses(InputError):
-        measure_importances(A, table(1), teacher=Model())
+        permutation_importance(A, table(1), model=Model())
     with refuses(InputError):
-        measure_importances(A, table(), teacher=Model(), n_repeats=1)
+        permutation_importance(A, table(), model=Model(), n_repeats=1)
 
 
 def test_the_display_draws_both():
     pytest.importorskip("matplotlib").use("agg")
-    found = measure_importances(A, table(), teacher=Model(), n_repeats=2)
-    shown = cw.ImportancesDisplay(found).plot()
+    found = permutation_importance(A, table(), model=Model(), n_repeats=2)
+    shown = cw.rules.ImportancesDisplay(found).plot()
     assert [len(bars) for bars in shown.ax_.containers if len(bars) == 2]
     ends = sorted((b.get_y(), b.get_y() + b.get_height()) for b in shown.ax_.patches)
     assert all(upper <= low for (_, upper), (low, _) in itertools.pairwise(ends))

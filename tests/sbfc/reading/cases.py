@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.sparse import coo_array
 
-from clearwood import FeatureSpace, SelectiveBayesianForestClassifier
+from clearwood import SelectiveBayesianForestClassifier
 from clearwood.discretize import LevelCoder
+from clearwood.rules import FeatureSpace
 from clearwood.sampling import Chains
 from clearwood.sbfc import FeatureForest
 
@@ -21,7 +22,7 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
         np.zeros(d, dtype=bool),
     )
     found.classes_ = np.array(classes)
-    found.signal_probability_ = np.asarray(signal, dtype=float)
+    found.inclusion_probability_ = np.asarray(signal, dtype=float)
     ends = np.array(list(edges), dtype=int).reshape(-1, 2)
     both = np.concatenate([ends, ends[:, ::-1]]).T
     found.edge_probability_ = coo_array(
@@ -29,7 +30,8 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
     ).tocsr()
     found.log_evidence_ = -9.0 if chains is None else None
     found.graphs_ = [
-        FeatureForest(found.signal_probability_ > p, np.full(d, -1)) for p in (0.5, 0.9)
+        FeatureForest(found.inclusion_probability_ > p, np.full(d, -1))
+        for p in (0.5, 0.9)
     ]
     found.best_graph_ = found.graphs_[0]
     found.chains_ = chains

@@ -17,7 +17,7 @@ from clearwood.sbfc.reading.section import score_classes, section
 def corral():
     X, y = make_corral(n_noise=2, random_state=0)
     fitted = cw.SelectiveBayesianForestClassifier(
-        prior="thesis", n_graphs=40, random_state=0
+        prior="paper", n_graphs=40, random_state=0
     )
     return fitted.fit(X[:80], y[:80]), X[80:], y[80:]
 
@@ -117,7 +117,7 @@ def test_a_page_without_rules(corral, tmp_path):
     same_lines(pages[0], without=pages[1])
     same_text(summarize(fitted)["title"])
     with refuses(InputError):
-        cw.report(fitted, tmp_path / "x.html", teacher=fitted)
+        cw.report(fitted, tmp_path / "x.html", model=fitted)
     with refuses(InputError):
         cw.report(fitted, tmp_path / "x.html", y=y)
     with pytest.raises(ValueError, match="not fitted"):

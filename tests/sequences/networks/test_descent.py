@@ -24,7 +24,7 @@ from clearwood.sequences.networks.streams import Series
 RATES = json.loads(
     (Path(__file__).parents[2] / "golden" / "hmm.json").read_text(encoding="utf-8")
 )["lstm"]["learning_rate_rule"]
-QUICK = {"n_epochs": 2, "patience": 5, "n_streams": 4, "window": 8}
+QUICK = {"n_epochs": 2, "patience": 5, "batch_size": 4, "window": 8}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_rates_follow_the_rule(margin, name):
         rate = next_rate(reached[: t + 1], rate, margin)
         rates.append(rate)
     assert rates == RATES[name]
-    assert SCHEDULES["thesis"][1:] == (1.0, 1.0)
+    assert SCHEDULES["sgd"][1:] == (1.0, 1.0)
 
 
 def two_back(n=2000, seed=0):
@@ -55,18 +55,18 @@ CEILING = P * np.log(P) + (1 - P) * np.log((1 - P) / 2)
 
 
 def trained(series, n_states=0, seed=0, **settings):
-    settings = {"schedule": "adam", **QUICK, **settings}
+    settings = {"solver": "adam", **QUICK, **settings}
     with reproducible(seed):
         network = HybridNetwork(3, 3, 4, n_states)
         rng = np.random.default_rng(seed)
         return network, learn(network, series, rng=rng, **settings)
 
 
-@pytest.mark.parametrize(("schedule", "n_states"), [("adam", 3), ("thesis", 0)])
-def test_training_reaches_nearly_what_can_be_known(schedule, n_states):
+@pytest.mark.parametrize(("solver", "n_states"), [("adam", 3), ("sgd", 0)])
+def test_training_reaches_nearly_what_can_be_known(solver, n_states):
     """Who knows the last symbol alone is at -log 3 = -1.1."""
-    settings = {"n_epochs": 6, "n_streams": 2, "window": 16}
-    network, history = trained(two_back(), n_states, schedule=schedule, **settings)
+    settings = {"n_epochs": 6, "batch_size": 2, "window": 16}
+    network, history = trained(two_back(), n_states, solver=solver, **settings)
     reached = np.nanmean(log_likelihoods(network, two_back(seed=1)))
     assert history[0].training < -0.85
     # The standard error of 2000 steps is .015.
@@ -135,9 +135,9 @@ def test_the_state_goes_on_where_nothing_is_to_be_predicted():
     codes = np.random.default_rng(0).integers(3, size=64)
     targets = np.where(np.arange(64) < 60, -1, codes)
     few = Series.of_outputs(codes, targets)
-    before, _ = trained(few, n_epochs=1, n_streams=1)
+    before, _ = trained(few, n_epochs=1, batch_size=1)
     codes = np.where(np.arange(64) < 56, (codes + 1) % 3, codes)
-    after, _ = trained(Series.of_outputs(codes, targets), n_epochs=1, n_streams=1)
+    after, _ = trained(Series.of_outputs(codes, targets), n_epochs=1, batch_size=1)
     changed = before.output.weight - after.output.weight
     assert changed.abs().max() > 0
 

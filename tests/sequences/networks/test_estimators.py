@@ -81,7 +81,7 @@ def test_symbols_may_be_anything():
 
 
 def test_the_sequential_hybrid_leaves_its_hmm_as_it_is():
-    hmm = cw.HiddenMarkovModel(3, algorithm="em", n_iter=5, n_starts=2, random_state=0)
+    hmm = cw.HiddenMarkovModel(3, algorithm="em", n_iter=5, n_init=2, random_state=0)
     found = fitted(hybrid="sequential", hmm=hmm)
     assert not hasattr(hmm, "startprob_") and found.hmm_ is not hmm
     states = found.filter_proba(["now here", "there"])
@@ -118,7 +118,7 @@ def test_columns_of_an_hmm_by_hand_are_those_of_its_symbols():
 def test_series_have_an_hmm_of_flags(series):
     X, y = series
     hmm = cw.HiddenMarkovModel(
-        3, emission="bernoulli", algorithm="em", n_iter=5, n_starts=2, random_state=0
+        3, emission="bernoulli", algorithm="em", n_iter=5, n_init=2, random_state=0
     )
     found = fitted(X, y, hybrid="sequential", hmm=hmm, n_epochs=1)
     gaps = np.where(np.arange(600)[:, None] % 50 == 7, np.nan, X)
@@ -221,7 +221,7 @@ def test_bad_sequences_are_refused(X, given):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_hidden": 0}, {"hybrid": "both"}, {"schedule": "sgd"}, {"window": 0}],
+    [{"n_hidden": 0}, {"hybrid": "both"}, {"solver": "lbfgs"}, {"window": 0}],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):

@@ -16,10 +16,10 @@ LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
 
 
 @given(LENGTHS, st.integers(1, 6), st.integers(1, 30))
-def test_every_step_is_in_one_stream(lengths, n_streams, least):
+def test_every_step_is_in_one_stream(lengths, batch_size, least):
     batches = [
         np.hstack(list(windows(batch, 7)))
-        for batch in cut(spans_of(lengths), n_streams, least)
+        for batch in cut(spans_of(lengths), batch_size, least)
     ]
     streams = [row[row >= 0] for batch in batches for row in batch]
     assert sorted(np.concatenate(streams)) == list(range(lengths.sum()))
@@ -27,7 +27,7 @@ def test_every_step_is_in_one_stream(lengths, n_streams, least):
     for stream in streams:
         assert (np.diff(stream) == 1).all()
         assert len(set(sequence[stream])) == 1
-    assert all(len(batch) <= n_streams for batch in batches)
+    assert all(len(batch) <= batch_size for batch in batches)
     # A stream ends once.
     assert all(
         (np.diff((row >= 0).astype(int)) <= 0).all() for b in batches for row in b
@@ -35,21 +35,21 @@ def test_every_step_is_in_one_stream(lengths, n_streams, least):
 
 
 def test_one_long_sequence_fills_all_streams():
-    (batch,) = cut(spans_of([1000]), n_streams=8, least=10)
+    (batch,) = cut(spans_of([1000]), batch_size=8, least=10)
     assert np.diff(batch).ravel().tolist() == [125] * 8
-    (batch,) = cut(spans_of([1000]), n_streams=8, least=500)
+    (batch,) = cut(spans_of([1000]), batch_size=8, least=500)
     assert np.diff(batch).ravel().tolist() == [500] * 2
 
 
 def test_streams_of_a_batch_have_similar_lengths():
-    batches = cut(spans_of([3, 90, 4, 88]), n_streams=2, least=90)
+    batches = cut(spans_of([3, 90, 4, 88]), batch_size=2, least=90)
     lengths = [np.diff(batch).ravel().tolist() for batch in batches]
     assert lengths == [[90, 88], [3, 4]]
 
 
 @given(LENGTHS, st.integers(1, 6), st.integers(1, 30))
-def test_no_batch_has_only_what_is_left_over(lengths, n_streams, least):
-    sizes = [len(batch) for batch in cut(spans_of(lengths), n_streams, least)]
+def test_no_batch_has_only_what_is_left_over(lengths, batch_size, least):
+    sizes = [len(batch) for batch in cut(spans_of(lengths), batch_size, least)]
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -112,8 +112,8 @@ def test_windows_go_on_in_time():
 
 
 @given(LENGTHS, st.integers(1, 4), st.integers(0, 9))
-def test_windows_of_every_batch_come_in_their_order(lengths, n_streams, seed):
-    batches = cut(spans_of(lengths), n_streams, 5)
+def test_windows_of_every_batch_come_in_their_order(lengths, batch_size, seed):
+    batches = cut(spans_of(lengths), batch_size, 5)
     found = [[] for _ in batches]
     for batch, steps in in_turns(batches, 3, np.random.default_rng(seed)):
         found[batch].append(steps.tolist())
@@ -121,7 +121,7 @@ def test_windows_of_every_batch_come_in_their_order(lengths, n_streams, seed):
 
 
 def test_batches_take_turns():
-    batches = cut(spans_of([600, 600]), n_streams=1, least=600)
+    batches = cut(spans_of([600, 600]), batch_size=1, least=600)
     turns = in_turns(batches, 6, np.random.default_rng(0))
     first = [batch for batch, _ in turns][:100]
     assert 30 < sum(first) < 70

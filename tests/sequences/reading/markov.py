@@ -12,7 +12,7 @@ TEXT = "abba cab " * 12
 
 @cache
 def of_text():
-    return cw.HiddenMarkovModel(3, algorithm="em", n_starts=8, random_state=0).fit(TEXT)
+    return cw.HiddenMarkovModel(3, algorithm="em", n_init=8, random_state=0).fit(TEXT)
 
 
 def patients(name="ward", labels=("normal", "intensive")):
@@ -33,7 +33,7 @@ def patients(name="ward", labels=("normal", "intensive")):
 @cache
 def of_patients():
     hmm = cw.HiddenMarkovModel(
-        2, emission="mixed", algorithm="em", n_starts=8, random_state=0
+        2, emission="mixed", algorithm="em", n_init=8, random_state=0
     )
     return hmm.fit(*patients())
 

@@ -26,16 +26,20 @@ def test_moves_are_those_of_the_automaton():
 
 
 def test_the_automaton_is_drawn():
-    display = cw.AutomatonDisplay.from_explanation(explanation())
+    display = cw.sequences.AutomatonDisplay.from_explanation(explanation())
     drawn = display.plot()
     assert drawn is display and drawn.figure_ is drawn.ax_.figure
     # Three circles; three loops and three arrows, each with its tip.
     assert len(drawn.ax_.patches) == 15
     texts = [text.get_text() for text in drawn.ax_.texts]
     assert {"0", "1", "2", "␣"} <= set(texts)
-    few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.5)
+    few = cw.sequences.AutomatonDisplay.from_explanation(
+        explanation(), most=2, cutoff=0.5
+    )
     assert len(few.moves) == 2
-    few = cw.AutomatonDisplay.from_explanation(explanation(), most=2, cutoff=0.1)
+    few = cw.sequences.AutomatonDisplay.from_explanation(
+        explanation(), most=2, cutoff=0.1
+    )
     same_text(few.plot().ax_.get_title(loc="left"))
     # Two stay where they are, one of them goes to the other.
     assert sorted(move.source == move.target for move in few.moves) == [
@@ -46,7 +50,7 @@ def test_the_automaton_is_drawn():
 
 
 def test_the_curve_has_both_readings_and_all_tables():
-    ax = cw.FidelityCurveDisplay.from_explanation(explanation()).plot().ax_
+    ax = cw.sequences.FidelityCurveDisplay.from_explanation(explanation()).plot().ax_
     curve = explanation().curve_
     assert ax.lines[0].get_ydata() == pytest.approx([p.read.kl for p in curve])
     assert ax.lines[1].get_ydata() == pytest.approx([p.alone.kl for p in curve])
@@ -66,15 +70,22 @@ def test_surprise_is_less_the_log_of_what_was_said():
     )
     # The picture is the network here.
     np.testing.assert_allclose(network, picture)
-    display = cw.StepSurpriseDisplay.from_explanation(e, start=3, length=5).plot()
+    display = cw.sequences.StepSurpriseDisplay.from_explanation(
+        e, start=3, length=5
+    ).plot()
     labels = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert labels == [{0: "a", 1: "␣", 2: "<"}[code] for code in following[3:8]]
     with refuses(InputError, match="159"):
-        cw.StepSurpriseDisplay.from_explanation(e, start=200)
+        cw.sequences.StepSurpriseDisplay.from_explanation(e, start=200)
 
 
 @pytest.mark.parametrize(
-    "display", [cw.AutomatonDisplay, cw.FidelityCurveDisplay, cw.StepSurpriseDisplay]
+    "display",
+    [
+        cw.sequences.AutomatonDisplay,
+        cw.sequences.FidelityCurveDisplay,
+        cw.sequences.StepSurpriseDisplay,
+    ],
 )
 def test_what_is_no_explanation_is_refused(display):
     with refuses(InputError, match="explain_rnn"):

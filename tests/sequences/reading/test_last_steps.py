@@ -44,7 +44,7 @@ def naive_tables(sequences, held_out, n_symbols, longest):
 
 
 def test_a_list_of_texts_is_judged_as_sequences():
-    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=1, random_state=0)
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=1, random_state=0)
     hmm.fit(["abba", "ab"])
     held_out = np.arange(6) >= 4
     wanted = judge_states(hmm, "abbaab", [4, 2], held_out)
@@ -89,7 +89,7 @@ def test_a_line_is_the_regression_on_the_step_before():
         X[t] = 0.9 * X[t - 1] + rng.normal()
     parts = hold_out_last(X, None, 0.25)
     hmm = cw.HiddenMarkovModel(
-        2, emission="gaussian", algorithm="em", n_starts=8, random_state=0
+        2, emission="gaussian", algorithm="em", n_init=8, random_state=0
     ).fit(parts.X_train)
     found = judge_states(hmm, X, None, parts.is_held_out)
     x, y = X[:299, 0], X[1:300, 0]
@@ -110,7 +110,7 @@ def test_a_line_is_the_regression_on_the_step_before():
 def test_missing_steps_are_not_judged():
     cells = np.array(["a", "b", None] * 20, dtype=object)
     parts = hold_out_last(cells, None, 0.3)
-    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=4, random_state=0)
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=4, random_state=0)
     hmm.fit(parts.X_train)
     found = judge_states(hmm, cells, None, parts.is_held_out)
     there = parts.is_held_out & (cells != None)  # noqa: E711

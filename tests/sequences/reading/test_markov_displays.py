@@ -29,7 +29,9 @@ def closed():
 
 def test_every_step_stands_before_the_colour_of_its_state():
     hmm, (X, lengths) = of_patients(), patients()
-    shown = cw.StatesDisplay.from_estimator(hmm, X, lengths, start=20, length=60)
+    shown = cw.sequences.StatesDisplay.from_estimator(
+        hmm, X, lengths, start=20, length=60
+    )
     shown.plot()
     states = hmm.predict_proba(X, lengths)[20:80].argmax(axis=1)
     assert len(shown.parts_) == 4 and shown.begins == [60]
@@ -48,27 +50,31 @@ def test_every_step_stands_before_the_colour_of_its_state():
 
 
 def test_symbols_are_written_below():
-    shown = cw.StatesDisplay.from_estimator(of_text(), TEXT, length=9).plot()
+    shown = cw.sequences.StatesDisplay.from_estimator(of_text(), TEXT, length=9).plot()
     assert len(shown.parts_) == 1
     ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
     assert "".join(ticks) == "abba␣cab␣"
     with refuses(InputError):
-        cw.StatesDisplay.from_estimator(of_text(), TEXT, start=len(TEXT))
+        cw.sequences.StatesDisplay.from_estimator(of_text(), TEXT, start=len(TEXT))
 
 
-@pytest.mark.parametrize("display", [cw.StatesDisplay, cw.StepSurpriseDisplay])
+@pytest.mark.parametrize(
+    "display", [cw.sequences.StatesDisplay, cw.sequences.StepSurpriseDisplay]
+)
 def test_a_step_without_a_symbol_is_a_box(display):
     shown = display.from_estimator(of_text(), ["a", None, "b"])
     assert list(shown.symbols) == ["a", "▯", "b"]
 
 
 def test_a_list_of_texts_is_read_as_sequences():
-    shown = cw.StatesDisplay.from_estimator(of_text(), [TEXT[:5], TEXT[5:]], length=9)
+    shown = cw.sequences.StatesDisplay.from_estimator(
+        of_text(), [TEXT[:5], TEXT[5:]], length=9
+    )
     assert shown.begins == [5] and len(shown.symbols) == 9
 
 
 def test_surprise_is_less_the_log_likelihood_of_a_step():
-    shown = cw.StepSurpriseDisplay.from_estimator(
+    shown = cw.sequences.StepSurpriseDisplay.from_estimator(
         of_text(), [TEXT[:5], TEXT[5:]], start=3, length=5
     ).plot()
     wanted = -of_text().step_log_likelihood(TEXT, [5, len(TEXT) - 5])
@@ -76,24 +82,28 @@ def test_surprise_is_less_the_log_likelihood_of_a_step():
     ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
     assert "".join(ticks) == "a␣cab"
     hmm, (X, lengths) = of_patients(), patients()
-    shown = cw.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=40).plot()
+    shown = cw.sequences.StepSurpriseDisplay.from_estimator(
+        hmm, X, lengths, start=40
+    ).plot()
     wanted = -hmm.step_log_likelihood(X, lengths)[40:]
     assert shown.ax_.lines[0].get_ydata() == pytest.approx(wanted)
     assert shown.ax_.lines[1].get_xdata().tolist() == list(range(40, 100))
     same_text(text.get_text() for text in shown.ax_.get_legend().get_texts())
     assert shown.ax_.get_ylim()[0] <= min(0, wanted.min())
     with refuses(InputError, match="100"):
-        cw.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=100)
+        cw.sequences.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=100)
 
 
 def test_arrows_are_the_moves_away():
-    display = cw.AutomatonDisplay.from_estimator(of_flags())
+    display = cw.sequences.AutomatonDisplay.from_estimator(of_flags())
     assert [move[:3] for move in display.moves] == [(0, 1, 1.0)]
-    seen = cw.AutomatonDisplay.from_estimator(of_patients(), *patients())
+    seen = cw.sequences.AutomatonDisplay.from_estimator(of_patients(), *patients())
     wanted = of_patients().predict_proba(*patients()).mean(axis=0)
     np.testing.assert_allclose(seen.share, wanted)
     hmm = of_text()
-    display = cw.AutomatonDisplay.from_estimator(hmm, most=2, cutoff=0.0).plot()
+    display = cw.sequences.AutomatonDisplay.from_estimator(
+        hmm, most=2, cutoff=0.0
+    ).plot()
     assert display.n_left_out == 1
     for move in display.moves:
         i, j = display.numbers[move.source], display.numbers[move.target]
@@ -105,15 +115,15 @@ def test_arrows_are_the_moves_away():
 
 
 def test_sweeps_are_those_of_chains_or_of_em():
-    shown = cw.SweepsDisplay.from_estimator(of_text()).plot()
+    shown = cw.sequences.SweepsDisplay.from_estimator(of_text()).plot()
     history = shown.ax_.lines[0].get_ydata()
     np.testing.assert_array_equal(history, of_text().history_)
     assert shown.ax_.get_xlabel() == "iteration"
     with pytest.warns(PoorMixingWarning):
-        hmm = cw.HiddenMarkovModel(2, n_draws=5, n_starts=2, random_state=0).fit(TEXT)
-    shown = cw.SweepsDisplay.from_estimator(hmm).plot()
+        hmm = cw.HiddenMarkovModel(2, n_draws=5, n_init=2, random_state=0).fit(TEXT)
+    shown = cw.sequences.SweepsDisplay.from_estimator(hmm).plot()
     assert len(shown.ax_.lines) == 4 and "R-hat" in shown.ax_.get_title(loc="left")
     drawn = np.array([line.get_ydata() for line in shown.ax_.lines])
     np.testing.assert_array_equal(drawn, hmm.chains_.draws["log_likelihood"])
     with refuses(InputError):
-        cw.SweepsDisplay.from_estimator(of_flags())
+        cw.sequences.SweepsDisplay.from_estimator(of_flags())

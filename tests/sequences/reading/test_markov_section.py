@@ -152,7 +152,7 @@ def test_states_without_end_and_impossible_steps_are_told():
     assert last["stay"] is None and last["leads"] == []
     assert found["scores"]["n_impossible"] == 1
     assert section(of_flags())["scores"] is None
-    one = cw.HiddenMarkovModel(1, algorithm="em", n_starts=1).fit("aab")
+    one = cw.HiddenMarkovModel(1, algorithm="em", n_init=1).fit("aab")
     assert section(one, "ab")["graph"] is None
 
 
@@ -162,7 +162,7 @@ def test_no_tag_of_a_hostile_name_or_label_survives():
         X = X.rename(columns={"pulse": names[1]})
         hmm = cw.HiddenMarkovModel(2, emission="mixed")
         vars(hmm).update(vars(cw.HiddenMarkovModel(
-            2, emission="mixed", algorithm="em", n_starts=1, n_iter=2, random_state=0
+            2, emission="mixed", algorithm="em", n_init=1, n_iter=2, random_state=0
         ).fit(X, lengths)))  # fmt: skip
         summary = summarize(hmm, X=X, y=lengths)
         return tags_of(render("reporting/section.html", **summary))
@@ -176,7 +176,7 @@ def test_no_tag_of_a_hostile_name_or_label_survives():
 
 def test_a_teacher_and_rows_of_another_shape_are_refused(tmp_path):
     with refuses(InputError):
-        cw.report(of_text(), tmp_path / "page.html", X=TEXT, teacher=of_text())
+        cw.report(of_text(), tmp_path / "page.html", X=TEXT, model=of_text())
     with refuses(InputError):
         section(of_text(), TEXT, [3])
 

@@ -66,7 +66,7 @@ def test_shares_of_short_sequences_know_how_they_begin(n_steps):
 
 
 def test_shares_are_those_of_sequences_like_those_of_the_fit():
-    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_starts=8, random_state=0)
+    hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=8, random_state=0)
     hmm.fit(["aabb"] * 20)
     assert hmm.mean_length_ == 4
     smoothed = hmm.predict_proba(["aabb"] * 20).mean(axis=0)

@@ -91,7 +91,7 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
     hmm, (X, lengths) = of_patients(), patients()
     states = hmm.predict_proba(X, lengths).argmax(axis=1)
     other = np.where(np.arange(100) < 40, 2, 1 - states)
-    shown = cw.StatesDisplay.from_estimator(
+    shown = cw.sequences.StatesDisplay.from_estimator(
         hmm, X, lengths, start=20, length=60, beside=pd.Series(other)
     ).plot()
     agreement = state_agreement(states, other, 2)
@@ -107,11 +107,11 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
             if patch.get_x() < step < patch.get_x() + patch.get_width()
         )
         assert colour == pytest.approx(to_rgb(hsl(hues[state])))
-    same = cw.StatesDisplay.from_estimator(hmm, X, lengths, beside=hmm)
+    same = cw.sequences.StatesDisplay.from_estimator(hmm, X, lengths, beside=hmm)
     assert same.agreement.matched == same.agreement.information == 1
     for wrong in (other[:50], other / 1.0, other - 1):
         with refuses(InputError, match="100"):
-            cw.StatesDisplay.from_estimator(hmm, X, lengths, beside=wrong)
+            cw.sequences.StatesDisplay.from_estimator(hmm, X, lengths, beside=wrong)
 
 
 def explained(beside, symbols=("a", "b", " ")):

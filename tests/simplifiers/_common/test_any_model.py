@@ -138,7 +138,7 @@ def test_pictures_ask_it_too(rows):
     numbers = X[["age", "dose"]].fillna(0.5)
     model = make_pipeline(StandardScaler(), SVC()).fit(numbers, y)
     found = cw.RuleListClassifier(model, **QUICK).fit(numbers, y)
-    cw.RegionsDisplay.from_estimator(found, numbers, y, features=("age", "dose"))
+    cw.rules.RegionsDisplay.from_estimator(found, numbers, y, features=("age", "dose"))
     numbers = numbers.assign(other=X.age)
     found = cw.RuleListClassifier(model, **QUICK)
     with refuses(ModelError):

@@ -13,7 +13,7 @@ OWN = {
     "RuleList": {"tune": None, "n_synthetic": 200},
     "AdditiveRules": {"tune": None, "n_synthetic": 200},
     "DistilledTree": {"n_synthetic": 200},
-    "BornAgainTree": {"n_node_rows": 200},
+    "BornAgainTree": {"n_node_samples": 200},
 }
 
 
@@ -46,7 +46,9 @@ def fitted(method, kind, case, **settings):
 def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
     X, y, forest = cases[kind]
     own = {"n_synthetic": "auto"} if "n_synthetic" in OWN[method] else {}
-    found = fitted(method, kind, cases[kind], target="labels", round_cuts=False, **own)
+    found = fitted(
+        method, kind, cases[kind], learn_from="labels", round_thresholds=False, **own
+    )
     of_model = fitted(method, kind, cases[kind])
     assert found.rules_.about["target"] == "labels"
     assert "target" not in of_model.rules_.about
@@ -61,7 +63,7 @@ def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
             assert rule.prediction == pytest.approx(y[rows].mean(), rel=1e-12)
         else:
             # With so many rows of the usual mix.
-            more = found.caution_["usual_rows"]
+            more = found.shrinkage_["usual_rows"]
             high = (y[rows] == "high").sum() + more * (y == "high").mean()
             share = high / (rows.sum() + more)
             assert rule.probabilities == pytest.approx((share, 1 - share))
@@ -75,44 +77,46 @@ def test_labels_are_needed_where_rules_are_fitted_to_them(cases, method):
     X, _, forest = cases["Regressor"]
     make = getattr(cw, f"{method}Regressor")
     with refuses(InputError, match="'labels'"):
-        make(forest, target="labels").fit(X)
+        make(forest, learn_from="labels").fit(X)
 
 
 def test_no_labels_are_known_of_synthetic_rows(cases):
     with refuses(InputError, match="n_synthetic.*200"):
-        fitted("RuleList", "Regressor", cases["Regressor"], target="labels")
+        fitted("RuleList", "Regressor", cases["Regressor"], learn_from="labels")
 
 
 @pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_rule_catches_so_many_rows_at_least(cases, method, kind):
-    found = fitted(method, kind, cases[kind], min_rows=60)
+    found = fitted(method, kind, cases[kind], min_samples_leaf=60)
     fewest = [min(rule.caught for rule in rules) for rules in found.path_]
     assert len(found.path_) > 1
     assert min(fewest) >= 60
-    free = fitted(method, kind, cases[kind], n_rules=10, max_rules=10, min_rows=1)
+    free = fitted(
+        method, kind, cases[kind], n_rules=10, max_rules=10, min_samples_leaf=1
+    )
     assert min(rule.caught for rules in free.path_ for rule in rules) < 60
-    assert fitted(method, kind, cases[kind], min_rows=300).rules_.n_rules == 1
+    assert fitted(method, kind, cases[kind], min_samples_leaf=300).rules_.n_rules == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_row_is_a_row_whatever_it_weighs(cases, method):
     X, y, forest = cases["Regressor"]
     make = getattr(cw, f"{method}Regressor")
-    settings = {**OWN[method], "n_rules": 2, "max_rules": 2, "min_rows": 300}
+    settings = {**OWN[method], "n_rules": 2, "max_rules": 2, "min_samples_leaf": 300}
     estimator = make(forest, random_state=0, **settings)
     assert estimator.fit(X, y).rules_.n_rules == 1
     three = np.full(len(X), 3.0)
     assert estimator.fit(X, y, sample_weight=three).rules_.n_rules == 1
     few = np.full(len(X), 0.1)
-    estimator.set_params(min_rows=100)
+    estimator.set_params(min_samples_leaf=100)
     assert estimator.fit(X, y, sample_weight=few).rules_.n_rules == 2
 
 
 @pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
 @pytest.mark.parametrize("method", METHODS)
 def test_cuts_are_those_of_the_ensemble_or_short(cases, method, kind):
-    exact = fitted(method, kind, cases[kind], round_cuts=False)
+    exact = fitted(method, kind, cases[kind], round_thresholds=False)
     short = fitted(method, kind, cases[kind])
     cuts = exact.bins_.cuts
 

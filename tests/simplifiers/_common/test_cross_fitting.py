@@ -10,7 +10,7 @@ from tests.wording import warns
 
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules.building.new_rows import judge, learn_caution
+from clearwood.rules.building.new_rows import fit_shrinkage, judge
 from clearwood.simplifiers._common import cross_fitting
 
 N_ROWS = 240
@@ -29,8 +29,8 @@ def rows_of(seed, n_rows, *, noise=False):
 METHODS = [
     ("RuleList", {"tune": None, "n_rules": 5, "n_synthetic": 300}),
     ("DistilledTree", {"n_rules": 5, "n_synthetic": 300}),
-    ("BornAgainTree", {"n_rules": 5, "n_node_rows": 100}),
-    ("FABRules", {"n_restarts": 2}),
+    ("BornAgainTree", {"n_rules": 5, "n_node_samples": 100}),
+    ("FABRules", {"n_init": 2}),
     ("InTrees", {"n_rules": 5}),
     ("NodeHarvest", {"n_rules": 5}),
 ]
@@ -150,9 +150,9 @@ def test_of_many_rows_a_part_tells_how_careful_to_be(noise, monkeypatch):
 
     def spy(judged, outcome):
         sizes.append(sum(lines.new_rows.sum() for lines in judged))
-        return learn_caution(judged, outcome)
+        return fit_shrinkage(judged, outcome)
 
-    monkeypatch.setattr(cross_fitting, "learn_caution", spy)
+    monkeypatch.setattr(cross_fitting, "fit_shrinkage", spy)
     monkeypatch.setattr(cross_fitting, "MOST_ROWS", 90)
     cw.RuleListClassifier(forest, n_rules=3, **QUICK).fit(X, y)
     assert sizes == [90]
@@ -163,7 +163,7 @@ def test_without_labels_nothing_is_known_of_new_rows(noise):
     plain = cw.RuleListClassifier(forest, n_rules=3, **QUICK)
     rules = plain.fit(X).rules_
     assert all(math.isnan(rule.expected) for rule in rules)
-    assert plain.caution_ is None
+    assert plain.shrinkage_ is None
     told = plain.fit(X, y).rules_
     # The search is the same.
     assert [r.conditions for r in told] == [r.conditions for r in rules]

@@ -71,7 +71,7 @@ def test_rules_worse_than_one_split_are_called_so(case, monkeypatch):
 @each(SIMPLIFIERS)
 def test_rules_that_say_one_thing_are_called_so(case):
     X, y = case.data()
-    _, told = told_by(case.made(case.forest(), forbidden=list(X)), X, y)
+    _, told = told_by(case.made(case.forest(), exclude_features=list(X)), X, y)
     same_lines(told[PoorFidelityWarning])
     flat = case.unfitted(min_samples_leaf=len(y)).fit(X, y)
     _, told = told_by(case.made(flat), X, y)
@@ -208,7 +208,7 @@ def test_a_constant_is_doubted_where_the_model_orders_rows():
     first = Rule((Interval(0, high=19.5),), "no", (0.9, 0.1))
     apart = replace(rules, rules=(first,))
     assert doubts_about(apart, training, SingleSplit(0.5), 5) == []
-    # Where a "yes" counts three times, the teacher says it of half the rows.
+    # Where a "yes" counts three times, the model says it of half the rows.
     weighted = replace(training, class_weight=np.array([0.5, 1.5]))
     (found,) = doubts_about(apart, weighted, SingleSplit(0.4), 5)
     same_text(found.text)
@@ -217,7 +217,7 @@ def test_a_constant_is_doubted_where_the_model_orders_rows():
 # One split
 
 
-def naive_split(training, min_rows):
+def naive_split(training, min_samples_leaf):
     """The least squares of all cuts of all features, one after the other."""
     taught, weight = training.taught, training.weight
     best = 0.0
@@ -227,7 +227,7 @@ def naive_split(training, min_rows):
     for column in training.encoded.T:
         for cut in np.unique(column)[:-1]:
             low = column <= cut
-            if min(low.sum(), (~low).sum()) < min_rows:
+            if min(low.sum(), (~low).sum()) < min_samples_leaf:
                 continue
             said = np.where(
                 low,
@@ -239,16 +239,16 @@ def naive_split(training, min_rows):
     return best
 
 
-@pytest.mark.parametrize("min_rows", [1, 10])
+@pytest.mark.parametrize("min_samples_leaf", [1, 10])
 @pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
-def test_the_best_split_is_the_best_of_all(min_rows, unit):
+def test_the_best_split_is_the_best_of_all(min_samples_leaf, unit):
     rng = np.random.default_rng(0)
     for _ in range(5):
         values = rng.integers(20, size=60)
         taught = unit * (rng.normal(size=60) + (values > 17))
         training = training_of(taught, values, weight=1e-6 + rng.random(60))
-        assert best_single_split(training, min_rows).fidelity == pytest.approx(
-            naive_split(training, min_rows)
+        assert best_single_split(training, min_samples_leaf).fidelity == pytest.approx(
+            naive_split(training, min_samples_leaf)
         )
 
 

@@ -129,9 +129,7 @@ def test_rising_lists_follow_a_forest_nearly_as_well(diabetes):
     found = cw.RuleListRegressor(forest, **quick, monotonic_cst=signs).fit(X, y)
     check_ways(found.rules_, signs)
     assert asked(found.rules_) >= {"bmi", "s5"}
-    free, limited = (
-        r.rules_.evaluate(X, teacher=forest).fidelity for r in (free, found)
-    )
+    free, limited = (r.rules_.evaluate(X, model=forest).fidelity for r in (free, found))
     assert limited > free - 0.05
     assert found.rules_.about["increasing"] == "bmi, bp, s5"
 
@@ -144,7 +142,7 @@ def test_synthetic_rows_hold_real_values_of_forbidden_features():
     y = 10 * hidden
     tree = DecisionTreeRegressor().fit(X, y)
     quick = {**QUICK, "n_synthetic": 3000, "random_state": 0}
-    found = cw.RuleListRegressor(tree, **quick, forbidden=["hidden"]).fit(X, y)
+    found = cw.RuleListRegressor(tree, **quick, exclude_features=["hidden"]).fit(X, y)
     assert found.predict(X) == pytest.approx(y.mean(), abs=0.5)
 
 
@@ -160,7 +158,11 @@ def test_limits_hold_while_settings_are_tuned(diabetes, monkeypatch):
     monkeypatch.setattr(module, "make_problem", spy)
     X, y, forest = diabetes
     quick = {**QUICK, "tune": "auto", "n_rules": "auto", "max_rules": 2}
-    limits = {"monotonic_cst": {"bmi": 1}, "forbidden": ["s5"], "random_state": 0}
+    limits = {
+        "monotonic_cst": {"bmi": 1},
+        "exclude_features": ["s5"],
+        "random_state": 0,
+    }
     one, two = (
         cw.RuleListRegressor(forest, **quick, **limits, n_jobs=n).fit(X[:120], y[:120])
         for n in (1, 2)
@@ -180,7 +182,7 @@ def test_no_limits_are_none(diabetes):
     X, y, forest = diabetes
     quick = {**QUICK, "random_state": 0}
     plain = cw.RuleListRegressor(forest, **quick).fit(X, y).rules_
-    zeros = {"forbidden": [], "monotonic_cst": np.zeros(X.shape[1], dtype=int)}
+    zeros = {"exclude_features": [], "monotonic_cst": np.zeros(X.shape[1], dtype=int)}
     none = cw.RuleListRegressor(forest, **quick, **zeros).fit(X, y).rules_
     assert none.to_json() == plain.to_json()
 
@@ -192,12 +194,12 @@ def test_columns_go_by_name_where_the_ensemble_has_its_own_order(diabetes):
     signs = [1 if name == "bmi" else 0 for name in turned]
     place = list(turned).index("s5")
     found = cw.RuleListRegressor(
-        cw.read_ensemble(forest), **quick, forbidden=[place], monotonic_cst=signs
+        cw.read_ensemble(forest), **quick, exclude_features=[place], monotonic_cst=signs
     ).fit(turned, y)
-    assert found.rules_.about["forbidden"] == "s5"
+    assert found.rules_.about["exclude_features"] == "s5"
     assert found.rules_.about["increasing"] == "bmi"
     # A column that the ensemble does not read is not asked anyway.
-    also = {"forbidden": ["extra"], "monotonic_cst": {"extra": -1}}
+    also = {"exclude_features": ["extra"], "monotonic_cst": {"extra": -1}}
     free = cw.RuleListRegressor(cw.read_ensemble(forest), **quick).fit(turned, y)
     same = cw.RuleListRegressor(cw.read_ensemble(forest), **quick, **also)
     assert same.fit(turned, y).rules_ == free.rules_
@@ -206,12 +208,12 @@ def test_columns_go_by_name_where_the_ensemble_has_its_own_order(diabetes):
 @pytest.mark.parametrize(
     "limits",
     [
-        {"forbidden": ["size"]},
-        {"forbidden": "a"},
-        {"forbidden": None},
-        {"forbidden": [4]},
-        {"forbidden": [-1]},
-        {"forbidden": [True]},
+        {"exclude_features": ["size"]},
+        {"exclude_features": "a"},
+        {"exclude_features": None},
+        {"exclude_features": [4]},
+        {"exclude_features": [-1]},
+        {"exclude_features": [True]},
         {"monotonic_cst": {"size": 1}},
         {"monotonic_cst": {"a": 2}},
         {"monotonic_cst": {"a": "up"}},
@@ -238,11 +240,12 @@ def test_three_classes_have_no_order():
     quick = {**QUICK, "random_state": 0}
     rules = cw.RuleListClassifier(forest, **quick, monotonic_cst=[0] * 4).fit(X, y)
     assert rules.rules_.n_rules > 1
-    by_place = cw.RuleListClassifier(forest, **quick, forbidden=[2]).fit(X, y)
+    by_place = cw.RuleListClassifier(forest, **quick, exclude_features=[2]).fit(X, y)
     assert "x2" not in asked(by_place.rules_)
     assert (
         cw.simplify(
-            forest, X, y, method="list", random_state=0, forbidden=["x2"], tune=None,
+            forest, X, y, method="list", random_state=0, exclude_features=["x2"],
+            tune=None,
             n_rules=5, n_synthetic=200, max_rules=5,
         )
         == by_place.rules_

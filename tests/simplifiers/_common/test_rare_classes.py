@@ -129,7 +129,7 @@ def test_compare_calls_no_constant_enough(never, monkeypatch):
     one = next(point for point in found.points if point.n_rules == 1)
     enough = found.enough()
     # By error the constant would do, and the forest is no better than it.
-    assert enough.error >= one.error - one.error_spread
+    assert enough.error >= one.error - one.error_se
     assert enough.n_rules > 1 and enough.log_loss < one.log_loss / 2
     assert found.best_point(by="log_loss").log_loss <= enough.log_loss
     p, truth = forest.predict_proba(X)[:, 0], np.mean(y == "ill")
@@ -178,9 +178,9 @@ def test_the_remedy_removes_the_warning(make, asked, seldom):
 @pytest.mark.parametrize("make", CLASSIFIERS)
 def test_a_constant_names_what_keeps_rules_away(make, never):
     X, y, forest = never
-    found, (text,) = told_by(make(forest, **{**QUICK, "min_rows": 400}), X, y)
+    found, (text,) = told_by(make(forest, **{**QUICK, "min_samples_leaf": 400}), X, y)
     assert found.rules_.n_rules == 1
     same_text(text)
-    assert "(min_rows=400, --min-rows)" in text
-    found, (text,) = told_by(make(forest, forbidden=[0, 1, 2], **QUICK), X, y)
-    assert "(forbidden, --forbid)" in text
+    assert "(min_samples_leaf=400, --min-samples-leaf)" in text
+    found, (text,) = told_by(make(forest, exclude_features=[0, 1, 2], **QUICK), X, y)
+    assert "(exclude_features, --exclude-features)" in text

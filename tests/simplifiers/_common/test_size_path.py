@@ -54,7 +54,7 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
         for X, _, fresh, forest in draws:
             settings = {"tune": None, "max_rules": 4, "n_synthetic": 300}
             found = cw.RuleListRegressor(forest, **settings, random_state=0).fit(X)
-            true = found.path_[3].evaluate(fresh, teacher=forest).fidelity
+            true = found.path_[3].evaluate(fresh, model=forest).fidelity
             gaps.append(found.cv_results_["fidelity"][0][3] - true)
         return np.mean(gaps)
 
@@ -121,7 +121,7 @@ def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypa
 
 def test_only_the_rows_themselves_have_labels(noisy):
     X, y, _, forest = noisy
-    settings = {"target": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
+    settings = {"learn_from": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
     found = Captured(forest, **settings, random_state=0).fit(X, y)
     test = found._to_judge(found.training, np.arange(40), 7)
     np.testing.assert_array_equal(test.taught, found.training.taught[:40])

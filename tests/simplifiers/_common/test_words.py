@@ -71,7 +71,7 @@ def test_pages_pictures_and_explanations_use_the_same_words(case, tmp_path):
     told = str(rules.explain(X.iloc[0]))
     assert "chol is" not in told
     same_lines(told)
-    display = cw.RegionsDisplay.from_estimator(rules, X, features=("chol", "age"))
+    display = cw.rules.RegionsDisplay.from_estimator(rules, X, features=("chol", "age"))
     assert display.names == ("cholesterol (mg/dl)", "age (years)")
 
 

@@ -85,7 +85,7 @@ def test_draws_are_like_those_of_rejection():
 
 
 def tree_of(estimator, **settings):
-    quick = {"n_rules": 4, "max_rules": 4, "n_node_rows": 200, "random_state": 0}
+    quick = {"n_rules": 4, "max_rules": 4, "n_node_samples": 200, "random_state": 0}
     regressor = type(estimator).__name__.endswith("Regressor")
     make = cw.BornAgainTreeRegressor if regressor else cw.BornAgainTreeClassifier
     return make(estimator, **{**quick, **settings})
@@ -95,7 +95,7 @@ def test_a_forest_in_four_leaves(cancer, diabetes):
     for (X, y, forest), least in ((cancer, 0.93), (diabetes, 0.6)):
         found = tree_of(forest).fit(X, y)
         assert found.rules_.n_rules == found.tree_.n_leaves <= 4
-        assert found.rules_.evaluate(X, y, teacher=forest).fidelity > least
+        assert found.rules_.evaluate(X, y, model=forest).fidelity > least
         assert found.rules_.about["method"] == "born-again"
         check_disjoint_and_true(found, X)
 
@@ -122,13 +122,13 @@ def test_all_sizes_come_from_one_fit(diabetes):
     assert [rules.n_rules for rules in found.path_] == list(range(1, 41))
     assert found.path_[2].rules == found.rules_.rules
     assert found.cv_results_ is None
-    fidelity = [r.evaluate(X, teacher=forest).fidelity for r in found.path_]
+    fidelity = [r.evaluate(X, model=forest).fidelity for r in found.path_]
     assert fidelity[39] > fidelity[19] > fidelity[9] > fidelity[4]
     short = tree_of(forest, n_rules=3, max_rules=3).fit(X, y)
     assert short.rules_.rules == found.rules_.rules
-    few = tree_of(forest, n_rules=40, max_rules=40, min_rows=30).fit(X, y)
+    few = tree_of(forest, n_rules=40, max_rules=40, min_samples_leaf=30).fit(X, y)
     assert few.rules_.n_rules < 15
-    check_disjoint_and_true(few, X, min_rows=30)
+    check_disjoint_and_true(few, X, min_samples_leaf=30)
 
 
 def test_leaves_side_by_side_say_different_classes(cancer):
@@ -175,7 +175,10 @@ def test_leaves_say_what_the_ensemble_says(diabetes):
     shuffled = tree_of(forest).fit(X, np.roll(y, 100))
     np.testing.assert_array_equal(shuffled.predict(X), found.predict(X))
     # Nothing is made up where no feature changes.
-    found, said = tree_of(forest, p_alt=0, n_node_rows=20_000).fit(X), forest.predict(X)
+    found, said = (
+        tree_of(forest, p_alt=0, n_node_samples=20_000).fit(X),
+        forest.predict(X),
+    )
     caught = found.rules_.apply(X)
     for i, rule in enumerate(found.rules_):
         near = pytest.approx(said[caught == i].mean(), abs=0.02 * said.std())
@@ -185,7 +188,7 @@ def test_leaves_say_what_the_ensemble_says(diabetes):
 def test_simplify(diabetes):
     X, y, forest = diabetes
     rules = cw.simplify(
-        forest, X, y, method="born-again", n_rules=3, n_node_rows=100, random_state=0
+        forest, X, y, method="born-again", n_rules=3, n_node_samples=100, random_state=0
     )
     assert rules.n_rules == 3
     assert rules.about["method"] == "born-again"
@@ -200,7 +203,7 @@ def test_energy_and_spambase(shared_data):
     forest = RandomForestRegressor(50, random_state=0).fit(X[:384], y[:384])
     found = cw.BornAgainTreeRegressor(forest, n_rules=56, max_rules=56, random_state=0)
     found.fit(X[:384], y[:384])
-    scores = found.rules_.evaluate(X[384:], y[384:], teacher=forest)
+    scores = found.rules_.evaluate(X[384:], y[384:], model=forest)
     assert scores.n_rules == 56
     assert scores.error < 2
     assert scores.fidelity > 0.98
@@ -211,7 +214,7 @@ def test_energy_and_spambase(shared_data):
     forest = RandomForestClassifier(50, random_state=0).fit(X[:1000], y[:1000])
     found = cw.BornAgainTreeClassifier(forest, n_rules=15, max_rules=15, random_state=0)
     found.fit(X[:1000], y[:1000])
-    scores = found.rules_.evaluate(X[1000:], y[1000:], teacher=forest)
+    scores = found.rules_.evaluate(X[1000:], y[1000:], model=forest)
     assert scores.n_rules <= 15
     assert scores.error < 0.12
     assert scores.fidelity > 0.91

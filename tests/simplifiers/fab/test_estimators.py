@@ -29,7 +29,7 @@ from clearwood.simplifiers.fab import restarts
 
 
 def quick(estimator, **settings):
-    settings = {"n_restarts": 4, "random_state": 0, **settings}
+    settings = {"n_init": 4, "random_state": 0, **settings}
     kind = type(estimator).__name__
     regressor = kind.endswith("Regressor")
     return (cw.FABRulesRegressor if regressor else cw.FABRulesClassifier)(
@@ -39,8 +39,8 @@ def quick(estimator, **settings):
 
 def test_rules_explain_a_real_forest(cancer):
     X, y, forest = cancer
-    fab = quick(forest, rules="regions", n_restarts=10).fit(X, y)
-    scores = fab.rules_.evaluate(X, y, teacher=forest)
+    fab = quick(forest, rules="regions", n_init=10).fit(X, y)
+    scores = fab.rules_.evaluate(X, y, model=forest)
     assert scores.fidelity > 0.9
     assert scores.n_rules <= 10
     assert scores.coverage > 0.9
@@ -55,9 +55,9 @@ def test_rules_explain_a_real_forest(cancer):
 
 def test_regions_of_few_rows_are_not_printed(cancer):
     X, y, forest = cancer
-    every = quick(forest, rules="regions", min_rows=1).fit(X, y).rules_
+    every = quick(forest, rules="regions", min_samples_leaf=1).fit(X, y).rules_
     least = int(min(rule.caught for rule in every.rules)) + 1
-    found = quick(forest, rules="regions", min_rows=least).fit(X, y).rules_
+    found = quick(forest, rules="regions", min_samples_leaf=least).fit(X, y).rules_
     assert 1 < found.n_rules < every.n_rules
     assert all(rule.caught >= least for rule in found.rules)
 
@@ -90,7 +90,7 @@ def test_all_ways_work_and_keep_to_the_lines_asked_for(diabetes, method, rules):
     X, y, forest = diabetes
     fab = quick(forest, method=method, rules=rules, max_rules=5).fit(X, y)
     assert 1 < fab.rules_.n_rules <= 5
-    assert fab.rules_.evaluate(X, teacher=forest).fidelity > 0.3
+    assert fab.rules_.evaluate(X, model=forest).fidelity > 0.3
     assert fab.n_start_components_ == 4
     same = quick(forest, method=method, rules=rules, n_rules=5).fit(X, y)
     assert same.rules_.to_json() == fab.rules_.to_json()
@@ -102,27 +102,27 @@ def test_forbidden_features_are_not_asked(diabetes, rules):
     free = quick(forest, rules=rules).fit(X, y)
     asked = {X.columns[c.feature] for rule in free.rules_ for c in rule.conditions}
     assert {"bmi", "s5"} <= asked
-    fab = quick(forest, rules=rules, forbidden=["bmi", 8]).fit(X, y)
+    fab = quick(forest, rules=rules, exclude_features=["bmi", 8]).fit(X, y)
     asked = {X.columns[c.feature] for rule in fab.rules_ for c in rule.conditions}
     assert asked and not {"bmi", "s5"} & asked
-    assert fab.rules_.about["forbidden"] == "bmi, s5"
+    assert fab.rules_.about["exclude_features"] == "bmi, s5"
     # The mixture does not see them, either, nor does the split to compare with.
     other = X.assign(bmi=X["bmi"] + 1.0, s5=-X["s5"])
     np.testing.assert_array_equal(fab.predict_soft(other), fab.predict_soft(X))
     assert fab.single_split_fidelity_ < free.single_split_fidelity_
-    nothing = quick(forest, rules=rules, forbidden=list(X)).fit(X, y)
+    nothing = quick(forest, rules=rules, exclude_features=list(X)).fit(X, y)
     assert nothing.rules_.n_rules == 1
 
 
 def test_forbidding_is_fitting_to_the_other_statements(diabetes):
     """The same mixture as that of bins which have only these statements."""
     X, y, forest = diabetes
-    fab = quick(forest, forbidden=["bmi", "s5"]).fit(X, y)
-    bins, forbidden = fab.bins_, np.isin(X.columns, ["bmi", "s5"])
-    kept = ~forbidden[bins.statements.feature]
-    part = bins.without(forbidden)
+    fab = quick(forest, exclude_features=["bmi", "s5"]).fit(X, y)
+    bins, exclude_features = fab.bins_, np.isin(X.columns, ["bmi", "s5"])
+    kept = ~exclude_features[bins.statements.feature]
+    part = bins.without(exclude_features)
     assert part.n_statements == kept.sum()
-    np.testing.assert_array_equal(part.used_features, np.flatnonzero(~forbidden))
+    np.testing.assert_array_equal(part.used_features, np.flatnonzero(~exclude_features))
     np.testing.assert_array_equal(part.transform(X), bins.transform(X))
     rng = np.random.default_rng(0)
     when = rng.random((2, len(kept), 3))
@@ -133,14 +133,14 @@ def test_forbidding_is_fitting_to_the_other_statements(diabetes):
 
 def test_rules_catch_as_many_rows_as_asked_for(diabetes):
     X, y, forest = diabetes
-    few, many = (quick(forest, min_rows=n).fit(X, y).rules_ for n in (1, 100))
+    few, many = (quick(forest, min_samples_leaf=n).fit(X, y).rules_ for n in (1, 100))
     assert min(rule.caught for rule in many) >= 100
     assert min(rule.caught for rule in few) < 100
 
 
 def test_one_line_is_the_mean(diabetes):
     X, y, forest = diabetes
-    fab = quick(forest, max_rules=1, round_cuts=False).fit(X, y)
+    fab = quick(forest, max_rules=1, round_thresholds=False).fit(X, y)
     assert fab.rules_.n_rules == 1
     np.testing.assert_allclose(fab.predict(X), forest.predict(X).mean())
     np.testing.assert_array_equal(fab.predict_soft(X), fab.predict(X))
@@ -148,7 +148,7 @@ def test_one_line_is_the_mean(diabetes):
 
 def test_more_restarts_begin_with_the_same(cancer):
     X, y, forest = cancer
-    few, many = (quick(forest, n_restarts=n).fit(X, y) for n in (2, 4))
+    few, many = (quick(forest, n_init=n).fit(X, y) for n in (2, 4))
     assert many.restarts_[:2] == few.restarts_
 
 
@@ -165,7 +165,7 @@ def test_units_of_y_do_not_matter(diabetes, shift, factor):
         value=ensemble.value * factor,
         base_score=ensemble.base_score * factor + shift,
     )
-    settings = {"method": "fab", "n_restarts": 3, "round_cuts": False}
+    settings = {"method": "fab", "n_init": 3, "round_thresholds": False}
     plain = cw.simplify(ensemble, X, random_state=0, **settings)
     other = cw.simplify(moved, X, random_state=0, **settings)
     assert [r.conditions for r in plain] == [r.conditions for r in other]
@@ -179,7 +179,7 @@ def test_an_unfitted_model_of_catboost_with_categories():
         iterations=20, one_hot_max_size=9, cat_features=["hue"], thread_count=1,
         verbose=False, allow_writing_files=False,
     )  # fmt: skip
-    fab = cw.FABRulesClassifier(model, n_restarts=2, random_state=0)
+    fab = cw.FABRulesClassifier(model, n_init=2, random_state=0)
     fab.fit(X, np.where(X["hue"] == "tan", "yes", "no"))
     same_lines(str(fab.rules_))
     assert not model.is_fitted() and fab.estimator_.is_fitted()
@@ -193,7 +193,7 @@ def test_names_come_from_the_table_where_the_model_has_none():
 
 def test_nothing_is_said_of_missing_values_where_there_were_none(cancer):
     X, y, forest = cancer
-    fab = quick(forest, n_restarts=10).fit(X, y)
+    fab = quick(forest, n_init=10).fit(X, y)
     assert any(c.high < np.inf for rule in fab.rules_ for c in rule.conditions)
     assert not any(c.missing for rule in fab.rules_ for c in rule.conditions)
     empty = X.head(1) * np.nan
@@ -326,7 +326,7 @@ def test_one_split_is_judged_fairly(period):
     winter = X["month"].isin([0, 3, 6, 9])
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
     for y in (late, winter):
-        fab = quick(model, n_restarts=1, max_rules=1).fit(X, y.astype(int))
+        fab = quick(model, n_init=1, max_rules=1).fit(X, y.astype(int))
         assert fab.single_split_fidelity_ == pytest.approx(1.0, abs=0.01)
     # Rows that alternate: the order of the rows must not matter.
     model.fit(X, np.arange(n) % 2)
@@ -357,7 +357,7 @@ def test_the_target_s_name_is_taken_where_there_is_one():
 def test_agreement_under_labels_is_with_the_model(cancer):
     X, y, forest = cancer
     stump = RandomForestClassifier(1, max_depth=1, random_state=0).fit(X, y)
-    fab = quick(stump, target="labels").fit(X, y)
+    fab = quick(stump, learn_from="labels").fit(X, y)
     taught = stump.predict(X)
     for rule in fab.rules_.rules:
         rows = rule.matches(X.to_numpy())
@@ -368,9 +368,9 @@ def test_agreement_under_labels_is_with_the_model(cancer):
 
 def test_two_lines_are_a_rule_and_otherwise(cancer):
     X, y, forest = cancer
-    rules = quick(forest, max_rules=2, n_restarts=10).fit(X, y).rules_
+    rules = quick(forest, max_rules=2, n_init=10).fit(X, y).rules_
     assert rules.n_rules == 2
-    assert rules.evaluate(X, teacher=forest).fidelity > 0.8
+    assert rules.evaluate(X, model=forest).fidelity > 0.8
 
 
 def test_rules_worse_than_one_split_are_called_so():
@@ -378,7 +378,7 @@ def test_rules_worse_than_one_split_are_called_so():
     X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "z": np.arange(400.0)})
     flag = X["flag"].to_numpy()
     model = HistGradientBoostingClassifier(max_iter=20, random_state=0)
-    fab = quick(model.fit(X, flag), rules="regions", n_restarts=1)
+    fab = quick(model.fit(X, flag), rules="regions", n_init=1)
     with warns(PoorFidelityWarning):
         fab.fit(X, flag)
     assert fab.single_split_fidelity_ == 1.0
@@ -394,7 +394,7 @@ def test_a_column_of_other_categories_is_called_so():
     X["g"] = X["g"].astype("category")
     y = (X["g"] == "b").astype(int)
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
-    fab = cw.FABRulesClassifier(model, n_restarts=1, random_state=0)
+    fab = cw.FABRulesClassifier(model, n_init=1, random_state=0)
     with warns(UnknownCategoriesWarning, match="'g'.*'a'.*'b'.*'c'"):
         fab.fit(X.assign(g=X["g"].cat.codes), y)
     fab.fit(X, y)  # a warning would fail the test

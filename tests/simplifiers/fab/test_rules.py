@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from clearwood import FABRulesClassifier, FABRulesRegressor, FeatureSpace
+from clearwood import FABRulesClassifier, FABRulesRegressor
 from clearwood.datasets import make_synthetic1
-from clearwood.rules import FeatureBins, Training
+from clearwood.rules import FeatureBins, FeatureSpace, Training
 from clearwood.simplifiers.fab.rules import refined_rules
 
 N = 400
@@ -82,9 +82,9 @@ def test_refined_rules_follow_the_ensemble_better(method):
     fidelity = {}
     for rules in ("regions", "refined"):
         fab = FABRulesClassifier(
-            forest, method=method, rules=rules, n_restarts=3, random_state=0
+            forest, method=method, rules=rules, n_init=3, random_state=0
         ).fit(X, y)
-        fidelity[rules] = fab.rules_.evaluate(X, teacher=forest).fidelity
+        fidelity[rules] = fab.rules_.evaluate(X, model=forest).fidelity
         assert fab.rules_.about["rules"] == rules
         assert fab.rules_.n_rules <= 10
     assert fidelity["refined"] >= fidelity["regions"]
@@ -93,7 +93,7 @@ def test_refined_rules_follow_the_ensemble_better(method):
 def test_a_constant_ensemble_has_one_line():
     X = np.random.default_rng(0).random((60, 2))
     forest = RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
-    fab = FABRulesRegressor(forest, n_restarts=1, random_state=0)
+    fab = FABRulesRegressor(forest, n_init=1, random_state=0)
     assert fab.set_params(max_rules=1).fit(X).rules_.n_rules == 1
     assert fab.set_params(max_rules=2).fit(X).rules_.n_rules == 2
 

@@ -43,7 +43,7 @@ def fitted(fab, X, y, sample_weight=None):
 
 
 def regressor(forest, **settings):
-    settings = {"n_restarts": 2, "max_rules": 5, "random_state": 0} | settings
+    settings = {"n_init": 2, "max_rules": 5, "random_state": 0} | settings
     return cw.FABRulesRegressor(forest, **settings)
 
 
@@ -98,7 +98,7 @@ def test_every_form_gives_the_same_to_the_last_bit(
 
 @pytest.mark.parametrize("method", ["fab", "em"])
 def test_it_is_the_fit_to_all_rows_in_memory(method, frame, forest, begun, runs):
-    settings = {"method": method, "statement_weight": 0.3, "forbidden": ["b"]}
+    settings = {"method": method, "statement_weight": 0.3, "exclude_features": ["b"]}
     fab = regressor(forest, **settings)
     fitted(fab, lambda: in_parts(frame), "y", "w")
     ((problem, start, counts, settings, fit),) = runs
@@ -114,7 +114,7 @@ def test_it_is_the_fit_to_all_rows_in_memory(method, frame, forest, begun, runs)
         fab.bins_.transform(X),
         (forest.predict(X) - problem.output.centre) / problem.output.unit,
         weight,
-        training.bins.without(training.forbidden),
+        training.bins.without(training.exclude_features),
         problem.output,
         0.3,
     )
@@ -159,10 +159,11 @@ def test_labels_categories_and_cells_that_are_missing(runs):
 
     model = HistGradientBoostingClassifier(max_iter=5, random_state=0)
     model.fit(known[["ward", "stay"]][:900], y[:900])
-    settings = {"method": "fab", "n_restarts": 2, "random_state": 0, "max_rules": 4}
-    for target in ("ensemble", "labels"):
+    settings = {"method": "fab", "n_init": 2, "random_state": 0, "max_rules": 4}
+    for learn_from in ("model", "labels"):
         rules = cw.simplify(
-            model, lambda: in_parts(known), "y", sample_rows=SAMPLE, target=target,
+            model, lambda: in_parts(known), "y", max_samples=SAMPLE,
+            learn_from=learn_from,
             **settings,
         )  # fmt: skip
         assert rules.n_rows == N and "mixture" in rules.about
@@ -179,7 +180,7 @@ def test_labels_categories_and_cells_that_are_missing(runs):
 def test_a_table_that_fits_is_fitted_once(frame, forest, runs):
     few = frame[["a", "b", "y"]][:1500]
     rules = cw.simplify(
-        forest, lambda: [few[:99], few[99:]], "y", method="fab", n_restarts=1
+        forest, lambda: [few[:99], few[99:]], "y", method="fab", n_init=1
     )
     assert not runs and "mixture" not in rules.about
 
@@ -194,7 +195,7 @@ def test_ctrl_c_keeps_the_sample(frame, forest, begun, monkeypatch):
     with warns(InterruptedFitWarning) as told:
         rules = cw.simplify(
             forest, lambda: in_parts(frame), "y", sample_weight="w", method="fab",
-            sample_rows=SAMPLE, n_restarts=2, max_rules=5, random_state=0,
+            max_samples=SAMPLE, n_init=2, max_rules=5, random_state=0,
         )  # fmt: skip
     assert [r.conditions for r in rules] == [r.conditions for r in begun.rules_]
     assert "mixture" not in rules.about
@@ -227,6 +228,6 @@ def test_a_classifier_says_what_all_rows_say(frame):
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(
         X[:500], y[:500]
     )
-    fab = cw.FABRulesClassifier(forest, n_restarts=2, random_state=0)
+    fab = cw.FABRulesClassifier(forest, n_init=2, random_state=0)
     fitted(fab, lambda: in_parts(X.assign(y=y)), "y")
     assert np.mean(fab.predict_soft(X) == forest.predict(X)) > 0.8

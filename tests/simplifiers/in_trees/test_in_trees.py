@@ -128,7 +128,7 @@ def test_golden_rules_pruning_and_list(facts, monkeypatch):
     ensemble = golden_ensemble(facts)
     assert ensemble.n_trees == 3
     found = cw.InTreesClassifier(
-        ensemble, target="labels", min_frequency=0.01, max_rules=None
+        ensemble, learn_from="labels", min_frequency=0.01, max_rules=None
     ).fit(X, y)
     same(found.extracted_, facts["rules"])
     same(found.pruned_, facts["unique_pruned"])
@@ -354,7 +354,7 @@ def test_levels_hold_as_many_rows_each():
 def test_a_forest_in_ten_lines(cancer):
     X, y, forest = cancer
     found = cw.InTreesClassifier(forest).fit(X, y)
-    scores = found.rules_.evaluate(X, y, teacher=forest)
+    scores = found.rules_.evaluate(X, y, model=forest)
     assert scores.fidelity > 0.95
     assert scores.n_rules <= 10
     assert found.rules_.about["method"] == "in-trees"
@@ -365,13 +365,13 @@ def test_a_forest_in_ten_lines(cancer):
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 1
     assert found.path_[-1].rules == found.rules_.rules
-    fidelity = [r.evaluate(X, teacher=forest).fidelity for r in found.path_]
+    fidelity = [r.evaluate(X, model=forest).fidelity for r in found.path_]
     assert fidelity == sorted(fidelity)
 
 
 def test_the_table_of_rules_is_what_rows_say(cancer):
     X, y, forest = cancer
-    found = cw.InTreesClassifier(forest, target="labels").fit(X, y)
+    found = cw.InTreesClassifier(forest, learn_from="labels").fit(X, y)
     assert found.pruned_.length.mean() < found.extracted_.length.mean()
     for table in (found.extracted_, found.pruned_):
         frame = table.to_pandas()
@@ -391,7 +391,7 @@ def test_regression(levels, monkeypatch):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     forest = RandomForestRegressor(20, random_state=0).fit(X, y)
     found = cw.InTreesRegressor(forest).fit(X, y)
-    assert found.rules_.evaluate(X, y, teacher=forest).fidelity > 0.6
+    assert found.rules_.evaluate(X, y, model=forest).fidelity > 0.6
     caught, said = found.rules_.apply(X), forest.predict(X)
     for i, rule in enumerate(found.rules_):
         near = pytest.approx(said[caught == i].mean(), abs=0.005 * said.std())
@@ -410,11 +410,11 @@ def test_forbidden_questions_are_left_out_of_paths():
     """Of every path what it says of the other features."""
     rng = np.random.default_rng(5)
     ensemble, encoded = random_ensemble(rng, n_trees=3), random_rows(rng, 40)
-    forbidden = np.arange(len(ensemble.features.names)) == 1
+    exclude_features = np.arange(len(ensemble.features.names)) == 1
     how = {"max_depth": 4, "nodes": "all"}
     every, some = (
         prepared(ensemble, encoded, np.zeros(40), 0, **how | more).paths
-        for more in ({}, {"forbidden": forbidden})
+        for more in ({}, {"exclude_features": exclude_features})
     )
     others = {
         frozenset(key for key in keys(every, k) if key[0] != 1)
@@ -429,11 +429,11 @@ def test_more_than_two_classes_and_selection(monkeypatch):
     labels = np.array(["red", "white", "rose"])[y]
     forest = RandomForestClassifier(20, random_state=0).fit(X, labels)
     found = cw.InTreesClassifier(forest, random_state=0).fit(X, labels)
-    assert found.rules_.evaluate(X, labels, teacher=forest).fidelity > 0.95
+    assert found.rules_.evaluate(X, labels, model=forest).fidelity > 0.95
     assert set(found.pruned_.prediction) == set(labels)
     follow(monkeypatch, select=True)
     fewer = cw.InTreesClassifier(forest, random_state=0).fit(X, labels)
-    assert fewer.rules_.evaluate(X, labels, teacher=forest).fidelity > 0.9
+    assert fewer.rules_.evaluate(X, labels, model=forest).fidelity > 0.9
     known = {rule.conditions for rule in fewer.rules_.rules}
     assert known != {rule.conditions for rule in found.rules_.rules}
 
@@ -453,14 +453,14 @@ def test_models_of_other_libraries(model):
     model.fit(X, y)
     rules = cw.simplify(model, X, y, method="in-trees", max_rules=8)
     assert rules.n_rules <= 8
-    assert rules.evaluate(X, y, teacher=model.predict(X)).fidelity > 0.5
+    assert rules.evaluate(X, y, model=model.predict(X)).fidelity > 0.5
 
 
 def test_rules_catch_as_many_rows_as_asked_for(cancer):
     X, y, forest = cancer
     weight = np.where(np.arange(len(y)) % 2, 0.5, 2.0)
     for row_weight in (None, weight):
-        found = cw.InTreesClassifier(forest, min_rows=60).fit(X, y, row_weight)
+        found = cw.InTreesClassifier(forest, min_samples_leaf=60).fit(X, y, row_weight)
         caught = found.rules_.apply(X)
         counts = np.ones(len(y)) if row_weight is None else np.maximum(row_weight, 1.0)
         rows = np.bincount(caught, counts)
@@ -470,7 +470,7 @@ def test_rules_catch_as_many_rows_as_asked_for(cancer):
     # A row of small weight is a row all the same.
     halves = np.full(len(y), 0.5)
     whole, half = (
-        cw.InTreesClassifier(forest, min_rows=60).fit(X, y, row_weight).rules_
+        cw.InTreesClassifier(forest, min_samples_leaf=60).fit(X, y, row_weight).rules_
         for row_weight in (None, halves)
     )
     assert [r.conditions for r in whole] == [r.conditions for r in half]

@@ -123,9 +123,9 @@ def test_the_exact_solution_from_an_ensemble_to_printed_rules(golden, monkeypatc
 
     monkeypatch.setattr(node_harvest, "shallow_nodes", those_of_golden)
     X, y = np.array(golden["X"]), np.array(golden["y"])
-    settings = {"max_rules": None, "min_rows": 3, "target": "labels"}
+    settings = {"max_rules": None, "min_samples_leaf": 3, "learn_from": "labels"}
     exact = cw.NodeHarvestRegressor(
-        ensemble_of_golden(), round_cuts=False, **settings
+        ensemble_of_golden(), round_thresholds=False, **settings
     ).fit(X, y)
     np.testing.assert_allclose(exact.predict(X), golden["fitted"], atol=1e-7)
     assert exact.n_nodes_ == 12
@@ -247,7 +247,7 @@ def test_rows_are_parted_as_by_a_tree():
         assert len(np.setdiff1d(before, after)) == 1
 
 
-def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):
+def naive_nodes(ensemble, encoded, max_features, min_samples_leaf, exclude_features=()):
     """Row by row down every tree: the sets of rows of all nodes that qualify.
 
     Where a forbidden feature is asked, a row goes both ways.
@@ -264,7 +264,7 @@ def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):
             if d < 0:
                 continue
             sides = [int(ensemble.left[node]), int(ensemble.right[node])]
-            if d in forbidden:
+            if d in exclude_features:
                 waiting += [(side, asked) for side in sides]
                 continue
             if np.isnan(row[d]):
@@ -278,7 +278,7 @@ def naive_nodes(ensemble, encoded, max_features, min_rows, forbidden=()):
     return {
         frozenset(rows)
         for node, rows in rows_of.items()
-        if min_rows <= len(rows) < every and len(asked_of[node]) <= max_features
+        if min_samples_leaf <= len(rows) < every and len(asked_of[node]) <= max_features
     }
 
 
@@ -298,10 +298,12 @@ def table_with_gaps(n=300):
 
 
 @pytest.mark.parametrize(
-    ("max_features", "forbidden", "asked"),
+    ("max_features", "exclude_features", "asked"),
     [(1, (), {1}), (2, (), {1, 2}), (3, (), {0, 1, 2}), (2, (1,), {0, 2})],
 )
-def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked):
+def test_nodes_with_missing_values_and_categories(
+    max_features, exclude_features, asked
+):
     X, y = table_with_gaps()
     model = HistGradientBoostingClassifier(
         categorical_features="from_dtype", max_iter=8, max_leaf_nodes=8
@@ -310,12 +312,16 @@ def test_nodes_with_missing_values_and_categories(max_features, forbidden, asked
     encoded = ensemble.encode(X)
     bins = FeatureBins.from_ensemble(ensemble)
     codes, ones = bins.transform_encoded(encoded), np.ones(len(X))
-    hidden = np.isin(np.arange(3), forbidden)
-    training = Training(encoded, ones, None, ones, ones, bins, forbidden=hidden)
-    found = shallow_nodes(ensemble, training, max_features=max_features, min_rows=10)
+    hidden = np.isin(np.arange(3), exclude_features)
+    training = Training(encoded, ones, None, ones, ones, bins, exclude_features=hidden)
+    found = shallow_nodes(
+        ensemble, training, max_features=max_features, min_samples_leaf=10
+    )
     sets = [frozenset(np.flatnonzero(rows).tolist()) for rows in found.held.T]
     assert len(set(sets)) == len(sets) > 3
-    assert set(sets) == naive_nodes(ensemble, encoded, max_features, 10, forbidden)
+    assert set(sets) == naive_nodes(
+        ensemble, encoded, max_features, 10, exclude_features
+    )
     assert {d for allowed in found.allowed for d in allowed} == asked
     for allowed, rows in zip(found.allowed, found.held.T):
         inside = [bins_in[codes[:, d]] for d, bins_in in allowed.items()]
@@ -330,12 +336,12 @@ def test_boxes_become_nodes_that_hold_the_same_rows():
     ensemble = read_ensemble(model)
     encoded, ones = ensemble.encode(X), np.ones(len(X))
     bins, hidden = FeatureBins.from_ensemble(ensemble), np.array([False, True, False])
-    training = Training(encoded, ones, None, ones, ones, bins, forbidden=hidden)
+    training = Training(encoded, ones, None, ones, ones, bins, exclude_features=hidden)
     boxes = candidate_boxes(
         training.grid, pd.factorize(y)[0] * 1.0, ones, np.random.default_rng(0)
     )
     for most in (1, 2):
-        found = nodes_of_boxes(boxes, training, max_features=most, min_rows=30)
+        found = nodes_of_boxes(boxes, training, max_features=most, min_samples_leaf=30)
         assert len(found.allowed) == found.held.shape[1] > 2
         assert max(map(len, found.allowed)) == most
         assert 30 <= found.held.sum(axis=0).min() and not found.held.all(axis=0).any()
@@ -372,7 +378,7 @@ def test_a_forest_in_a_few_lines(cancer, diabetes):
         found = make(forest, max_rules=8).fit(X, y)
         rules = found.rules_
         assert 3 < rules.n_rules <= 8
-        assert rules.evaluate(X, y, teacher=forest).fidelity > least
+        assert rules.evaluate(X, y, model=forest).fidelity > least
         assert rules.target == "target"
         assert rules.about["method"] == "node-harvest"
         assert found.path_[0].n_rules == 1 and found.path_[-1].rules == rules.rules
@@ -412,11 +418,11 @@ def test_classes_share_the_weights():
 
 def test_settings_do_what_they_say(diabetes):
     X, y, forest = diabetes
-    rules = cw.NodeHarvestRegressor(forest, max_interaction=1, min_rows=60)
+    rules = cw.NodeHarvestRegressor(forest, max_interaction=1, min_samples_leaf=60)
     rules.fit(X, y)
     assert all(len(rule.conditions) == 1 for rule in rules.rules_.rules)
     assert all(rule.support >= 60 for rule in rules.rules_.rules)
-    taught = cw.NodeHarvestRegressor(forest, max_rules=6, target="labels").fit(X, y)
+    taught = cw.NodeHarvestRegressor(forest, max_rules=6, learn_from="labels").fit(X, y)
     for rule in taught.rules_:
         rows = rule.matches(X.to_numpy())
         assert rule.prediction == pytest.approx(y[rows].mean(), abs=0.1)
@@ -447,7 +453,7 @@ def test_of_too_many_nodes_the_most_telling_take_part(diabetes, monkeypatch):
     found = cw.NodeHarvestRegressor(forest, max_rules=8).fit(X, y)
     assert found.n_nodes_ > 12
     assert 3 <= found.rules_.n_rules <= 8
-    assert found.rules_.evaluate(X, y, teacher=forest).fidelity > 0.5
+    assert found.rules_.evaluate(X, y, model=forest).fidelity > 0.5
     check_weights(found.rules_, X)
 
 
@@ -468,7 +474,7 @@ def test_without_the_solver_the_extra_is_named(diabetes, monkeypatch):
 def test_a_programme_that_is_not_solved_says_so(monkeypatch):
     monkeypatch.setattr(harvest, "FEASIBLE", -1.0)
     programme = random_programme(0)
-    with refuses(InputError, match="min_rows"):
+    with refuses(InputError, match="min_samples_leaf"):
         solve(programme, np.arange(5))
 
 

@@ -41,7 +41,7 @@ def find_dependence(
     slice_: Slice,
     *,
     ratio: bool = False,
-    critical_p: float = CRITICAL_P,
+    significance_level: float = CRITICAL_P,
     balanced: bool = True,
 ) -> Dependence:
     """Test all pairs of columns for independence.
@@ -53,14 +53,14 @@ def find_dependence(
     slice_ : Slice
     ratio : bool, default=False
         Use the G-test of LearnSPN in place of Pearson's chi-square test.
-    critical_p : float, default=0.0005
+    significance_level : float, default=0.0005
         Significance level below which columns are dependent.
     balanced : bool, default=True
         See `cut_codes`.
     """
     codes, offsets = cut_codes(slice_, balanced)
     statistic, freedom, both = pair_tests(codes, offsets, ratio)
-    critical = critical_values(int(freedom.max(initial=0)), critical_p)
+    critical = critical_values(int(freedom.max(initial=0)), significance_level)
     edges = (both >= LEAST_ROWS) & (statistic > critical[freedom])
     return Dependence(edges, statistic, both)
 
@@ -84,9 +84,9 @@ def split_columns(slice_: Slice, **test: Any) -> Parts | None:
 
 
 @cache
-def critical_values(most: int, critical_p: float) -> np.ndarray:
+def critical_values(most: int, significance_level: float) -> np.ndarray:
     """Critical values of the statistic, for 0 to ``most`` degrees of freedom."""
     from scipy.stats import chi2
 
-    exact = chi2.isf(critical_p, np.arange(1, most + 1))
+    exact = chi2.isf(significance_level, np.arange(1, most + 1))
     return np.append(np.inf, exact)

@@ -104,7 +104,7 @@ N_RESTARTS = 4
 MEMBER = Choices(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
 """Options of each network of an ensemble, for diversity: all starts are random."""
 
-THESIS = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
+PAPER = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 """The grid of LearnSPN: penalty of a cluster per column, and level of the G-test."""
@@ -132,12 +132,17 @@ class Chosen(NamedTuple):
 
 
 def mini_spn(
-    table: LearningTable, critical_p: float, choices: Choices, rng: np.random.Generator
+    table: LearningTable,
+    significance_level: float,
+    choices: Choices,
+    rng: np.random.Generator,
 ) -> Node:
     """Split rows first, into two clusters, if validation rows support it (4.2.2)."""
     whole = Slice.of(*table[:3])
 
-    columns = partial(split_columns, critical_p=critical_p, balanced=choices.balanced)
+    columns = partial(
+        split_columns, significance_level=significance_level, balanced=choices.balanced
+    )
 
     def grown(later: Starts) -> list[Piece]:
         def rows(slice_: Slice) -> Parts | None:
@@ -146,7 +151,7 @@ def mini_spn(
 
         return _grown(whole, [rows, columns], choices)
 
-    if choices == THESIS:  # which leaves nothing to choose
+    if choices == PAPER:  # which leaves nothing to choose
         return assemble(grown(choices.later[0]), ALPHA, trees=False)
     found = [choose(grown(later), table, choices) for later in choices.later]
     best = max(found, key=SCORE)
@@ -167,9 +172,14 @@ def learn_spn(
     """
     whole = Slice.of(*table[:3])
 
-    def chosen(penalty: float, critical_p: float, rng: np.random.Generator) -> Chosen:
+    def chosen(
+        penalty: float, significance_level: float, rng: np.random.Generator
+    ) -> Chosen:
         columns = partial(
-            split_columns, ratio=True, critical_p=critical_p, balanced=choices.balanced
+            split_columns,
+            ratio=True,
+            significance_level=significance_level,
+            balanced=choices.balanced,
         )
         how = choices.later[0]._replace(number=N_RESTARTS)
         rows = partial(split_in_kinds, penalty=penalty, how=how, rng=rng)

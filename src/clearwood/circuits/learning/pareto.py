@@ -28,7 +28,7 @@ class Grown(NamedTuple):
 
 def pareto_spn(
     table: LearningTable,
-    n_iterations: int,
+    n_iter: int,
     rng: np.random.Generator,
     *,
     seed: Node | None = None,
@@ -42,7 +42,7 @@ def pareto_spn(
     Parameters
     ----------
     table : LearningTable
-    n_iterations : int
+    n_iter : int
         Number of circuits tried.
     rng : Generator
     seed : node, optional
@@ -61,7 +61,7 @@ def pareto_spn(
     ground = Ground.of(table, trees=not thesis)
     front = [_judged(ground.bare() if seed is None else ground.planted(seed))]
     try:
-        for _ in progress(range(n_iterations), n_iterations, "circuits", visible):
+        for _ in progress(range(n_iter), n_iter, "circuits", visible):
             grown = ground.grow(_drawn(front, rng), rng)
             if grown is not None:
                 front = inserted(front, _judged(grown), thesis)

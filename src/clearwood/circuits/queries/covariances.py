@@ -78,7 +78,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Gaussian
     >>> low = Product((Gaussian(0, 0.0, 1.0), Gaussian(1, 0.0, 1.0)))

@@ -38,7 +38,7 @@ def sample(
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.0, 1.0)]

@@ -150,7 +150,7 @@ def conditionals(circuit: Circuit, values: np.ndarray) -> dict[int, Conditional]
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 25.0, 16.0)))

@@ -66,7 +66,7 @@ def contributions(circuit: Circuit, values: np.ndarray) -> Contributions:
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
@@ -124,7 +124,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> from clearwood.circuits import Circuit
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]

@@ -98,7 +98,7 @@ class CircuitDisplay(Display):
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]

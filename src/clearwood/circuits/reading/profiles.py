@@ -220,7 +220,7 @@ def column_words(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> print(column_words(features, 0, Shares(np.array([0.77, 0.23]))))
     smoker = yes in 23 %

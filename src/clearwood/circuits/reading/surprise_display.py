@@ -45,7 +45,7 @@ class SurpriseDisplay(Display):
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.circuits.nodes import Product, Sum
     >>> from clearwood.distributions import Bernoulli, Gaussian
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))

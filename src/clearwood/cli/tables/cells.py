@@ -88,7 +88,7 @@ def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
             f"{file.path!r}: column {column.name!r} holds numbers that are written as "
             f"text, such as {number!r}: {different:,} different ones, which as "
             "categories have no order. Write them plainly, as 1234.5, with the unit in "
-            "--columns; or, where they are names, say "
+            "--column-info; or, where they are names, say "
             f"{_option('--categories', column.name)}."
         )
     if read is column and different > max(FEW_CODES, n / 2):

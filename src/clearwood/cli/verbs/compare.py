@@ -38,7 +38,7 @@ from clearwood.simplifiers import METHODS
         "--cv", shared.FROM_2, "Parts of the rows, each of which is held out once.", 5
     ),
     shared.option(
-        "--refits",
+        "--n-refits",
         shared.FROM_0,
         "Bootstrap samples that tell how stable the rules are; 0 for none.",
         5,
@@ -57,7 +57,7 @@ from clearwood.simplifiers import METHODS
     ),
     shared.drop,
     shared.categories,
-    shared.columns,
+    shared.column_info,
     shared.na,
     shared.test_size,
     shared.sep,
@@ -71,8 +71,8 @@ from clearwood.simplifiers import METHODS
     ),
     shared.option("--out", shared.NEW_FILE, "Write these rules to this JSON file."),
     shared.option("--report", shared.NEW_FILE, "Write an HTML page about all."),
-    shared.seed,
-    shared.jobs("Processes"),
+    shared.random_state,
+    shared.n_jobs("Processes"),
     *shared.PRINTED,
 )
 def compare(asked: Any) -> None:
@@ -91,7 +91,7 @@ def compare(asked: Any) -> None:
     with plain_warnings(asked.say, ends=False) as caught:
         found = _compare(model, split, asked)
         said = fit().predict(split.X_test)
-        frontier = found.described_on(split.X_test, split.y_test, teacher=said)
+        frontier = found.described_on(split.X_test, split.y_test, model=said)
     # Written first: there may be no rules of this size, or none that can be saved.
     told = {"target": asked.target, **frontier.as_dict()}
     show(json_text(told) if asked.as_json else frontier)
@@ -119,7 +119,7 @@ def _unfitted(asked: Any) -> Any:
     """Unfitted ensemble, training and other rows, and a function to fit it to all."""
     from clearwood.cli.train import make_model, train
 
-    name, seed, jobs = asked.train, asked.seed, asked.jobs
+    name, seed, jobs = asked.train, asked.random_state, asked.n_jobs
     split = split_rows(read_labelled(asked, name), asked)
     model = make_model(name, split.task, seed, jobs)
     return model, split, lambda: train(name, split, seed, jobs)
@@ -142,11 +142,11 @@ def _compare(model: Any, split: Any, asked: Any) -> Any:
         methods="all" if asked.methods == "all" else shared.parted(asked.methods),
         max_rules=asked.max_rules,
         cv=asked.cv,
-        n_refits=asked.refits,
+        n_refits=asked.n_refits,
         scoring=asked.scoring,
         time_limit=asked.time_limit,
-        n_jobs=asked.jobs,
-        random_state=asked.seed,
+        n_jobs=asked.n_jobs,
+        random_state=asked.random_state,
         verbose=asked.progress,
     )
 

@@ -30,7 +30,7 @@ NO_BETTER = (
     shared.own,
     *shared.TABLE,
     shared.option(
-        "--networks",
+        "--n-networks",
         shared.FROM_1,
         "Networks whose mixture is the density: more are likelier, one is readable.",
         1,
@@ -51,7 +51,7 @@ NO_BETTER = (
         "--save", shared.NEW_FILE, "Write the network to a file for clearwood.load."
     ),
     shared.report,
-    shared.seed,
+    shared.random_state,
     *shared.PRINTED,
 )
 def density(asked: Any) -> Findings:
@@ -67,8 +67,8 @@ def density(asked: Any) -> Findings:
     X, X_test, names = _read(asked)
     known = _known(asked.given, X)
     fitted = MiniSPN(
-        n_networks=asked.networks,
-        random_state=asked.seed,
+        n_networks=asked.n_networks,
+        random_state=asked.random_state,
         verbose=asked.progress,
     ).fit(X)
     summary = _summarize(fitted.circuit_, X, X_test, known)
@@ -102,7 +102,9 @@ def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
         names = dict(zip(frame.index, names_of_rows(frame, asked.own, TAKEN)))
         frame = frame.drop(columns=asked.own)
     check_finite(frame)
-    split = hold_out(frame, frame.index, "regression", asked.test_size, asked.seed)
+    split = hold_out(
+        frame, frame.index, "regression", asked.test_size, asked.random_state
+    )
     return split.X, split.X_test, names
 
 

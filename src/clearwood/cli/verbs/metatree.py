@@ -25,9 +25,12 @@ NAMES = {
     shared.target,
     shared.task,
     *shared.TABLE,
-    shared.option("--depth", shared.FROM_1, "Most questions in a row; no limit."),
+    shared.option("--max-depth", shared.FROM_1, "Most questions in a row; no limit."),
     shared.option(
-        "--min-leaf", shared.FROM_1, "Least rows in a leaf of the tree in full.", 1
+        "--min-samples-leaf",
+        shared.FROM_1,
+        "Least rows in a leaf of the tree in full.",
+        1,
     ),
     shared.choice(
         "--missing",
@@ -35,7 +38,7 @@ NAMES = {
         "Where missing values go: to the side where they fit, or to one of their own.",
     ),
     shared.option(
-        "--trees",
+        "--n-trees",
         click.IntRange(1, 1000),
         "How many of the most probable trees to give the probability of.",
         3,
@@ -43,7 +46,7 @@ NAMES = {
     shared.test_size,
     shared.out,
     shared.report,
-    shared.seed,
+    shared.random_state,
     *shared.PRINTED,
 )
 def metatree(asked: Any) -> Findings:
@@ -59,10 +62,10 @@ def metatree(asked: Any) -> Findings:
     split = split_rows(read_labelled(asked), asked)
     is_class = split.task == "classification"
     fitted = (MetaTreeClassifier if is_class else MetaTreeRegressor)(
-        max_depth=asked.depth,
-        min_samples_leaf=asked.min_leaf,
+        max_depth=asked.max_depth,
+        min_samples_leaf=asked.min_samples_leaf,
         missing=asked.missing,
-        random_state=asked.seed,
+        random_state=asked.random_state,
     ).fit(split.X, split.y)
     fitted.target_name = asked.target
     summary = _summarize(fitted, split, asked)
@@ -71,7 +74,7 @@ def metatree(asked: Any) -> Findings:
         lambda: _text(fitted, summary),
         fitted,
         out=fitted.rules_.to_json,
-        page=split.held_out | {"new_to": "model"},
+        page=split.held_out | {"held_out_from": "model"},
     )
 
 
@@ -88,9 +91,11 @@ def _summarize(fitted: Any, split: Any, asked: Any) -> dict[str, Any]:
         "log_evidence": fitted.log_evidence_,
         "top_trees": [
             {"log_probability": tree.log_probability, "n_leaves": tree.n_leaves}
-            for tree in fitted.top_trees(asked.trees)
+            for tree in fitted.top_trees(asked.n_trees)
         ],
-        "feature_used": dict(zip(best.features.names, fitted.feature_used_.tolist())),
+        "feature_used": dict(
+            zip(best.features.names, fitted.inclusion_probability_.tolist())
+        ),
         "tree": summarize_tree(best),
         "rules": json.loads(best.rules.to_json()),
     }

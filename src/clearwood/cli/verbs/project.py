@@ -87,14 +87,16 @@ def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
         metavar="cv|NUMBER",
         callback=_price,
     ),
-    shared.option("--min-rows", shared.FROM_1, "Fewest rows of a leaf, or line.", 5),
-    shared.forbid,
+    shared.option(
+        "--min-samples-leaf", shared.FROM_1, "Fewest rows of a leaf, or line.", 5
+    ),
+    shared.exclude_features,
     *shared.TABLE,
     shared.test_size,
     shared.task,
     shared.out,
     shared.report,
-    shared.seed,
+    shared.random_state,
     *shared.PRINTED,
 )
 def project(asked: Any) -> Findings:
@@ -117,10 +119,10 @@ def project(asked: Any) -> Findings:
     _check_columns(table.X, asked.reference)
     split = split_rows(table, asked)
     kind = getattr(cw, KINDS[asked.proxy, split.task])
-    settings = {"verbose": asked.progress, "random_state": asked.seed}
+    settings = {"verbose": asked.progress, "random_state": asked.random_state}
     if has_lines:
-        settings |= {"alpha": asked.alpha, "min_rows": asked.min_rows}
-        settings["forbidden"] = asked.forbid
+        settings |= {"alpha": asked.alpha, "min_samples_leaf": asked.min_samples_leaf}
+        settings["exclude_features"] = asked.exclude_features
         if asked.size != "auto":
             # A requested size is the largest to try, too.
             settings |= dict.fromkeys(kind._sizes, asked.size)
@@ -134,13 +136,13 @@ def project(asked: Any) -> Findings:
         lambda: _text(fitted, summary),
         fitted,
         out=fitted.rules_.to_json if has_lines else None,
-        page=split.held_out | {"new_to": "model"},
+        page=split.held_out | {"held_out_from": "model"},
     )
 
 
 def _check_usage(asked: Any, has_lines: bool) -> None:
     lines = "--proxy tree or list"
-    shared.only_for(lines, has_lines, "size alpha min_rows forbid")
+    shared.only_for(lines, has_lines, "size alpha min_samples_leaf exclude_features")
     why = "; a linear model has no rules to write"
     shared.only_for(lines, has_lines, "out", why)
     if asked.size != "auto" and asked.alpha is not None:
@@ -176,7 +178,7 @@ def _reference(split: Any, asked: Any) -> Any:
     from clearwood.cli.train import make_model
     from clearwood.references import reference
 
-    name, known = asked.reference, {"random_state": asked.seed}
+    name, known = asked.reference, {"random_state": asked.random_state}
     if asked.n_draws:
         known["n_draws"] = asked.n_draws
     if name in ("forest", "bart"):
@@ -185,7 +187,7 @@ def _reference(split: Any, asked: Any) -> Any:
     elif name in ("gp", "ridge"):
         model = _scaled(name, split.X.shape[1])
     else:
-        model = make_model(name, split.task, asked.seed, None)
+        model = make_model(name, split.task, asked.random_state, None)
     return reference(model, split.X, split.y, **known)
 
 

@@ -26,12 +26,17 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
         "auto: exact for few features, else chains.",
     ),
     shared.option(
+        "--preset",
+        click.Choice(["paper"]),
+        "Sampler, prior and smoothing of the thesis.",
+    ),
+    shared.option(
         "--prior",
-        click.Choice(["thesis", "balanced"]),
+        click.Choice(["balanced", "paper"]),
         "balanced, the default: correlated noise stays noise.",
     ),
     shared.option(
-        "--draws",
+        "--n-draws",
         shared.FROM_1,
         "Draws of each of the chains, if there are any; by default those of the "
         "estimator.",
@@ -41,7 +46,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
         "--out", shared.NEW_FILE, "Write probabilities and the graph to this JSON."
     ),
     shared.report,
-    shared.seed,
+    shared.random_state,
     *shared.PRINTED,
 )
 def sbfc(asked: Any) -> Findings:
@@ -64,10 +69,10 @@ def sbfc(asked: Any) -> Findings:
             "put its values into groups first."
         )
     split = split_rows(table, asked)
-    given = {"prior": asked.prior, "n_draws": asked.draws}
+    given = {"prior": asked.prior, "n_draws": asked.n_draws}
     fitted = SelectiveBayesianForestClassifier(
         asked.sampler,
-        random_state=asked.seed,
+        random_state=asked.random_state,
         verbose=asked.progress,
         **{name: value for name, value in given.items() if value is not None},
     ).fit(split.X, split.y)

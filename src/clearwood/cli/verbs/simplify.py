@@ -28,7 +28,7 @@ from clearwood.cli.judging import (
 @command(
     "Explain a model, or one trained here, by a few rules.",
     *OPTIONS,
-    shared.positive,
+    shared.pos_label,
     shared.threshold,
     shared.out,
     shared.report,
@@ -56,7 +56,7 @@ def simplify(asked: Any) -> Findings:
         raise click.UsageError("--scheduler is for a model file.")
     model, split = read_or_train(asked)
     # Raises for an unknown class, before the work.
-    check_asked(classes_of(model), asked.positive, asked.threshold)
+    check_asked(classes_of(model), asked.pos_label, asked.threshold)
     fitted = find_rules(model, split, asked)
     judged = judge(fitted.rules_, split.X_test, split.y_test, fitted.ensemble_, asked)
     if asked.large is not None:
@@ -64,10 +64,10 @@ def simplify(asked: Any) -> Findings:
         judged = judged._replace(rules=fitted.rules_, all_rows=all_rows)
     summary = _summarize(fitted, split, asked, judged)
     shown = {
-        "positive": asked.positive,
+        "pos_label": asked.pos_label,
         "threshold": asked.threshold,
         # A model from a file may have been trained on any row of the table.
-        "new_to": "model" if asked.train else "rules",
+        "held_out_from": "model" if asked.train else "rules",
     }
     return Findings(
         summary,

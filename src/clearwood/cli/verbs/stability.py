@@ -15,7 +15,7 @@ from clearwood.cli.finding import OPTIONS, check_finding, find_rules, read_or_tr
     "Say how far rules stay the same on other samples.",
     *OPTIONS,
     shared.option(
-        "--refits",
+        "--n-refits",
         shared.FROM_2,
         "Bootstrap samples on which the rules are found again.",
         20,
@@ -45,16 +45,16 @@ def stability(asked: Any) -> Findings:
     model, split = read_or_train(asked)
     fitted = find_rules(model, split, asked)
     if asked.refit_ensemble:
-        fresh = make_model(asked.train, split.task, asked.seed, asked.jobs)
+        fresh = make_model(asked.train, split.task, asked.random_state, asked.n_jobs)
         fitted.set_params(estimator=fresh)
     found = found_again(
         fitted,
         split.X,
         split.y,
-        n_refits=asked.refits,
+        n_refits=asked.n_refits,
         refit_ensemble=asked.refit_ensemble,
-        n_jobs=asked.jobs,
-        random_state=asked.seed,
+        n_jobs=asked.n_jobs,
+        random_state=asked.random_state,
         verbose=asked.progress,
     )
     return Findings({"target": asked.target, **found.as_dict()}, lambda: found)

@@ -19,7 +19,7 @@ MOST_LINES = 20
 @command(
     "Find the states between which a text or series moves.",
     shared.data,
-    shared.option("--states", shared.FROM_1, "Number of states.", 10),
+    shared.option("--n-states", shared.FROM_1, "Number of states.", 10),
     shared.option(
         "--id",
         shared.TEXT,
@@ -34,7 +34,7 @@ MOST_LINES = 20
         "gibbs: means over draws, which foretell better; em: sooner.",
     ),
     shared.option(
-        "--draws",
+        "--n-draws",
         shared.FROM_1,
         "Draws of each of the chains; by default those of the estimator.",
     ),
@@ -46,7 +46,7 @@ MOST_LINES = 20
         "--save", shared.NEW_FILE, "Write the model to a file for clearwood.load."
     ),
     shared.report,
-    shared.seed,
+    shared.random_state,
     *shared.PRINTED,
 )
 def states(asked: Any) -> Findings:
@@ -70,12 +70,12 @@ def states(asked: Any) -> Findings:
         )
     parts = hold_out_last(X, lengths, asked.test_size)
     fitted = HiddenMarkovModel(
-        asked.states,
+        asked.n_states,
         emission=emission,
         algorithm=asked.algorithm,
-        random_state=asked.seed,
+        random_state=asked.random_state,
         verbose=asked.progress,
-        **({} if asked.draws is None else {"n_draws": asked.draws}),
+        **({} if asked.n_draws is None else {"n_draws": asked.n_draws}),
     ).fit(parts.X_train, parts.lengths_train)
     summary = _summarize(fitted, X, lengths, parts.is_held_out)
     page = {
@@ -92,7 +92,7 @@ def _read_text(asked: Any) -> tuple[str, list[int], str]:
     from clearwood.codec.files import read_bytes
 
     about = f"; {asked.data!r} is a text"
-    shared.only_for("tables", False, "id drop categories columns na sep", about)
+    shared.only_for("tables", False, "id drop categories column_info na sep", about)
     data = as_utf8(read_bytes(asked.data), asked.data, asked.encoding)
     text = data.decode("utf-8-sig").replace("\r\n", "\n")
     if not asked.lines:

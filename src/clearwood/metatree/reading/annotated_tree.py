@@ -188,7 +188,7 @@ class AnnotatedTree:
         return tuple(map(tuple, found))
 
     def to_tree(self) -> Tree:
-        """Equivalent :class:`~clearwood.Tree` of binary splits.
+        """Equivalent :class:`~clearwood.rules.Tree` of binary splits.
 
         A node with more than two children becomes several splits.
         """

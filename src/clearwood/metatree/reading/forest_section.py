@@ -45,7 +45,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
             ("Expected number of leaves", f"{expected:,.0f}"),
             ("Mean log evidence", short_text(float(result.log_evidence_.mean()), 6)),
         ],
-        **features_in_use(shown_names(result.ensemble_.features), result.feature_used_),
+        **features_in_use(
+            shown_names(result.ensemble_.features), result.inclusion_probability_
+        ),
         "scores": None if X is None or y is None else _scores(result, X, y),
     }
 

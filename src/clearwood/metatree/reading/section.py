@@ -28,7 +28,7 @@ NAMES = {
 }
 
 
-def teacher_of(result: Any, X: Any = None) -> Any:
+def model_of(result: Any, X: Any = None) -> Any:
     """Model behind the rules: the average over all prunings."""
     return result
 

@@ -51,7 +51,7 @@ class MethodComparison:
         no larger than ``rope``, and that ``b`` is better by more.
     rope : float
     greater_is_better : bool
-    test_share : float or None
+    test_size : float or None
         For ``"correlated"``: the share of rows that each split tests on.
     curve : tuple of ndarray
         Differences and the density of each, for plots; empty where ``sd`` is 0.
@@ -67,7 +67,7 @@ class MethodComparison:
     p_b_better: float
     rope: float
     greater_is_better: bool
-    test_share: float | None
+    test_size: float | None
     curve: tuple[np.ndarray, np.ndarray] = field(repr=False, compare=False)
 
     @property
@@ -77,13 +77,13 @@ class MethodComparison:
         found = [
             f"{'Higher' if self.greater_is_better else 'Lower'} scores are better."
         ]
-        if self.test_share == 0:
+        if self.test_size == 0:
             found.append(f"The {n} differences are independent and normal.")
         elif self.test == "correlated":
-            folds = f", as in {n} folds" if self.test_share == 1 / n else ""
+            folds = f", as in {n} folds" if self.test_size == 1 / n else ""
             found.append(
                 f"The {n} pairs of scores are of splits that each test a share of "
-                f"{self.test_share:.3g} of the rows{folds}; differences are normal and "
+                f"{self.test_size:.3g} of the rows{folds}; differences are normal and "
                 "correlate by as much."
             )
         elif self.test == "paired":
@@ -141,7 +141,7 @@ def compare_methods(
     test: str = "correlated",
     rope: float = 0.0,
     greater_is_better: bool = True,
-    test_share: float | None = None,
+    test_size: float | None = None,
 ) -> MethodComparison:
     """Compare two methods by a Bayesian t-test of their mean scores.
 
@@ -164,7 +164,7 @@ def compare_methods(
         Largest practically irrelevant difference, in the scores' units.
     greater_is_better : bool, default=True
         False for losses and errors.
-    test_share : float, optional
+    test_size : float, optional
         For ``"correlated"``: share of rows tested in each split, such as 0.1 for ten
         folds, however often repeated. By default the scores are assumed to be those of
         one cross-validation: one over their number.
@@ -203,7 +203,7 @@ def compare_methods(
             f"greater_is_better must be True or False, found {greater_is_better!r}."
         )
     a, b = _scores(scores_a, "scores_a"), _scores(scores_b, "scores_b")
-    share = _check(test, len(a), len(b), rope, test_share)
+    share = _check(test, len(a), len(b), rope, test_size)
     # Powers of two scale without rounding: no unit is too large or too small.
     unit = int(np.frexp(np.abs(np.concatenate([a, b])).max())[1])
     a, b = np.ldexp(a, -unit), np.ldexp(b, -unit)
@@ -241,7 +241,7 @@ def compare_methods(
         p_b_better=below if greater_is_better else above,
         rope=float(rope),
         greater_is_better=bool(greater_is_better),
-        test_share=share if test == "correlated" else None,
+        test_size=share if test == "correlated" else None,
         curve=_points(posterior, centre, scale, unit),
     )
 
@@ -355,7 +355,7 @@ def _scores(values: Any, name: str) -> np.ndarray:
     return scores
 
 
-def _check(test: str, n_a: int, n_b: int, rope: Any, test_share: Any) -> float:
+def _check(test: str, n_a: int, n_b: int, rope: Any, test_size: Any) -> float:
     """Validate all settings; return the share of rows tested."""
     if test not in TESTS:
         raise InputError(f"test must be one of {TESTS}, found {test!r}.")
@@ -367,18 +367,18 @@ def _check(test: str, n_a: int, n_b: int, rope: Any, test_share: Any) -> float:
     if test != "correlated" and max(n_a, n_b) > MOST:
         raise InputError(
             f"{test!r} takes {MOST} scores at most, found {max(n_a, n_b)}. Of so many "
-            "the mean is known well: take test='correlated' with test_share=0."
+            "the mean is known well: take test='correlated' with test_size=0."
         )
     if not 0 <= rope < math.inf:
         raise InputError(
             f"rope is {rope!r}; expected the largest difference that does not matter, "
             "0 or more."
         )
-    if test_share is None:
+    if test_size is None:
         return 1 / n_a
-    if test != "correlated" or not 0 <= test_share < 1:
+    if test != "correlated" or not 0 <= test_size < 1:
         raise InputError(
-            f"test_share is {test_share!r} with test={test!r}; expected the share of "
+            f"test_size is {test_size!r} with test={test!r}; expected the share of "
             "rows that each split tests, from 0 to below 1, with test='correlated'."
         )
-    return float(test_share)
+    return float(test_size)

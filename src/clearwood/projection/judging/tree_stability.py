@@ -114,7 +114,7 @@ def tree_stability(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.rules import Question
     >>> X = np.arange(20.0).reshape(-1, 1)
     >>> def fit(rows):
@@ -219,7 +219,7 @@ def tree_dissimilarity(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.rules import Question
     >>> def stump(cut):
     ...     low, high = Interval(0, high=cut), Interval(0, low=cut)

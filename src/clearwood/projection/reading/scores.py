@@ -56,7 +56,7 @@ def compare_with_reference(
     >>> from sklearn.datasets import load_iris
     >>> from clearwood import ProjectedTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> tree = ProjectedTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    >>> tree = ProjectedTreeClassifier(n_leaf_nodes=3, random_state=0).fit(X, y)
     >>> scores = compare_with_reference(tree, X, y)
     >>> scores["proxy"]["error"] < 0.1, scores["fidelity"]["same_class"] > 0.9
     (True, True)

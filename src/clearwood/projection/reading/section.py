@@ -45,7 +45,7 @@ NAMES = {
 }  # fmt: skip
 
 
-def teacher_of(result: Any, X: Any = None) -> Reference | None:
+def model_of(result: Any, X: Any = None) -> Reference | None:
     """The reference, if it can predict these rows."""
     return None if why_not_asked(result, X) else result.reference_
 
@@ -79,7 +79,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     rules, path = result.rules_, getattr(result, "size_path_", None)
     chart = on_rows = None
     if y is not None:
-        y = rules.check_truth(y, len(rules.encode(X)), "y")
+        y = rules.check_target(y, len(rules.encode(X)), "y")
     refused = why_not_asked(result, X)
     if path is not None:
         if X is not None:
@@ -116,7 +116,7 @@ def how_judged(result: Any) -> str:
         "so_many": words.so_many(chosen),
         "proxy": words.proxy,
         "line": words.line,
-        "min_rows": str(result.min_rows),
+        "min_samples_leaf": str(result.min_samples_leaf),
         "alpha": result.alpha_,
         "tolerance": path.tolerance,
         "by_labels": path.judged_by == "labels",

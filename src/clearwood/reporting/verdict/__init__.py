@@ -25,7 +25,7 @@ FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 
 
 def summarize_verdict(
-    rules: RuleSet, shown: RuleSet, table: Table | None, new_to: str | None
+    rules: RuleSet, shown: RuleSet, table: Table | None, held_out_from: str | None
 ) -> list[str]:
     """State what rules may be used for, and what not.
 
@@ -37,7 +37,7 @@ def summarize_verdict(
         The same with the statistics that the page shows.
     table : Table or None
         Given rows.
-    new_to : {"rules", "model"}, optional
+    held_out_from : {"rules", "model"}, optional
         For which these rows are held out.
 
     Returns
@@ -47,7 +47,7 @@ def summarize_verdict(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)), FeatureSpace.numeric(1), ("well", "ill"))
     >>> X, said = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
@@ -60,7 +60,7 @@ def summarize_verdict(
     facts: dict[str, Any] = {
         "is_share": rules.outcome.is_share,
         "doubted": "warning" in rules.about,
-        "new_to": new_to,
+        "held_out_from": held_out_from,
         **dict.fromkeys(("n", "learnt", "model", "truth", "alone", "never")),
         "few": _hardly_known(shown),
     }
@@ -123,14 +123,14 @@ def _on_average(rules: RuleSet, name: str) -> float | None:
     lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
     total = max(sum(caught for caught, _ in lines), 1e-300)
     mean = sum(caught * value for caught, value in lines) / total
-    return None if math.isnan(mean) or not rules.one_decides else mean
+    return None if math.isnan(mean) or not rules.one_rule_predicts else mean
 
 
 def _hardly_known(rules: RuleSet) -> dict[str, Any] | None:
     """Rules of so few rows that their statistics are hardly informative."""
     rows = {str(k): rule.statistics.rows_caught for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
-    if not few or not rules.one_decides:
+    if not few or not rules.one_rule_predicts:
         return None
     most = max(few.values())
     return {"lines": list(few), "most": count_text(most) if most else None}

@@ -75,7 +75,7 @@ def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     known = answers.model if answers.truth is None else answers.truth
     counts = Counter([] if known is None else known.tolist())
     said = set(answers.rules.tolist())
-    if rules.one_decides:
+    if rules.one_rule_predicts:
         said |= set(rules.predictions.tolist())
     else:
         # Combined predictions of several rules are known for these rows only.

@@ -20,7 +20,7 @@ def build_rule_average(
     weight_of_all: float,
     training: Training,
     *,
-    round_cuts: bool = True,
+    round_thresholds: bool = True,
 ) -> RuleAverage:
     """Construct a weighted average of regions, each predicting its mean.
 
@@ -37,7 +37,7 @@ def build_rule_average(
         Weight of the mean of all rows: the default rule.
     training : Training
         Rows and the target to fit; without synthetic rows.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Replace bounds by short ones that split the same rows, each value by a short one
         within a thousandth of the target's standard deviation, probabilities by three
         decimals, and weights by three digits. The rules predict with these.
@@ -48,7 +48,7 @@ def build_rule_average(
     """
     encoded = training.encoded
     shorten = training.outcome.shortening(
-        0.001 * round_cuts, training.taught, training.weight
+        0.001 * round_thresholds, training.taught, training.weight
     )
     rules = []
     for region, weight in zip(regions, weights):
@@ -59,11 +59,13 @@ def build_rule_average(
         if not conditions:
             weight_of_all += weight
             continue
-        if round_cuts:
+        if round_thresholds:
             conditions = rounded(conditions, encoded, training.bins.features)
-        rules.append(_part(conditions, rows, weight, training, round_cuts, shorten))
+        rules.append(
+            _part(conditions, rows, weight, training, round_thresholds, shorten)
+        )
     everything = np.ones(len(encoded), dtype=bool)
-    last = _part((), everything, weight_of_all, training, round_cuts, shorten)
+    last = _part((), everything, weight_of_all, training, round_thresholds, shorten)
     return printed(RuleAverage, rules, last, training)
 
 

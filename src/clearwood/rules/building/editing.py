@@ -78,7 +78,7 @@ class Editable:
         *rules, otherwise = lines
         return self._with(rules=tuple(rules), otherwise=otherwise)
 
-    def with_about(self, **about: str) -> Self:
+    def with_metadata(self, **about: str) -> Self:
         """Copy with further entries of ``about``."""
         return self._with(about={**self.about, **about})
 
@@ -132,7 +132,7 @@ class Editable:
         return glossary(self.features.names, self.features.info, asked)
 
     @property
-    def feature_used_(self) -> dict[str, int]:
+    def inclusion_probability_(self) -> dict[str, int]:
         """Number of rules that use each feature, most used first.
 
         Examples
@@ -140,7 +140,7 @@ class Editable:
         >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
         >>> rules = RuleList((Rule((Interval(1, low=37.5),), 1.0),), Rule((), 0.0),
         ...     FeatureSpace.numeric(2, ["age", "temperature"]))
-        >>> rules.feature_used_
+        >>> rules.inclusion_probability_
         {'temperature': 1}
         """
         asked = Counter(c.feature for rule in self.rules for c in rule.conditions)
@@ -331,7 +331,7 @@ def _read_rule(text: str, rules: RuleSet) -> Rule:
             f"{text!r} is no rule; write its conditions, 'then' and what it says"
             + (f", one of {list(labels)}." if labels else ", a number.")
         )
-    if rules.classes and not rules.lines_predict:
+    if rules.classes and not rules.rules_predict:
         raise InputError(
             "What a rule adds to log-odds is more than a class; add a Rule with scores."
         )

@@ -25,8 +25,8 @@ def build_rule_set(
     training: Training,
     *,
     max_rules: int | None = None,
-    min_rows: float = 1,
-    round_cuts: bool = True,
+    min_samples_leaf: float = 1,
+    round_thresholds: bool = True,
 ) -> RuleList:
     """Construct an ordered rule list from regions, sorted by agreement.
 
@@ -43,10 +43,10 @@ def build_rule_set(
         Rows and the target to fit; without synthetic rows.
     max_rules : int, optional
         Maximum number of rules, the default rule included, which predicts the rest.
-    min_rows : float, default=1
+    min_samples_leaf : float, default=1
         Minimum number of rows that a rule predicts, unweighted; with 1, all rules that
         predict some row are kept.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Replace each bound by the shortest decimal that separates the same training
         values, and each predicted value by a short one within half a percent of the
         target's standard deviation. The rules predict with these.
@@ -65,14 +65,14 @@ def build_rule_set(
         if pruned[i] and (training.weight * rows).sum() > 0
     ]
     rules = [
-        _rule(pruned[i], held[i], training, round_cuts)
+        _rule(pruned[i], held[i], training, round_thresholds)
         for i in _in_printed_order(kept, held, training)
     ]
-    rules = _with_rows(rules, training, min_rows)
+    rules = _with_rows(rules, training, min_samples_leaf)
     if max_rules is not None:
         rules = rules[: max_rules - 1]
-    otherwise = _otherwise(rules, training, round_cuts)
-    if round_cuts:
+    otherwise = _otherwise(rules, training, round_thresholds)
+    if round_thresholds:
         rules = [
             replace(rule, conditions=rounded(rule.conditions, encoded, features))
             for rule in rules
@@ -84,7 +84,7 @@ def build_rule_list(
     regions: Sequence[Sequence[Condition]],
     training: Training,
     *,
-    round_cuts: bool = True,
+    round_thresholds: bool = True,
     signs: np.ndarray | None = None,
 ) -> RuleList:
     """Construct a rule list from regions in the given order.
@@ -100,7 +100,7 @@ def build_rule_list(
     training : Training
         Rows and the target to fit. Synthetic ones count for predictions of rules and
         for which literals they need, but not in statistics.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         As in :func:`build_rule_set`.
     signs : ndarray of shape (n_features,), optional
         Monotonicity constraints: 1 where predictions (of two classes, the probability
@@ -122,18 +122,18 @@ def build_rule_list(
             continue
         if not conditions:
             break  # It holds every row, as the default rule does.
-        rule = _rule(conditions, caught, training, round_cuts)
-        if round_cuts:
+        rule = _rule(conditions, caught, training, round_thresholds)
+        if round_thresholds:
             rule = replace(rule, conditions=rounded(conditions, encoded, features))
         rules.append(rule)
         free &= ~caught
-    otherwise = _otherwise(rules, training, round_cuts)
+    otherwise = _otherwise(rules, training, round_thresholds)
     if signs is not None and signs.any():
         *rules, otherwise = in_order(
             [*rules, otherwise],
             training,
             signs,
-            _shortening(training, round_cuts),
+            _shortening(training, round_thresholds),
         )
     return printed(RuleList, rules, otherwise, training)
 
@@ -144,7 +144,7 @@ def build_rule_sum(
     constant: Any,
     training: Training,
     *,
-    round_cuts: bool = True,
+    round_thresholds: bool = True,
 ) -> RuleSum:
     """Construct a sum of regions: each adds its value to the rows that it holds.
 
@@ -161,7 +161,7 @@ def build_rule_sum(
         The constant of the sum.
     training : Training
         As in :func:`build_rule_list`.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Replace bounds as in :func:`build_rule_set`, each value by a short one within a
         thousandth of the target's standard deviation, and log-odds by three digits. The
         rules predict with these.
@@ -171,7 +171,7 @@ def build_rule_sum(
     RuleSum
     """
     real, outcome = training.real, training.outcome
-    shorten = outcome.shortening(0.001 * round_cuts, real.taught, real.weight)
+    shorten = outcome.shortening(0.001 * round_thresholds, real.taught, real.weight)
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
     for region, value in zip(regions, values):
@@ -181,7 +181,7 @@ def build_rule_sum(
         if not conditions:
             constant = constant + value
             continue
-        if round_cuts:
+        if round_thresholds:
             conditions = rounded(conditions, training.encoded, training.bins.features)
         kept.append((conditions, value))
     rules = [
@@ -206,13 +206,15 @@ def _in_printed_order(
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
 
-def _with_rows(rules: list[Rule], training: Training, min_rows: float) -> list[Rule]:
+def _with_rows(
+    rules: list[Rule], training: Training, min_samples_leaf: float
+) -> list[Rule]:
     """Omit rules that predict too few rows; these fall through to the next rule."""
     kept = []
     free = np.ones(len(training), dtype=bool)
     for rule in rules:
         caught = free & rule.matches(training.encoded)
-        if training.counts[caught].sum() >= min_rows:
+        if training.counts[caught].sum() >= min_samples_leaf:
             kept.append(rule)
             free &= ~caught
     return kept

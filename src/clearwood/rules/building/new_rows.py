@@ -3,7 +3,7 @@
 Rules are searched for where they fit, so that their statistics on the rows of the
 search are optimistic: the more so, the fewer rows a rule has. By how much is estimated
 by repeating the search without a part of the rows, and evaluating its rules on that
-part. Two numbers summarize it (:class:`Caution`):
+part. Two numbers summarize it (:class:`Shrinkage`):
 
 - A rule's own rows are pooled with ``usual_rows`` more of the overall mix of rows,
   which shrinks its estimate towards that of all rows (the m-estimate of Cestnik, 1990).
@@ -49,7 +49,7 @@ NEVER = 1e-3
 """Bound of shares away from 0 and 1 in the likelihood of held-out rows."""
 
 
-class Caution(NamedTuple):
+class Shrinkage(NamedTuple):
     """Shrinkage of rules' statistics for new rows.
 
     Attributes
@@ -110,7 +110,7 @@ def judge(rules: RuleSet, fitted: Training, left_out: Training) -> JudgedLines:
     return JudgedLines(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
-def learn_caution(judged: Sequence[JudgedLines], outcome: Outcome) -> Caution:
+def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
     """Estimate the shrinkage from held-out rows, by maximum a posteriori.
 
     Shares are beta-binomial, means normal around the estimate of a rule; both have the
@@ -122,8 +122,8 @@ def learn_caution(judged: Sequence[JudgedLines], outcome: Outcome) -> Caution:
     >>> lines = JudgedLines(ten, ten / 10, 0 * ten, ten / 20, ten / 40, ten, ten / 10)
     >>> from clearwood.outcomes import ClassProbabilities
     >>> classes = ClassProbabilities()
-    >>> kept = learn_caution([lines], classes)
-    >>> lost = learn_caution([lines._replace(new_mean=ten / 20)], classes)
+    >>> kept = fit_shrinkage([lines], classes)
+    >>> lost = fit_shrinkage([lines._replace(new_mean=ten / 20)], classes)
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
@@ -133,58 +133,61 @@ def learn_caution(judged: Sequence[JudgedLines], outcome: Outcome) -> Caution:
 
     def loss(logs: np.ndarray) -> float:
         prior = 0.5 * (((logs - centre) / width) ** 2).sum()
-        return float(prior - log_likelihood(lines, Caution(*np.exp(logs))))
+        return float(prior - log_likelihood(lines, Shrinkage(*np.exp(logs))))
 
     found = minimize(loss, centre, method="Nelder-Mead")
-    return Caution(*np.exp(found.x).tolist())
+    return Shrinkage(*np.exp(found.x).tolist())
 
 
-def _of_shares(lines: JudgedLines, caution: Caution) -> float:
-    share = np.clip(_expected_mean(lines, caution), NEVER, 1 - NEVER)
+def _of_shares(lines: JudgedLines, shrinkage: Shrinkage) -> float:
+    share = np.clip(_expected_mean(lines, shrinkage), NEVER, 1 - NEVER)
     hits = lines.new_rows * lines.new_mean
-    own = _counts_for(lines, caution, share * (1 - share))
+    own = _counts_for(lines, shrinkage, share * (1 - share))
     yes, no = own * share, own * (1 - share)
     return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
 
 
-def _of_means(lines: JudgedLines, caution: Caution) -> float:
-    mean, variance = _expected_mean(lines, caution), _expected_variance(lines, caution)
-    own = _counts_for(lines, caution, variance)
+def _of_means(lines: JudgedLines, shrinkage: Shrinkage) -> float:
+    mean, variance = (
+        _expected_mean(lines, shrinkage),
+        _expected_variance(lines, shrinkage),
+    )
+    own = _counts_for(lines, shrinkage, variance)
     error = variance * (1 / lines.new_rows + 1 / own)
     known = error > 0
     off = (lines.new_mean - mean)[known] ** 2 / error[known]
     return -0.5 * (off + np.log(error[known])).sum()
 
 
-def _expected_mean(lines: JudgedLines, caution: Caution) -> np.ndarray:
+def _expected_mean(lines: JudgedLines, shrinkage: Shrinkage) -> np.ndarray:
     """Mean of a rule's own rows pooled with usual ones."""
-    own = lines.rows / (lines.rows + caution.usual_rows)
+    own = lines.rows / (lines.rows + shrinkage.usual_rows)
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
-def _expected_variance(lines: JudgedLines, caution: Caution) -> np.ndarray:
+def _expected_variance(lines: JudgedLines, shrinkage: Shrinkage) -> np.ndarray:
     """Variance of the same pooled rows."""
-    own = lines.rows / (lines.rows + caution.usual_rows)
+    own = lines.rows / (lines.rows + shrinkage.usual_rows)
     apart = (lines.mean - lines.usual_mean) ** 2
     within = own * lines.variance + (1 - own) * lines.usual_variance
     return within + own * (1 - own) * apart
 
 
 def _counts_for(
-    lines: JudgedLines, caution: Caution, variance: np.ndarray
+    lines: JudgedLines, shrinkage: Shrinkage, variance: np.ndarray
 ) -> np.ndarray:
     """Number of rows whose mean is as uncertain as the estimate of a rule.
 
     It has two sources of uncertainty: few rows, and its unknown ``usual_rows``.
     """
-    own = lines.rows / (lines.rows + caution.usual_rows)
+    own = lines.rows / (lines.rows + shrinkage.usual_rows)
     usual = own * (1 - own) * DIFFERS * (lines.mean - lines.usual_mean)
-    rows = caution.evidence * lines.rows
+    rows = shrinkage.evidence * lines.rows
     # Without variance, rules equal the mix of all rows.
     return rows / (1 + rows * usual**2 / np.where(variance > 0, variance, np.inf))
 
 
-def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind:
+def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> Kind:
     """Add estimates for new rows to each rule.
 
     Parameters
@@ -193,7 +196,7 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
         Each of its rules is a prediction of its own.
     training : Training
         The rows of the search, with labels; without synthetic rows.
-    caution : Caution
+    shrinkage : Shrinkage
 
     Returns
     -------
@@ -206,14 +209,14 @@ def with_expectations(rules: Kind, training: Training, caution: Caution) -> Kind
     rows, mean, spread = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
     lines = JudgedLines(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
-    mean, spread = (f(lines, caution) for f in (_expected_mean, _expected_variance))
-    counts = _counts_for(lines, caution, spread)
+    mean, spread = (f(lines, shrinkage) for f in (_expected_mean, _expected_variance))
+    counts = _counts_for(lines, shrinkage, spread)
     told = [
         _told(rule, float(m), float(v), float(n), float(own), training.outcome)
         for rule, m, v, n, own in zip(rules, mean, spread, rows, counts, strict=True)
     ]
     if training.classes and isinstance(rules, RuleList):
-        shares = _expected_shares(rules, training, rows, caution.usual_rows)
+        shares = _expected_shares(rules, training, rows, shrinkage.usual_rows)
         told = [
             replace(rule, probabilities=tuple(p))
             for rule, p in zip(told, shares.tolist(), strict=True)
@@ -240,7 +243,7 @@ def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
     parts : sequence of (RuleSum, Training)
         Sums for classification, and rows held out of their search.
     """
-    totals = np.concatenate([rules.comes_to(rows.encoded) for rules, rows in parts])
+    totals = np.concatenate([rules.aggregate(rows.encoded) for rules, rows in parts])
     labels = np.concatenate([np.asarray(rows.labels) for _, rows in parts])
     weight = np.concatenate([rows.weight for _, rows in parts])
     right = np.arange(len(totals)), labels
@@ -264,7 +267,7 @@ def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each rule on some rows."""
-    caught = rules.takes_part(training.encoded) & (training.weight > 0)[:, None]
+    caught = rules.contributing(training.encoded) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
     for i, (rule, here) in enumerate(zip(rules, caught.T)):
         if here.any():

@@ -53,8 +53,8 @@ def decisions(
     X: Any,
     y: Any,
     *,
-    teacher: Any = None,
-    positive: Any = None,
+    model: Any = None,
+    pos_label: Any = None,
     threshold: float | None = None,
     sample_weight: Any = None,
 ) -> Decisions | Residuals:
@@ -71,14 +71,14 @@ def decisions(
         Rows; on those of the search the metrics are optimistic.
     y : array-like of shape (n_samples,)
         Their true labels or values.
-    teacher : model, path or array-like of shape (n_samples,), optional
+    model : model, path or array-like of shape (n_samples,), optional
         The model that the rules approximate, or its predictions for these rows; by
         default the ensemble that ``result`` was fitted to.
-    positive : a class label, optional
+    pos_label : a class label, optional
         The positive class. Of two classes the second by default; of more, each is
         compared with all others unless one is given.
     threshold : float, optional
-        Probability of ``positive`` from which a row is classified as positive, for
+        Probability of ``pos_label`` from which a row is classified as positive, for
         rules and model. By default their own predictions are used.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights. Intervals use the effective number of rows.
@@ -117,21 +117,21 @@ def decisions(
     rule 2      20 %     33 % [6, 79]  of 3 rows
     """
     rules = rules_of(result, "result")
-    if teacher is None:
-        teacher = getattr(result, "ensemble_", None)
+    if model is None:
+        model = getattr(result, "ensemble_", None)
     rules, encoded = rules.read(X)
     if len(encoded) == 0:
         raise InputError("X is empty: it has no rows to decide about.")
-    truth = rules.check_truth(y, len(encoded), "y")
+    truth = rules.check_target(y, len(encoded), "y")
     weight = check_weight(sample_weight, len(encoded))
-    taught, probabilities = answers_of(rules, teacher, X, len(encoded))
+    taught, probabilities = answers_of(rules, model, X, len(encoded))
     return judge(
-        rules, encoded, truth, taught, probabilities, weight, positive, threshold
+        rules, encoded, truth, taught, probabilities, weight, pos_label, threshold
     )
 
 
 def answers_of(
-    rules: RuleSet, teacher: Any, X: Any, n_rows: int
+    rules: RuleSet, model: Any, X: Any, n_rows: int
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Predictions of a model for some rows.
 
@@ -139,7 +139,7 @@ def answers_of(
     ----------
     rules : RuleSet
         Rules that approximate it.
-    teacher : model, path or array-like of shape (n_rows,), or None
+    model : model, path or array-like of shape (n_rows,), or None
     X : array-like or frame of shape (n_rows, n_features)
     n_rows : int
 
@@ -152,12 +152,12 @@ def answers_of(
     """
     from clearwood.ensembles.read import as_predictor
 
-    teacher = as_predictor(teacher)
-    said = rules.taught_by(teacher, X, n_rows)
-    if not rules.classes or not hasattr(teacher, "predict_proba"):
+    model = as_predictor(model)
+    said = rules.model_predictions(model, X, n_rows)
+    if not rules.classes or not hasattr(model, "predict_proba"):
         return said, None
-    p = np.asarray(teacher.predict_proba(X))
-    own = getattr(teacher, "classes_", getattr(teacher, "classes", None))
+    p = np.asarray(model.predict_proba(X))
+    own = getattr(model, "classes_", getattr(model, "classes", None))
     order = list(rules.classes if own is None else np.asarray(own).tolist())
     # A class that the model does not have has no probability.
     columns = [
@@ -174,14 +174,14 @@ def judge(
     taught: np.ndarray | None,
     probabilities: np.ndarray | None,
     weight: np.ndarray,
-    positive: Any = None,
+    pos_label: Any = None,
     threshold: float | None = None,
 ) -> Decisions | Residuals:
     """As :func:`decisions`, for validated input and predictions of the model."""
     if not rules.classes:
-        check_asked((), positive, threshold)
+        check_asked((), pos_label, threshold)
         return judge_values(rules, encoded, truth, taught, weight)
     model = None
     if taught is not None:
         model = ClassAnswers(positions_of(rules.classes, taught), probabilities)
-    return judge_classes(rules, encoded, truth, model, weight, positive, threshold)
+    return judge_classes(rules, encoded, truth, model, weight, pos_label, threshold)

@@ -61,7 +61,7 @@ class DecisionsDisplay(Display):
     >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     cw.Rule((), "well", (0.8, 0.2)),
     ...     cw.FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
-    >>> display = cw.DecisionsDisplay.from_estimator(
+    >>> display = cw.rules.DecisionsDisplay.from_estimator(
     ...     rules, [[36.9], [38.1], [39.0]], ["well", "ill", "well"])
     >>> display.plot().axes_[0].get_xlabel()
     'said: probability of ill'
@@ -98,7 +98,7 @@ class DecisionsDisplay(Display):
 
     def _draw(self, ax: Any) -> list[Any]:
         left, right = _two_axes() if ax is None else ax
-        if self.found.positive is None:
+        if self.found.pos_label is None:
             _draw_confusion(left, self.found)
             _draw_classes(right, self.found)
         else:
@@ -115,7 +115,7 @@ def _two_axes() -> Any:
 
 def calibration_chart(found: Decisions) -> Chart:
     """Predicted probability against observed share, a point for each rule."""
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     most = max(point.found.rows for point in found.calibration)
     marks: list[Mark] = []
     before: Note | None = None
@@ -141,7 +141,7 @@ def calibration_chart(found: Decisions) -> Chart:
 
 def roc_chart(found: Decisions) -> Chart:
     """ROC curves of rules and model, with dots at their predictions."""
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     marks = [
         mark
         for who, judged in reversed(found.judged.items())
@@ -243,7 +243,7 @@ class ResidualsDisplay(Display):
     >>> import clearwood as cw
     >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=5.25),), 31.0),),
     ...     cw.Rule((), 22.0), cw.FeatureSpace(("height",), (None,)), target="heating")
-    >>> display = cw.ResidualsDisplay.from_estimator(
+    >>> display = cw.rules.ResidualsDisplay.from_estimator(
     ...     rules, [[3.5], [7.0], [7.0]], [20.0, 30.0, 34.0])
     >>> [text.get_text() for text in display.plot().ax_.get_yticklabels()]
     ['rule 1', 'rule 2', 'all rows, rules']

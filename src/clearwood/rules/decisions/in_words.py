@@ -41,10 +41,10 @@ def when_called(found: Decisions) -> str:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> when_called(SimpleNamespace(positive="ill", threshold=0.3))
+    >>> when_called(SimpleNamespace(pos_label="ill", threshold=0.3))
     'ill is said where its probability is at least 0.3'
     """
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     if found.threshold is None:
         return f"{label} is said where the rules say it"
     return f"{label} is said where its probability is at least {found.threshold:g}"
@@ -55,10 +55,10 @@ def decisions_text(found: Decisions) -> str:
     title = (
         f"Decisions about {printable(found.target)} on {rows_in_words(found.n_rows)}"
     )
-    if found.positive is not None:
+    if found.pos_label is not None:
         title += f": {when_called(found)}"
     lines = [wrapped(title), "", *_confusion(found), ""]
-    if found.positive is None:
+    if found.pos_label is None:
         lines += _rates_by_class(found)
     else:
         lines += _rates_of_one(found)
@@ -92,7 +92,7 @@ def _with_totals(table: np.ndarray) -> list[list[float]]:
 
 
 def _rates_of_one(found: Decisions) -> list[str]:
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     columns = {who: judged.rates[0] for who, judged in found.judged.items()}
     rows = [["", *columns, ""]]
     for name, (short, meaning) in MEANING.items():
@@ -118,7 +118,7 @@ def _rates_by_class(found: Decisions) -> list[str]:
 
 def _calibration(found: Decisions) -> list[str]:
     """Predicted probability and observed share, per rule."""
-    label = prediction_text(found.positive)
+    label = prediction_text(found.pos_label)
     rows = [["", f"said {label}", "found", ""]]
     for point in found.calibration:
         name = "" if point.line is None else f"rule {point.line}"

@@ -124,7 +124,7 @@ class Decisions(SideBySide[Judgement]):
     ----------
     target : str
         Name of the target.
-    positive : a class label, or None
+    pos_label : a class label, or None
         The positive class; None where there are several.
     threshold : float or None
         Probability from which a row is predicted positive; None for the predictions of
@@ -158,7 +158,7 @@ class Decisions(SideBySide[Judgement]):
     """
 
     target: str
-    positive: Any
+    pos_label: Any
     threshold: float | None
     labels: tuple[str, ...]
     calls: tuple[str, ...]
@@ -193,7 +193,7 @@ def judge_classes(
     truth: np.ndarray,
     model: ClassAnswers | None,
     weight: np.ndarray,
-    positive: Any = None,
+    pos_label: Any = None,
     threshold: float | None = None,
 ) -> Decisions:
     """Compare predictions of rules and model with true labels.
@@ -207,7 +207,7 @@ def judge_classes(
         True labels; some may not be among the rules' classes.
     model : ClassAnswers or None
     weight : ndarray of shape (n_rows,)
-    positive, threshold
+    pos_label, threshold
         As in :func:`clearwood.decisions`.
 
     Returns
@@ -215,7 +215,7 @@ def judge_classes(
     Decisions
     """
     classes = list(rules.classes)
-    asked = check_asked(classes, positive, threshold)
+    asked = check_asked(classes, pos_label, threshold)
     said = positions_of(classes, rules.predict_encoded(encoded))
     p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
@@ -250,7 +250,7 @@ def judge_classes(
 
 
 def check_asked(
-    classes: Sequence[Any], positive: Any, threshold: float | None
+    classes: Sequence[Any], pos_label: Any, threshold: float | None
 ) -> int | None:
     """Position of the positive class; None for several classes without one.
 
@@ -258,31 +258,31 @@ def check_asked(
     ----------
     classes : sequence
         Empty for values.
-    positive, threshold
+    pos_label, threshold
         As in :func:`clearwood.decisions`.
     """
-    if not classes and not (positive is None and threshold is None):
+    if not classes and not (pos_label is None and threshold is None):
         raise InputError(
-            "What is predicted is a number; positive and threshold are for classes."
+            "What is predicted is a number; pos_label and threshold are for classes."
         )
     if threshold is not None and not 0 < threshold < 1:
         raise InputError(
             f"threshold is {threshold!r}; expected a probability between 0 and 1."
         )
-    if positive is None:
+    if pos_label is None:
         if len(classes) == 2:
             return 1
         if threshold is not None:
             raise InputError(
                 f"A threshold is of one class, and there are {len(classes)}; name the "
-                "one that is looked for (positive, --positive)."
+                "one that is looked for (pos_label, --pos-label)."
             )
         return None
     # The command line passes all labels as text.
-    found = [k for k, label in enumerate(classes) if positive in (label, str(label))]
+    found = [k for k, label in enumerate(classes) if pos_label in (label, str(label))]
     if not found:
         raise InputError(
-            f"positive is {positive!r}, but the rules say "
+            f"pos_label is {pos_label!r}, but the rules say "
             f"{', '.join(map(prediction_text, classes))}."
         )
     return found[0]
@@ -356,7 +356,7 @@ def calibration_of(
     rules: RuleSet,
     encoded: np.ndarray,
     p: np.ndarray,
-    is_positive: np.ndarray,
+    is_pos_label: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[CalibrationPoint, ...]:
     """Predicted and observed shares, by rule or by predicted probability."""
@@ -365,7 +365,7 @@ def calibration_of(
             line,
             # The mean of equal numbers may differ by rounding.
             float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
-            rate_of(is_positive[rows], weight[rows]),
+            rate_of(is_pos_label[rows], weight[rows]),
         )
         for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
         if weight[rows].sum() > 0

@@ -36,7 +36,7 @@ def held_out_of(estimator: Any) -> HeldOutPath | None:
         return None
     chosen = place_of(getattr(estimator, "settings_", {}), results)
     fidelity, error = results["fidelity"][chosen], results["standard_error"][chosen]
-    of_mixtures = getattr(estimator, "target", "labels") == "ensemble"
+    of_mixtures = getattr(estimator, "learn_from", "labels") == "model"
     return HeldOutPath(np.array(fidelity), np.array(error), of_mixtures)
 
 

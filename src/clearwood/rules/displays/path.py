@@ -64,7 +64,7 @@ class PathDisplay(Display):
     @classmethod
     @warned_once()
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, teacher: Any = None
+        cls, estimator: Any, X: Any, y: Any = None, *, model: Any = None
     ) -> PathDisplay:
         """Score every rule set on the path of a fitted estimator.
 
@@ -76,7 +76,7 @@ class PathDisplay(Display):
             Rows on which to score.
         y : array-like of shape (n_samples,), optional
             True labels or values of these rows, for the error.
-        teacher : model, path or array-like of shape (n_samples,), optional
+        model : model, path or array-like of shape (n_samples,), optional
             The model that the rules approximate, or its predictions for these rows; by
             default the estimator's ensemble.
 
@@ -93,12 +93,12 @@ class PathDisplay(Display):
             )
         rules = estimator.rules_
         n_rows = len(rules.encode(X))
-        teacher = estimator.ensemble_ if teacher is None else teacher
-        taught = rules.taught_by(teacher, X, n_rows)
-        scores = [rules.evaluate(X, y, teacher=taught) for rules in path]
+        model = estimator.ensemble_ if model is None else model
+        taught = rules.model_predictions(model, X, n_rows)
+        scores = [rules.evaluate(X, y, model=taught) for rules in path]
         of_model = float("nan")
         if y is not None:
-            truth = rules.check_truth(y, n_rows, "y")
+            truth = rules.check_target(y, n_rows, "y")
             of_model = rules.outcome.mean_loss(truth, taught)
         return cls(
             scores,

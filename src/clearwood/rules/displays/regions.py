@@ -77,7 +77,7 @@ class RegionsDisplay(Display):
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> from clearwood import FeatureSpace
+    >>> from clearwood.rules import FeatureSpace
     >>> from clearwood.rules import Interval, Rule
     >>> rules = RuleList(
     ...     (Rule((Interval(0, low=0.5),), 1.0),),
@@ -136,10 +136,10 @@ class RegionsDisplay(Display):
         ensemble = getattr(estimator, "ensemble_", None)
         said = (ensemble or rules).predict(X)
         if y is not None:
-            said = rules.check_truth(y, len(points), "y")
+            said = rules.check_target(y, len(points), "y")
         verb = VERBS.get(type(rules), ("", ""))[len(rules.classes) > 2]
         boxes = [
-            box_of(rule, number, pair, verb + rules.says_briefly(rule))
+            box_of(rule, number, pair, verb + rules.brief_text_of(rule))
             for number, rule in enumerate(rules.rules, start=1)
         ]
         return cls(
@@ -295,7 +295,7 @@ class RegionsDisplay(Display):
     def _ink(self, box: Box) -> str:
         if self.classes:
             return colour(self.classes.index(box.prediction))
-        if not self.kind.lines_predict:
+        if not self.kind.rules_predict:
             return COLOURS[0] if box.prediction > 0 else COLOURS[1]
         return "black"
 

@@ -56,7 +56,8 @@ class TreeDisplay(Display):
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from sklearn.datasets import load_iris
-    >>> from clearwood import DistilledTreeClassifier, TreeDisplay
+    >>> from clearwood import DistilledTreeClassifier
+    >>> from clearwood.rules import TreeDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = DistilledTreeClassifier(n_rules=3, random_state=0).fit(X, y)
     >>> TreeDisplay.from_estimator(tree, X, y, row=X[:1]).plot().tree.has_way

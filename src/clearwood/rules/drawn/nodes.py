@@ -166,7 +166,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList((Rule((Interval(0, low=37.5),), 1.0),), Rule((), 0.0),
     ...     FeatureSpace.numeric(1, ["temperature"]))
     >>> drawn = draw_tree(rules, [[36.9], [38.2], [39.0]])
@@ -185,7 +185,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     if X is not None:
         decided, encoded = tree.apply(X), rules.encode(X)
         said = rules.predictions[decided]
-        truth = said if y is None else rules.check_truth(y, len(decided), "y")
+        truth = said if y is None else rules.check_target(y, len(decided), "y")
         known = rules.outcome.codes(truth)
     elif y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")

@@ -164,7 +164,7 @@ def with_sums(
     lines, taught, known
         As in :meth:`LineSums.statistics`, for every rule.
     """
-    known = known if rule_set.lines_predict else (False, False)
+    known = known if rule_set.rules_predict else (False, False)
     found = (line.statistics(rule_set.outcome, taught, known) for line in lines)
     told = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
     return rule_set.with_lines(told)
@@ -173,7 +173,7 @@ def with_sums(
 def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     """Moments of the model's predictions in a block, then the sums of each rule."""
     matches = rule_set.matches_encoded(rows.encoded)
-    caught = rule_set.takes_part(rows.encoded)
+    caught = rule_set.contributing(rows.encoded)
     # The default rule has no conditions of its own.
     held = np.hstack([matches, caught[:, -1:]])
     said = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
@@ -200,7 +200,7 @@ def _line_sums(
     counts = weight > 0
     shown, mass = WeightedMoments(), np.zeros(len(outcome.classes) + 1)
     agrees = right = (0.0, 0.0)
-    if rule_set.lines_predict:
+    if rule_set.rules_predict:
         known = (rows.taught, rows.truth)
         terms = [None if v is None else outcome.terms(v, said) for v in known]
         agrees, right = (

@@ -33,35 +33,35 @@ class Survey(NamedTuple):
     scores: RuleScores
 
 
-def scored(rule_set: RuleSet, X: Any, y: Any, teacher: Any) -> RuleScores:
+def scored(rule_set: RuleSet, X: Any, y: Any, model: Any) -> RuleScores:
     """See :meth:`RuleSet.evaluate`."""
-    (scores,), known = _summed(sums_of_scores, rule_set, X, y, teacher, None)
+    (scores,), known = _summed(sums_of_scores, rule_set, X, y, model, None)
     return scores.scores(rule_set, known)
 
 
 def survey(
-    rule_set: RuleSet, X: Any, y: Any = None, teacher: Any = None, weight: Any = None
+    rule_set: RuleSet, X: Any, y: Any = None, model: Any = None, weight: Any = None
 ) -> Survey:
     """Statistics and scores in one pass over the rows; the scores are unweighted."""
-    sums, known = _summed(_everything_of, rule_set, X, y, teacher, weight)
+    sums, known = _summed(_everything_of, rule_set, X, y, model, weight)
     scores, taught, *lines = sums
     rules = with_sums(rule_set, lines, taught, known)
     return Survey(rules, scores.scores(rule_set, known))
 
 
 def counted(
-    rules: RuleSet, teacher: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
+    rules: RuleSet, model: Any, sample: RowsOfTable, rows: tuple[Any, ...], n: int
 ) -> Survey:
     """Rules fitted to a sample, with the statistics of all ``n`` rows."""
     X, y, weight = rows
-    there = rules.evaluate(sample.X, teacher=teacher)
-    told = survey(rules, X, y, teacher, weight)
+    there = rules.evaluate(sample.X, model=model)
+    told = survey(rules, X, y, model, weight)
     text = (
         f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
         f"there {short_text(there.fidelity, 4)}, on all rows "
         f"{short_text(told.scores.fidelity, 4)}"
     )
-    return told._replace(rules=told.rules.with_about(sample=text))
+    return told._replace(rules=told.rules.with_metadata(sample=text))
 
 
 def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
@@ -84,46 +84,46 @@ def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
 
 
 def _summed(
-    of: Summing, rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
+    of: Summing, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
 ) -> tuple[tuple[Any, ...], Known]:
     """Sums over all rows, and which of model and truth are known."""
     if not is_read_in_blocks(X):
-        rules, rows = _in_memory(rule_set, X, y, teacher, weight)
+        rules, rows = _in_memory(rule_set, X, y, model, weight)
         return rows.cut().map_sum(of, rules), rows.known
     from clearwood.ensembles.read import as_predictor
 
-    teacher = as_predictor(teacher)
-    if teacher is not None and not hasattr(teacher, "predict"):
+    model = as_predictor(model)
+    if model is not None and not hasattr(model, "predict"):
         raise InputError(
-            "Of a table that is read in blocks the teacher must be a model, or its "
-            f"file; found a {type(teacher).__name__}."
+            "Of a table that is read in blocks the model must be a model, or its "
+            f"file; found a {type(model).__name__}."
         )
     table = open_rows(X, y, weight)
     columns = _asked_columns(rule_set.features, rule_set.asked, table)
-    if columns is not None and teacher is not None:
+    if columns is not None and model is not None:
         # In the model's order first: it may read columns by position.
-        columns = list(dict.fromkeys([*columns_of(teacher, table), *columns]))
-    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, teacher)
-    known = (teacher is not None, y is not None)
+        columns = list(dict.fromkeys([*columns_of(model, table), *columns]))
+    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, model)
+    known = (model is not None, y is not None)
     _check_labels(sums[0], rule_set, known)
     return sums, known
 
 
 def _sums_of_table(
-    rows: RowsOfTable, of: Summing, rule_set: RuleSet, teacher: Any
+    rows: RowsOfTable, of: Summing, rule_set: RuleSet, model: Any
 ) -> tuple[Any, ...]:
-    return of(_encoded(rule_set, rows, teacher), rule_set)
+    return of(_encoded(rule_set, rows, model), rule_set)
 
 
 def _in_memory(
-    rule_set: RuleSet, X: Any, y: Any, teacher: Any, weight: Any
+    rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
 ) -> tuple[RuleSet, EncodedRows]:
     rules, encoded = rule_set.read(X)
     n_rows = len(encoded)
     if n_rows == 0:
         raise InputError("X is empty: it has no rows to judge rules on; give some.")
-    truth = None if y is None else rule_set.check_truth(y, n_rows, "y")
-    taught = rule_set.taught_by(teacher, X, n_rows)
+    truth = None if y is None else rule_set.check_target(y, n_rows, "y")
+    taught = rule_set.model_predictions(model, X, n_rows)
     return rules, EncodedRows(
         encoded,
         check_weight(weight, n_rows),
@@ -132,19 +132,19 @@ def _in_memory(
     )
 
 
-def _encoded(rule_set: RuleSet, rows: RowsOfTable, teacher: Any) -> EncodedRows:
+def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
     n_rows = rows.n_rows
     said = None
-    if teacher is not None and n_rows:
-        names: Any = getattr(teacher, "feature_names_in_", None)
+    if model is not None and n_rows:
+        names: Any = getattr(model, "feature_names_in_", None)
         own = hasattr(rows.X, "columns") and names is not None
-        said = teacher.predict(rows.X[list(names)] if own else rows.X)
+        said = model.predict(rows.X[list(names)] if own else rows.X)
     taught, truth = (
         None
         if values is None
         # One block may lack some classes.
         else rule_set.outcome.codes(rule_set.outcome.check(values, n_rows, name))
-        for values, name in ((said, "the teacher"), (rows.y, "y"))
+        for values, name in ((said, "the model"), (rows.y, "y"))
     )
     encoded = rule_set.encode(rows.X)
     return EncodedRows(encoded, rows.checked_weight(), taught, truth)
@@ -154,7 +154,7 @@ def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
     """Reject empty tables, and labels that the rules do not have."""
     if sums.rows == 0:
         raise InputError("The table is empty: it has no rows to judge rules on.")
-    for name, is_known, n in zip(("the teacher", "y"), known, sums.labelled):
+    for name, is_known, n in zip(("the model", "y"), known, sums.labelled):
         if rule_set.classes and is_known and n == 0:
             raise InputError(
                 f"No label of {name} is one that the rules know; they say "
@@ -183,12 +183,12 @@ def _asked_columns(
     return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
 
 
-def columns_of(teacher: Any, table: RowBlocks) -> list[str]:
+def columns_of(model: Any, table: RowBlocks) -> list[str]:
     """Columns of a table that a model reads, in its order; all if it has no names."""
-    names = getattr(teacher, "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return [str(name) for name in names]
-    features = getattr(teacher, "features", None)
+    features = getattr(model, "features", None)
     if isinstance(features, FeatureSpace) and features.named:
         every = set(range(features.n_features))
         return _asked_columns(features, every, table) or []

@@ -65,14 +65,14 @@ def column_words(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Rule, RuleList
     >>> rules = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
     >>> list(column_words(rules))
     ['Rows', 'Agreement', 'Spread']
     """
     words = {"Weight": WEIGHT} if rules.has_weights else {}
     words["Rows"] = ROWS[rules.combine].format(counted)
-    if not rules.lines_predict:
+    if not rules.rules_predict:
         return words
     if has_agreement:
         words["Agreement"] = AGREEMENT[bool(rules.classes)]

@@ -35,7 +35,7 @@ def _line(rules: RuleSet, number: int, rule: Rule) -> dict[str, Any]:
         "rule": number,
         "conditions": rule.text(rules.features)
         if rule.conditions
-        else rules.asks_nothing,
+        else rules.default_text,
         "n_literals": rule.n_literals,
         "prediction": rule.prediction,
         **per_class,

@@ -69,7 +69,7 @@ def summarize_rules(
     """
     target = printable(rules.target)
     caption = CAPTIONS[rules.combine][bool(rules.classes)]
-    judged = rules.lines_predict
+    judged = rules.rules_predict
     is_expected = any(rule.statistics.is_expected for rule in rules)
     # Some rules have no model to compare with, as those of a tree with a posterior.
     compared = [not math.isnan(rule.statistics.agreement) for rule in rules]
@@ -87,7 +87,7 @@ def summarize_rules(
         # Estimates for new rows replace the figures on these.
         "is_expected": is_expected,
         "has_weights": rules.has_weights,
-        "asks_nothing": rules.asks_nothing,
+        "default_text": rules.default_text,
         "glossary": rules.glossary(),
         "lines": [
             {
@@ -122,7 +122,7 @@ def _known(known: RuleStatistics) -> dict[str, Any]:
 
 def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
     """Probability of a class below a half, with the reason to predict it; or empty."""
-    why = unlikely_text(rule, rules.classes, rules) if rules.lines_predict else ""
+    why = unlikely_text(rule, rules.classes, rules) if rules.rules_predict else ""
     p = said_probability(rule, rules.classes)
     return f"{share_text(p)}{why}" if why and p is not None else ""
 
@@ -156,7 +156,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, RuleSum
+    >>> from clearwood.rules import FeatureSpace, Interval, RuleSum
     >>> rules = RuleSum(
     ...     (Rule((Interval(0, low=0.5),), -8.0), Rule((Interval(1, low=0.5),), 2.0)),
     ...     Rule((), 20.0),
@@ -166,8 +166,8 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
     """
     shown = [rule for _, rule in rules.lines()]
     nothing = [None] * len(shown)
-    added = nothing if rules.lines_predict else _added(shown, rules)
-    with_axis = rules.lines_predict and not rules.classes
+    added = nothing if rules.rules_predict else _added(shown, rules)
+    with_axis = rules.rules_predict and not rules.classes
     values = _values(shown) if with_axis else nothing
     most = max(rule.weight for rule in shown) or 1.0
     return [

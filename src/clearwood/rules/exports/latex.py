@@ -53,7 +53,7 @@ LAYOUT = {
 def rules_to_latex(rule_set: RuleSet) -> str:
     """See :meth:`clearwood.RuleSet.to_latex`."""
     layout, heads = LAYOUT[rule_set.combine]
-    goal = "" if rule_set.lines_predict else rule_set.outcome.added
+    goal = "" if rule_set.rules_predict else rule_set.outcome.added
     goal += latex_text(printable(rule_set.target))
     about = "; their average by weight is said" * rule_set.has_weights
     lines = [
@@ -77,16 +77,16 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     says = latex_text(rule_set.says(rule))
     known = rule.statistics
     rows, weight, agreement = known.rows, known.support, known.agreement
-    if rule_set.one_decides:
+    if rule_set.one_rule_predicts:
         rows, weight = known.rows_caught, known.caught
         agreement = known.agreement_caught
         says = says if rule_set.classes else f"${says}$"
-    cells = [_conditions(asked) or rule_set.asks_nothing, says]
+    cells = [_conditions(asked) or rule_set.default_text, says]
     if rule_set.has_weights:
         cells.append(number_text(rule.weight))
     weighing = f", weight {_number(weight)}" if weight != rows else ""
     cells.append(_number(rows) + weighing if rows == rows else "")
-    if rule_set.lines_predict:
+    if rule_set.rules_predict:
         cells.append(_number(agreement))
     return cells
 

@@ -82,7 +82,7 @@ class _Nodes:
 
 def rules_to_sklearn(rule_set: RuleSet) -> Any:
     """See :meth:`clearwood.RuleSet.to_sklearn`."""
-    if not rule_set.one_decides:
+    if not rule_set.one_rule_predicts:
         raise InputError(
             "Rules that add up, or of which an average is taken, are not one tree; "
             "export them as Python or SQL (to_python, to_sql)."

@@ -66,7 +66,7 @@ def _sql(
     rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
-    if rule_set.one_decides:
+    if rule_set.one_rule_predicts:
         columns = _list_columns(rule_set, writer)
     elif not rule_set.classes:
         columns = [("prediction", _numbers(rule_set, writer)[0])]

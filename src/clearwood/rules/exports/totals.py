@@ -23,7 +23,7 @@ def totals_of(rules: RuleSet) -> list[list[Factors]]:
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, RuleAverage
+    >>> from clearwood.rules import FeatureSpace, Interval, RuleAverage
     >>> half = Rule((Interval(0, low=5.25),), 31.0, weight=0.5)
     >>> rest = Rule((), 22.0, weight=0.25)
     >>> totals_of(RuleAverage((half,), rest, FeatureSpace.numeric(1)))

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET, plain
 from clearwood.outcomes import OUTCOMES
-from clearwood.rules.importances.permuted import Importances, measure_importances
+from clearwood.rules.importances.permuted import Importances, permutation_importance
 
 MOST = 20
 """Maximum number of features in the chart."""
@@ -35,7 +35,8 @@ class ImportancesDisplay(Display):
     --------
     >>> import matplotlib; matplotlib.use("agg")
     >>> from sklearn.datasets import load_iris
-    >>> from clearwood import ImportancesDisplay, RuleListClassifier
+    >>> from clearwood import RuleListClassifier
+    >>> from clearwood.rules import ImportancesDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> rules = RuleListClassifier(n_rules=3, random_state=0).fit(X, y)
     >>> shown = ImportancesDisplay.from_estimator(rules, X, n_repeats=2).plot()
@@ -47,7 +48,7 @@ class ImportancesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, teacher: Any = None, n_repeats: int = 5
+        cls, estimator: Any, X: Any, *, model: Any = None, n_repeats: int = 5
     ) -> ImportancesDisplay:
         """Measure the importances on given rows.
 
@@ -56,7 +57,7 @@ class ImportancesDisplay(Display):
         estimator : fitted estimator with ``rules_``, or RuleSet
         X : array-like or frame of shape (n_samples, n_features)
             Rows to permute; of more than 2,000, as many are sampled.
-        teacher : fitted model or path, optional
+        model : fitted model or path, optional
             The model that the rules approximate; by default the estimator's ensemble.
         n_repeats : int, default=5
             Permutations of each feature.
@@ -66,7 +67,7 @@ class ImportancesDisplay(Display):
         ImportancesDisplay
         """
         return cls(
-            measure_importances(estimator, X, teacher=teacher, n_repeats=n_repeats)
+            permutation_importance(estimator, X, model=model, n_repeats=n_repeats)
         )
 
     def _draw(self, ax: Any) -> list[Any]:
@@ -84,8 +85,8 @@ class ImportancesDisplay(Display):
                 y + shift, middle[:n], 0.36, xerr=error[:n], color=ink, label=label,
                 error_kw={"linewidth": 1},
             )  # fmt: skip
-        unasked = set(found.unasked)
-        labels = [plain(k) + "\n(no rule asks)" * (k in unasked) for k in names]
+        unused_features = set(found.unused_features)
+        labels = [plain(k) + "\n(no rule asks)" * (k in unused_features) for k in names]
         ax.set_yticks(y, labels, fontsize=8)
         ax.set_xlabel(OUTCOMES[found.task].lost)
         ax.legend(frameon=False, fontsize=8)

@@ -33,7 +33,7 @@ def summarize_importances(
         numbers = [(float(middle[i]), float(error[i])) for middle, error in sides]
         lines.append({
             "name": printable(called[name]),
-            "is_asked": name not in found.unasked,
+            "is_asked": name not in found.unused_features,
             "sides": [
                 (_text(v, e, is_share), 100 * max(v, 0.0) / largest) for v, e in numbers
             ],
@@ -41,8 +41,10 @@ def summarize_importances(
     return {
         "lines": lines,
         "n_left": max(len(found.names) - MOST, 0),
-        "n_unasked": len(found.unasked),
-        "unasked": [printable(called[name]) for name in found.unasked[:MOST]],
+        "n_unasked": len(found.unused_features),
+        "unused_features": [
+            printable(called[name]) for name in found.unused_features[:MOST]
+        ],
         "n_rows": found.n_rows,
         "is_share": is_share,
     }

@@ -29,7 +29,7 @@ class Importances:
         when the feature is permuted; 0 where nothing changes.
     rules_error, model_error : ndarray of shape (n_names,)
         Standard errors over the permutations.
-    unasked : tuple of str
+    unused_features : tuple of str
         Features that change the model's predictions and that no rule uses.
     task : {"classification", "regression"}
     n_rows : int
@@ -41,7 +41,7 @@ class Importances:
     model: np.ndarray
     rules_error: np.ndarray
     model_error: np.ndarray
-    unasked: tuple[str, ...]
+    unused_features: tuple[str, ...]
     task: str
     n_rows: int
 
@@ -67,13 +67,13 @@ class _Speaker:
         return np.asarray(self.model.predict(X))
 
 
-def measure_importances(
+def permutation_importance(
     result: Any,
     X: Any,
     *,
-    teacher: Any = None,
+    model: Any = None,
     n_repeats: int = 5,
-    max_rows: int = 2000,
+    max_samples: int = 2000,
     random_state: int = 0,
 ) -> Importances:
     """Measure permutation importance for the rules and for the model.
@@ -83,11 +83,11 @@ def measure_importances(
     result : fitted estimator with ``rules_``, or RuleSet
     X : array-like or frame of shape (n_samples, n_features)
         At least two rows.
-    teacher : fitted model or path, optional
+    model : fitted model or path, optional
         The model that the rules approximate; by default the estimator's ensemble.
     n_repeats : int, default=5
         Permutations of each feature, at least two.
-    max_rows : int, default=2000
+    max_samples : int, default=2000
         Maximum number of rows; of more, as many are sampled.
     random_state : int, default=0
         Seed of sampling and permutations.
@@ -108,24 +108,24 @@ def measure_importances(
 
     Examples
     --------
-    >>> from clearwood import FeatureSpace, Interval, Rule, RuleList
+    >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList((Rule((Interval(0, low=0.5),), 1.0),), Rule((), 0.0),
     ...     FeatureSpace.numeric(2))
     >>> X = np.array([[0, 0], [1, 0], [0, 1], [1, 1]] * 10)
-    >>> measure_importances(rules, X, teacher=rules).names
+    >>> permutation_importance(rules, X, model=rules).names
     ('x0',)
     """
     from clearwood.ensembles.read import as_predictor
 
     rules = rules_of(result)
-    teacher = getattr(result, "ensemble_", None) if teacher is None else teacher
-    model = as_predictor(teacher)
+    model = getattr(result, "ensemble_", None) if model is None else model
+    model = as_predictor(model)
     if not hasattr(model, "predict"):
-        raise InputError("teacher must be a model that predicts; hand in a fitted one.")
+        raise InputError("model must be a model that predicts; hand in a fitted one.")
     if n_repeats < 2:
         raise InputError(f"n_repeats is {n_repeats}; an error needs at least two.")
     tables = rows_for(rules, model, X)
-    return importances_of(rules, model, tables, n_repeats, max_rows, random_state)
+    return importances_of(rules, model, tables, n_repeats, max_samples, random_state)
 
 
 def importances_of(
@@ -133,11 +133,11 @@ def importances_of(
     model: Any,
     tables: tuple[Any, Any],
     n_repeats: int,
-    max_rows: int,
+    max_samples: int,
     seed: int = 0,
 ) -> Importances:
-    """As :func:`measure_importances`, for the two tables of :func:`rows_for`."""
-    n_rows = min(len(tables[0]), max_rows)
+    """As :func:`permutation_importance`, for the two tables of :func:`rows_for`."""
+    n_rows = min(len(tables[0]), max_samples)
     if n_rows < 2:
         raise InputError("X has fewer than two rows; there is nothing to shuffle.")
     of_rules, of_model = (

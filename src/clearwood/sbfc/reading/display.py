@@ -66,7 +66,8 @@ class FeatureGraphDisplay(Display):
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> from clearwood import FeatureGraphDisplay, SelectiveBayesianForestClassifier
+    >>> from clearwood import SelectiveBayesianForestClassifier
+    >>> from clearwood.sbfc import FeatureGraphDisplay
     >>> from clearwood.datasets import make_corral
     >>> X, y = make_corral(n_noise=2, random_state=0)
     >>> forest = SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
@@ -241,7 +242,7 @@ class SignalDisplay(Display):
         -------
         SignalDisplay
         """
-        p = check_classifier(estimator).signal_probability_
+        p = check_classifier(estimator).inclusion_probability_
         order = np.argsort(-p, kind="stable")[: max(most, 1)]
         names = shown_names(estimator.levels_.features)
         said = signal_diagnoses(estimator, order.tolist())

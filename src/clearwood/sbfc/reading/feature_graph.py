@@ -90,7 +90,7 @@ def average_graph(
     edges = zip(p.row[pairs].tolist(), p.col[pairs].tolist(), p.data[pairs].tolist())
     return _shown_part(
         shown_names(estimator.levels_.features),
-        estimator.signal_probability_,
+        estimator.inclusion_probability_,
         [Edge(*edge) for edge in edges],
         True,
         "Shade and number: probability that the feature is signal. Lines: the "

@@ -43,7 +43,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     """
     estimator = check_classifier(result)
     graph = average_graph(estimator)
-    order = np.argsort(-estimator.signal_probability_, kind="stable").tolist()
+    order = np.argsort(-estimator.inclusion_probability_, kind="stable").tolist()
     listed = order[: max(MOST_LISTED, len(graph.shown))]
     number = {j: i for i, j in enumerate(dict.fromkeys([*graph.shown, *listed]))}
     scored = X is not None and y is not None
@@ -103,7 +103,7 @@ def _features(
 
 
 def _tiles(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str, str]]:
-    p = estimator.signal_probability_
+    p = estimator.inclusion_probability_
     pairs = estimator.edge_probability_.tocoo()
     edges = int(((pairs.row < pairs.col) & (pairs.data >= 0.5)).sum())
     return [
@@ -180,7 +180,7 @@ def score_lines(
 
 def sampling_words(estimator: SelectiveBayesianForestClassifier) -> str:
     """Sentence on the sampler used and the convergence of the chains."""
-    ranked = np.argsort(-estimator.signal_probability_, kind="stable")
+    ranked = np.argsort(-estimator.inclusion_probability_, kind="stable")
     return str(_sampling(estimator, ranked.tolist())["words"])
 
 

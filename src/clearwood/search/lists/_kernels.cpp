@@ -36,13 +36,13 @@ struct ListProblem {
     View<const bool, 1> seen;  // bins that hold rows
     Loss loss;
     Penalties penalties;
-    View<const double, 1> counts;  // how much each row counts towards `min_rows`
-    double min_rows;
+    View<const double, 1> counts;  // how much each row counts towards `min_samples_leaf`
+    double min_samples_leaf;
     // Per feature; all 0 where the list need not rise or fall anywhere.
     View<const Index, 1> signs;
 
     auto fields() {
-        return std::tie(grid, seen, loss, penalties, counts, min_rows, signs);
+        return std::tie(grid, seen, loss, penalties, counts, min_samples_leaf, signs);
     }
 };
 
@@ -247,7 +247,7 @@ Matrix<double> says_to_try(const Loss& loss, const Others& others,
 // known of it are changed in place.
 template <typename Bin>
 void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) {
-    const auto& [grid, seen, loss, penalties, counts, min_rows, signs] = problem;
+    const auto& [grid, seen, loss, penalties, counts, min_samples_leaf, signs] = problem;
     Index n_rows = grid.n_rows(), n_scores = lines.said.size(1);
     Others others = others_than(loss, penalties.overlap, lines, k);
     auto cost = Vector<double>::empty({n_rows});
@@ -267,7 +267,7 @@ void improve_line(const ListProblem<Bin>& problem, const Lines& lines, Index k) 
     auto ranges = ranges_of(lines.said, kinds, k);
     Matrix<bool> bounds({2, grid.n_features()}, true);
     BoxProblem<Bin> moves{grid,    seen,     cost,  penalties.literal,
-                          counted, min_rows, bounds};
+                          counted, min_samples_leaf, bounds};
     auto inside = Vector<bool>::empty({n_rows});
     auto best_inside = copy_of(lines.member[k]);
     Vector<bool> best_box = copy_of(lines.boxes[k]);

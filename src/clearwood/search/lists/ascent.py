@@ -42,8 +42,8 @@ class ListProblem(NamedTuple):
     loss : Loss
     penalties : Penalties
     counts : ndarray of float64 of shape (n_rows,)
-        Contribution of a row to ``min_rows``: 0 for a synthetic one.
-    min_rows : float
+        Contribution of a row to ``min_samples_leaf``: 0 for a synthetic one.
+    min_samples_leaf : float
         Minimum count of the rows of a box, and of those of the default rule.
     signs : ndarray of shape (n_features,), or None
         Monotonicity constraints: 1 to rise with a numeric feature, -1 to fall, else 0;
@@ -55,7 +55,7 @@ class ListProblem(NamedTuple):
     loss: Loss
     penalties: Penalties
     counts: np.ndarray
-    min_rows: float
+    min_samples_leaf: float
     signs: np.ndarray | None = None
 
     @property
@@ -106,7 +106,7 @@ def make_problem(
     counts: np.ndarray,
     signs: np.ndarray | None = None,
     *,
-    min_rows: float = LEAST_ROWS,
+    min_samples_leaf: float = LEAST_ROWS,
 ) -> ListProblem:
     """Build the problem of a list."""
     if signs is not None and not signs.any():
@@ -118,7 +118,7 @@ def make_problem(
         loss,
         penalties,
         counts,
-        float(min_rows),
+        float(min_samples_leaf),
         None if signs is None else signs.astype(np.int64),
     )
 
@@ -163,7 +163,7 @@ class ListAscent(BoxAscent):
         self._loss = loss.form, loss.scores, loss.share
         self._fitted_to = (
             self.grid, problem.seen, self._loss, problem.penalties,
-            problem.counts, problem.min_rows, problem.all_signs,
+            problem.counts, problem.min_samples_leaf, problem.all_signs,
         )  # fmt: skip
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
 
@@ -204,8 +204,12 @@ class ListAscent(BoxAscent):
         caught = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= self.problem.min_rows
-        if alive.all() and len(alive) and 0 < caught[-1] < self.problem.min_rows:
+        alive = caught[:-1] >= self.problem.min_samples_leaf
+        if (
+            alive.all()
+            and len(alive)
+            and 0 < caught[-1] < self.problem.min_samples_leaf
+        ):
             alive[-1] = False
         if alive.all():
             return False

@@ -118,7 +118,7 @@ class ListGains(Candidates):
         change, values = self.loss.best_of(
             sums[:, :, 2:], self._value_ranges(problem.signs, current)
         )
-        enough = sums[:, :, 1] >= problem.min_rows - 0.01
+        enough = sums[:, :, 1] >= problem.min_samples_leaf - 0.01
         return rounded(np.where(enough, change + fixed, np.inf)), values
 
     def _sums_by_position(self, current: BoxList) -> np.ndarray:

@@ -34,8 +34,8 @@ class SumProblem(NamedTuple):
     ridge : float
         Ridge penalty on half the square of each value, to keep it finite.
     counts : ndarray of float64 of shape (n_rows,)
-        Contribution of a row to ``min_rows``: 0 for a synthetic one.
-    min_rows : float
+        Contribution of a row to ``min_samples_leaf``: 0 for a synthetic one.
+    min_samples_leaf : float
         Minimum count of the rows of a box.
     """
 
@@ -45,7 +45,7 @@ class SumProblem(NamedTuple):
     literal: float
     ridge: float
     counts: np.ndarray
-    min_rows: float
+    min_samples_leaf: float
 
     def with_literal_penalty(self, penalty: float) -> SumProblem:
         """The same problem with another penalty per literal."""
@@ -92,11 +92,13 @@ def make_sum_problem(
     ridge: float,
     counts: np.ndarray,
     *,
-    min_rows: float = LEAST_ROWS,
+    min_samples_leaf: float = LEAST_ROWS,
 ) -> SumProblem:
     """Build the problem of a sum."""
     counts = counts.astype(np.float64)
-    return SumProblem(grid, grid.seen(), loss, literal, ridge, counts, float(min_rows))
+    return SumProblem(
+        grid, grid.seen(), loss, literal, ridge, counts, float(min_samples_leaf)
+    )
 
 
 def refine_sum(problem: SumProblem, start: BoxSum) -> BoxSum:
@@ -156,7 +158,7 @@ class TermProblem(NamedTuple):
         As of :class:`SumProblem`.
     largest : float
         Maximum of the absolute value.
-    min_rows : float
+    min_samples_leaf : float
     """
 
     grid: Grid
@@ -170,7 +172,7 @@ class TermProblem(NamedTuple):
     literal: float
     ridge: float
     largest: float
-    min_rows: float
+    min_samples_leaf: float
 
 
 class SumAscent(BoxAscent):
@@ -242,7 +244,7 @@ class SumAscent(BoxAscent):
             problem.literal,
             problem.ridge,
             loss.largest,
-            problem.min_rows,
+            problem.min_samples_leaf,
         )
         found: tuple[float, float, bool]
         found = _kernels.improve_term(term, box, inside, literals, value)
@@ -308,11 +310,11 @@ class SumAscent(BoxAscent):
         """Drop a box that duplicates others; return whether there was one.
 
         A box and its complement differ by the constant. So a box must differ by
-        ``min_rows`` rows from nothing, from everything, and from every box before
-        it and its complement: two boxes that nearly cancel are a rule for the rows
-        between them.
+        ``min_samples_leaf`` rows from nothing, from everything, and from every box
+        before it and its complement: two boxes that nearly cancel are a rule for the
+        rows between them.
         """
-        least, groups = self.problem.min_rows, self.groups
+        least, groups = self.problem.min_samples_leaf, self.groups
         counts = np.bincount(groups.of_row, self.problem.counts)
         total = counts.sum()
         for k, rows in enumerate(groups.member):

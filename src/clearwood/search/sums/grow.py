@@ -157,7 +157,7 @@ class SumGains(Candidates):
         sums = self.sums(columns.T, nowhere, 1)[:, 0]
         first, second = sums[:, 1::2], sums[:, 2::2] + problem.ridge
         gain = first**2 / (2 * second) - problem.literal * self.literals[:, None]
-        enough = sums[:, :1] >= problem.min_rows - 0.01
+        enough = sums[:, :1] >= problem.min_samples_leaf - 0.01
         value = np.clip(-first / second, -self.loss.largest, self.loss.largest)
         return rounded(np.where(enough, gain, -np.inf)), value
 

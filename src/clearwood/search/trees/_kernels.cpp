@@ -286,7 +286,7 @@ Splits best_splits(View<const double, 2> sums, View<const Index, 1> start,
 template <typename Bin>
 Splits best_splits_of_rows(const TreeProblem<Bin>& problem, View<const Index, 1> rows) {
     return best_splits_of(problem.grid, rows, take(problem.stats, rows), problem.leaf,
-                          problem.min_rows);
+                          problem.min_samples_leaf);
 }
 
 // What both sides of some splits lose, as leaves and after their best splits.

@@ -19,11 +19,11 @@ struct TreeProblem {
     View<const bool, 1> seen;     // bins that hold rows
     View<const double, 2> stats;  // (n_rows, n_scores + 3)
     LossForm leaf;
-    double constant, literal, min_rows;
+    double constant, literal, min_samples_leaf;
     Grid<Bin> ahead;  // the same rows in fewer bins
 
     auto fields() {
-        return std::tie(grid, seen, stats, leaf, constant, literal, min_rows, ahead);
+        return std::tie(grid, seen, stats, leaf, constant, literal, min_samples_leaf, ahead);
     }
 };
 

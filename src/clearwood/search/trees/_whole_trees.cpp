@@ -96,7 +96,7 @@ double cost_of_leaves(const TreeProblem<Bin>& problem, const NodePlace& place,
     for (Index node = 0; node < tree.n_nodes(); ++node) {
         Index d = tree.feature[node];
         if (d < 0) {
-            if (sums(node, support) < problem.min_rows) return infinity;
+            if (sums(node, support) < problem.min_samples_leaf) return infinity;
             total += leaf_loss(sums[node], problem.leaf) +
                      problem.literal * double(literals[node]);
             continue;
@@ -250,7 +250,7 @@ Tried splits_above(const TreeProblem<Bin>& problem, const NodePlace& place,
     Matrix<double> stats = stats_of_sides(rows, left_cost, right_cost, problem.stats);
     LossForm least_cost{SQUARES, 1.0, 0.0};
     auto [losses, goes_left] =
-        best_splits_of(grid, rows, stats, least_cost, problem.min_rows);
+        best_splits_of(grid, rows, stats, least_cost, problem.min_samples_leaf);
     // What the tree costs with each of the best of these splits.
     Vector<Index> features = most_promising(losses), feature = copy_of(tree.feature);
     Vector<double> costs(features.size());

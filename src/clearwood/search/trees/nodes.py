@@ -40,7 +40,7 @@ class TreeProblem(NamedTuple):
         Constant term of the loss.
     literal : float
         Penalty per literal of a leaf's box.
-    min_rows : float
+    min_samples_leaf : float
         Minimum support of a leaf.
     ahead : Grid
         The same rows in fewer bins, for follow-up splits.
@@ -52,7 +52,7 @@ class TreeProblem(NamedTuple):
     leaf: LossForm
     constant: float
     literal: float
-    min_rows: float
+    min_samples_leaf: float
     ahead: Grid
 
     @property
@@ -70,7 +70,7 @@ class TreeProblem(NamedTuple):
         leaf: LossForm,
         literal: float = 0.0,
         *,
-        min_rows: float = LEAST_ROWS,
+        min_samples_leaf: float = LEAST_ROWS,
     ) -> TreeProblem:
         """A problem of scores (n_rows, n_scores), each times its row's share."""
         squares = (scores**2).sum(axis=1) / np.maximum(share, 1e-300)
@@ -82,7 +82,14 @@ class TreeProblem(NamedTuple):
         columns = ahead.columns.astype(grid.columns.dtype, copy=False)
         ahead = ahead._replace(columns=columns)
         return cls(
-            grid, grid.seen(), stats, leaf, constant, literal, float(min_rows), ahead
+            grid,
+            grid.seen(),
+            stats,
+            leaf,
+            constant,
+            literal,
+            float(min_samples_leaf),
+            ahead,
         )
 
     def take(self, rows: np.ndarray) -> TreeProblem:
@@ -102,7 +109,7 @@ def make_tree_problem(
     counts: np.ndarray,
     literal: float = 0.0,
     *,
-    min_rows: float = LEAST_ROWS,
+    min_samples_leaf: float = LEAST_ROWS,
 ) -> TreeProblem:
     """Build the problem of a tree.
 
@@ -115,13 +122,19 @@ def make_tree_problem(
         Contribution of a row to the support: 0 for a synthetic one.
     literal : float
         Penalty per literal of a leaf's box.
-    min_rows : float
+    min_samples_leaf : float
         Minimum support of a leaf.
     """
     # For classes, a tree sums the negative gain of predicting each.
     scores = -loss.scores if loss.form.hard else loss.scores
     problem = TreeProblem.of(
-        grid, scores, loss.share, counts, loss.form, literal, min_rows=min_rows
+        grid,
+        scores,
+        loss.share,
+        counts,
+        loss.form,
+        literal,
+        min_samples_leaf=min_samples_leaf,
     )
     return problem._replace(constant=loss.constant)
 
@@ -197,7 +210,7 @@ class GrownNode:
         """Whether all leaves have enough support."""
         if self.children:
             return all(child.is_sound for child in self.children)
-        return bool(self.sums[-2] >= self.problem.min_rows)
+        return bool(self.sums[-2] >= self.problem.min_samples_leaf)
 
     @cached_property
     def name(self) -> bytes:

@@ -98,7 +98,7 @@ def follow_up(
     """
     problem = leaf.problem
     scale = len(leaf.rows) / len(rows)
-    least = problem.min_rows / scale
+    least = problem.min_samples_leaf / scale
     left, right, left_split, right_split = kernels.look_ahead(
         problem, rows, features, masks, least
     ).T

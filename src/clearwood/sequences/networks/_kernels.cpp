@@ -29,10 +29,10 @@ constexpr double LEAST = 1e-300;
 std::tuple<Array<double, 3>, Array<double, 3>, Matrix<double>> filter_streams(
     View<const double, 2> predicted, View<const double, 2> transition,
     View<const double, 3> log_emission) {
-    auto [n_streams, n_steps, n_states] = log_emission.shape();
+    auto [batch_size, n_steps, n_states] = log_emission.shape();
     Array<double, 3> filtered(log_emission.shape()), weight(log_emission.shape());
-    Matrix<double> log_likelihood({n_streams, n_steps});
-    for (Index b = 0; b < n_streams; ++b) {
+    Matrix<double> log_likelihood({batch_size, n_steps});
+    for (Index b = 0; b < batch_size; ++b) {
         Vector<double> ahead = copy_of(predicted[b]);
         for (Index t = 0; t < n_steps; ++t) {
             View<const double, 1> seen = log_emission[b][t];
@@ -79,12 +79,12 @@ std::tuple<Matrix<double>, Matrix<double>, Array<double, 3>> filter_streams_back
     View<const double, 2> predicted, View<const double, 2> transition,
     View<const double, 3> filtered, View<const double, 3> weight,
     View<const double, 3> slope, View<const double, 2> slope_of_likelihood) {
-    auto [n_streams, n_steps, n_states] = filtered.shape();
+    auto [batch_size, n_steps, n_states] = filtered.shape();
     Matrix<double> of_predicted(predicted.shape()), of_transition(transition.shape());
     Array<double, 3> of_log_emission(filtered.shape());
     Vector<double> later(n_states);  // gradient in the filtered states, by later steps
     Vector<double> ahead(n_states);  // gradient in the predicted states
-    for (Index b = 0; b < n_streams; ++b) {
+    for (Index b = 0; b < batch_size; ++b) {
         later.fill(0.0);
         for (Index t = n_steps - 1; t >= 0; --t) {
             View<const double, 1> now = filtered[b][t];

@@ -37,7 +37,7 @@ class Schedule(NamedTuple):
 
 SCHEDULES = {
     "adam": Schedule(torch.optim.Adam, 0.01, 0.0),
-    "thesis": Schedule(torch.optim.SGD, 1.0, 1.0),
+    "sgd": Schedule(torch.optim.SGD, 1.0, 1.0),
 }
 
 
@@ -53,10 +53,10 @@ def learn(
     network: HybridNetwork,
     series: Series,
     *,
-    schedule: str,
+    solver: str,
     n_epochs: int,
     patience: int,
-    n_streams: int,
+    batch_size: int,
     window: int,
     rng: np.random.Generator,
     verbose: bool = False,
@@ -73,9 +73,9 @@ def learn(
         All passes over the data.
     """
     kept, held_out = series.held_out(window, rng)
-    batches = cut(kept.spans, n_streams, WINDOWS_PER_STREAM * window)
-    apart = cut(held_out.spans, n_streams, window)
-    make, rate, margin = SCHEDULES[schedule]
+    batches = cut(kept.spans, batch_size, WINDOWS_PER_STREAM * window)
+    apart = cut(held_out.spans, batch_size, window)
+    make, rate, margin = SCHEDULES[solver]
     learning = [p for p in network.parameters() if p.requires_grad]
     optimiser = make(learning, lr=rate)
     history: list[Epoch] = []

@@ -19,6 +19,12 @@ from clearwood.sequences.networks.steps import binary_columns, codes_of
 from clearwood.sequences.networks.streams import Series
 from clearwood.sequences.symbols import end_to_end, symbol_cells, symbols_in
 
+PRESETS = {
+    None: {"peephole": False, "solver": "adam"},
+    "paper": {"peephole": True, "solver": "sgd"},
+}
+"""What "auto" means for a setting, by preset."""
+
 
 class HMMLSTM(BaseEstimator):
     """LSTM with a hidden Markov model, for a smaller and more interpretable network.
@@ -45,18 +51,22 @@ class HMMLSTM(BaseEstimator):
     hmm : HiddenMarkovModel, default=None
         The HMM of the sequential hybrid, by default one with ``n_states`` states. A
         fitted one is used unchanged, with its own number of states.
-    peephole : bool, default=False
+    preset : {"paper"} or None, default=None
+        Settings for each of ``peephole`` and ``solver`` that is "auto": ``"paper"``
+        gives those of the thesis, True and ``"sgd"``.
+    peephole : bool or "auto", default="auto"
         Whether the gates of the LSTM have peephole connections to its cell, as the
-        thesis has by its parameter counts. Takes about five times as long.
-    schedule : {"adam", "thesis"}, default="adam"
-        ``"adam"``: Adam with a learning rate of 0.01, halved after every epoch in which
-        the perplexity of held-out steps rose; ``"thesis"``: gradient descent with a
-        rate of 1, halved if it rose by more than 1.
+        thesis has by its parameter counts. Takes about five times as long. ``"auto"``
+        is False without a preset.
+    solver : {"auto", "adam", "sgd"}, default="auto"
+        ``"adam"``, which ``"auto"`` is without a preset: Adam with a learning rate of
+        0.01, halved after every epoch in which the perplexity of held-out steps rose;
+        ``"sgd"``: gradient descent with a rate of 1, halved if it rose by more than 1.
     n_epochs : int, default=100
         Maximum number of passes over the data.
     patience : int, default=5
         Training ends after this many epochs without improvement. The best is kept.
-    n_streams : int, default=16
+    batch_size : int, default=16
         Parts of the data that are read in parallel; fewer for short data, so that each
         has 20 windows.
     window : int, default=64
@@ -111,11 +121,12 @@ class HMMLSTM(BaseEstimator):
         "n_states": [Interval(Integral, 1, None, closed="left")],
         "hybrid": [StrOptions({"sequential", "joint"}), None],
         "hmm": "no_validation",
-        "peephole": ["boolean"],
-        "schedule": [StrOptions({"adam", "thesis"})],
+        "preset": [None, StrOptions({"paper"})],
+        "peephole": ["boolean", StrOptions({"auto"})],
+        "solver": [StrOptions({"auto", "adam", "sgd"})],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
-        "n_streams": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
         "window": [Interval(Integral, 1, None, closed="left")],
         "verbose": ["verbose"],
         "random_state": "no_validation",
@@ -128,11 +139,12 @@ class HMMLSTM(BaseEstimator):
         *,
         hybrid: str | None = "sequential",
         hmm: Any = None,
-        peephole: bool = False,
-        schedule: str = "adam",
+        preset: str | None = None,
+        peephole: bool | str = "auto",
+        solver: str = "auto",
         n_epochs: int = 100,
         patience: int = 5,
-        n_streams: int = 16,
+        batch_size: int = 16,
         window: int = 64,
         verbose: bool = False,
         random_state: Any = None,
@@ -141,11 +153,12 @@ class HMMLSTM(BaseEstimator):
         self.n_states = n_states
         self.hybrid = hybrid
         self.hmm = hmm
+        self.preset = preset
         self.peephole = peephole
-        self.schedule = schedule
+        self.solver = solver
         self.n_epochs = n_epochs
         self.patience = patience
-        self.n_streams = n_streams
+        self.batch_size = batch_size
         self.window = window
         self.verbose = verbose
         self.random_state = random_state
@@ -197,10 +210,10 @@ class HMMLSTM(BaseEstimator):
             self.history_ = descent.learn(
                 self.network_,
                 series,
-                schedule=self.schedule,
+                solver=self._setting("solver"),
                 n_epochs=self.n_epochs,
                 patience=self.patience,
-                n_streams=self.n_streams,
+                batch_size=self.batch_size,
                 window=self.window,
                 rng=rng,
                 verbose=self.verbose,
@@ -275,6 +288,11 @@ class HMMLSTM(BaseEstimator):
         )
         return network
 
+    def _setting(self, name: str) -> Any:
+        """Setting of this name, or where it is "auto", the preset's or the default."""
+        own = getattr(self, name)
+        return own if own != "auto" else PRESETS[self.preset][name]
+
     def _build(self, n_states: int) -> Any:
         """Network of this architecture, with random parameters."""
         n_classes = len(self.classes_)
@@ -284,7 +302,7 @@ class HMMLSTM(BaseEstimator):
             self.n_hidden,
             n_states,
             binary=self.n_columns_ is not None,
-            peephole=self.peephole,
+            peephole=self._setting("peephole"),
         )
 
     # Prediction

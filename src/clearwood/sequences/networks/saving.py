@@ -31,8 +31,8 @@ class Weights:
 
 PARTS = (
     codec.Settings(
-        "n_hidden", "n_states", "hybrid", "peephole", "schedule", "n_epochs",
-        "patience", "n_streams", "window",
+        "n_hidden", "n_states", "hybrid", "preset", "peephole", "solver", "n_epochs",
+        "patience", "batch_size", "window",
     ),
     codec.Field("classes", SYMBOLS, "classes_", size="classes"),
     codec.Field("n_columns", codec.optional(codec.integer(1)), "n_columns_"),

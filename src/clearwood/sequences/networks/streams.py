@@ -96,7 +96,7 @@ def pieces_of(spans: np.ndarray, n_pieces: int, least: int) -> np.ndarray:
     return np.array(pieces)
 
 
-def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
+def cut(spans: np.ndarray, batch_size: int, least: int) -> list[np.ndarray]:
     """Batches of streams: the first step of each, and the one after its last.
 
     Long sequences are split into pieces; streams of a batch have similar lengths. All
@@ -105,13 +105,13 @@ def cut(spans: np.ndarray, n_streams: int, least: int) -> list[np.ndarray]:
 
     Examples
     --------
-    >>> for batch in cut(np.array([[0, 5], [5, 7]]), n_streams=3, least=2):
+    >>> for batch in cut(np.array([[0, 5], [5, 7]]), batch_size=3, least=2):
     ...     print(batch.tolist())
     [[0, 2], [2, 5], [5, 7]]
     """
-    pieces = pieces_of(spans, n_streams, least)
+    pieces = pieces_of(spans, batch_size, least)
     order = np.argsort(pieces[:, 0] - pieces[:, 1], kind="stable")
-    n_batches = -(-len(pieces) // n_streams)
+    n_batches = -(-len(pieces) // batch_size)
     return [pieces[np.sort(some)] for some in np.array_split(order, n_batches)]
 
 

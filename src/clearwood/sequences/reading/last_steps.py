@@ -109,7 +109,7 @@ def _without_states(
 
     def single(rows: Any) -> HiddenMarkovModel:
         return HiddenMarkovModel(
-            1, emission=kind, algorithm="em", n_starts=1, random_state=0
+            1, emission=kind, algorithm="em", n_init=1, random_state=0
         ).fit(rows)
 
     alike = single(X[:n])

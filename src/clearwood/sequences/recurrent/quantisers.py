@@ -71,7 +71,7 @@ def hidden_markov(
     ends = np.minimum(np.cumsum(lengths), n_fitted)
     fitted = [n for n in np.diff(ends, prepend=0).tolist() if n]
     model = HiddenMarkovModel(
-        n_states, emission="gaussian", algorithm="em", n_starts=1,
+        n_states, emission="gaussian", algorithm="em", n_init=1,
         n_iter=MOST_SWEEPS, random_state=rng,
     )  # fmt: skip
     model.fit(places[:n_fitted], fitted)

@@ -105,7 +105,7 @@ def state_trees(
     names: Sequence[str] | None = None,
     window: int = 10,
     complexity: float = 0.01,
-    min_rows: int = 7,
+    min_samples_leaf: int = 7,
     held_out: float = 0.2,
 ) -> StateTrees:
     """Fit a tree on the last symbols to each unit of a state.
@@ -125,7 +125,7 @@ def state_trees(
         Number of symbols used: ``x[t]``, read last, to ``x[t-window+1]``.
     complexity : float, default=0.01
         Minimum share of a unit's variance that each leaf has to explain.
-    min_rows : int, default=7
+    min_samples_leaf : int, default=7
         Minimum number of steps in a leaf.
     held_out : float, default=0.2
         Share of the steps, at the end, on which trees are evaluated.
@@ -173,7 +173,9 @@ def state_trees(
     bins = _symbol_bins(features)
     found = []
     for name, column in zip(names, values.T):
-        tree = _tree_of(past[grown_on], column[grown_on], bins, complexity, min_rows)
+        tree = _tree_of(
+            past[grown_on], column[grown_on], bins, complexity, min_samples_leaf
+        )
         said = tree.to_rules().predict_encoded(past[judged_on])
         r2 = _explained(column[judged_on], np.asarray(said, dtype=np.float64))
         found.append(StateTree(str(name), tree, r2, _depth(tree.root)))
@@ -210,7 +212,7 @@ def _tree_of(
     values: np.ndarray,
     bins: FeatureBins,
     complexity: float,
-    min_rows: int,
+    min_samples_leaf: int,
 ) -> Tree:
     """Grow a tree split by split, and prune splits that explain too little."""
     weight = np.ones(len(values))
@@ -218,7 +220,7 @@ def _tree_of(
     share = weight / len(values)
     problem = TreeProblem.of(
         training.grid, (training.standardised * share)[:, None], share, weight,
-        SQUARED_ERROR, min_rows=min_rows,
+        SQUARED_ERROR, min_samples_leaf=min_samples_leaf,
     )  # fmt: skip
     large = grow(root_of(problem), MOST_LEAVES, next_split)
 

@@ -24,7 +24,7 @@ from clearwood._words.labels import target_name
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import (
     check_apart,
-    check_forbidden,
+    check_excluded,
     check_range,
     check_table,
     check_weight,
@@ -58,18 +58,18 @@ CORE: dict[str, Any] = {
     "estimator": "no_validation",
     "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
     "max_rules": [Interval(Integral, 1, None, closed="left")],
-    "min_rows": [Interval(Integral, 1, None, closed="left")],
-    "target": [StrOptions({"ensemble", "labels"})],
-    "forbidden": "no_validation",
-    "round_cuts": ["boolean"],
+    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+    "learn_from": [StrOptions({"model", "labels"})],
+    "exclude_features": "no_validation",
+    "round_thresholds": ["boolean"],
     "n_jobs": [None, Integral],
     "verbose": ["verbose"],
     "random_state": "no_validation",
 }
 """Constraints of the parameters that every simplifier has, in this order.
 
-A method adds its own after ``round_cuts``; one without a need for a maximum allows
-``max_rules=None``, too.
+A method adds its own after ``round_thresholds``; one without a need for a maximum
+allows ``max_rules=None``, too.
 """
 
 LARGEST_WEIGHT = 1e100
@@ -86,10 +86,10 @@ class RulesFromEnsemble(BaseEstimator):
     estimator: Any
     n_rules: int | str = "auto"
     max_rules: int | None
-    min_rows: int
-    target: str = "ensemble"
-    forbidden: Any = ()
-    round_cuts: bool = True
+    min_samples_leaf: int
+    learn_from: str = "model"
+    exclude_features: Any = ()
+    round_thresholds: bool = True
     n_jobs: int | None
     verbose: bool
     random_state: Any
@@ -103,7 +103,7 @@ class RulesFromEnsemble(BaseEstimator):
     rules_: RuleSet
     ensemble_: Any
     bins_: FeatureBins
-    caution_: dict[str, float] | None
+    shrinkage_: dict[str, float] | None
     single_split_fidelity_: float
 
     @staticmethod
@@ -126,8 +126,8 @@ class RulesFromEnsemble(BaseEstimator):
         The ensemble's predictions for other rows are not used, as it may have learnt
         the very labels that these rules are then evaluated by.
         """
-        plainly = {"n_jobs": None, "verbose": False, "round_cuts": False}
-        other = copy(self).set_params(**plainly)
+        other = copy(self)
+        other.set_params(n_jobs=None, verbose=False, round_thresholds=False)
         other._find_rules(training, generator)
         return other.rules_
 
@@ -177,23 +177,23 @@ class RulesFromEnsemble(BaseEstimator):
         about = self._find_rules(training, generator)
         if table is not None:
             about |= self._learn_table(table, training)
-        self.caution_ = None
-        if training.labels is not None:
-            found = cross_fit(self, training)
-            if found is not None:
-                self.caution_, expect = found
-                self._expect(expect)
-        about |= in_words(self.bins_.features, forbidden=training.forbidden)
-        if self.target == "labels":
+        self.shrinkage_ = None
+        found = None if training.labels is None else cross_fit(self, training)
+        if found is not None:
+            self.shrinkage_ = found[0]
+            self._expect(found[1])
+        features, excluded = self.bins_.features, training.exclude_features
+        about |= in_words(features, exclude_features=excluded)
+        if self.learn_from == "labels":
             about.setdefault("target", "labels")
         if self.ensemble_.where_from:
             about["cuts"] = self.ensemble_.where_from
-        if self.ensemble_.statistic and self.target != "labels":
+        if self.ensemble_.statistic and self.learn_from != "labels":
             about["predicts"] = self.ensemble_.statistic
         doubts = self._doubts(training)
         if doubts:
             about["warning"] = " ".join(doubts)
-        rules = self.rules_.with_about(model=self.ensemble_.source, **about)
+        rules = self.rules_.with_metadata(model=self.ensemble_.source, **about)
         self.rules_ = rules.with_target(name)
         if training.others is not None:
             # Rules on a subset of columns of a sparse table are mapped back to all.
@@ -240,7 +240,7 @@ class RulesFromEnsemble(BaseEstimator):
 
     def _doubts(self, training: Training) -> list[str]:
         """Warn of what makes the rules unsuitable as an explanation."""
-        split = best_single_split(training, self.min_rows)
+        split = best_single_split(training, self.min_samples_leaf)
         self.single_split_fidelity_ = split.fidelity
         order, poor = None, []
         if training.classes and training.labels is not None:
@@ -249,7 +249,7 @@ class RulesFromEnsemble(BaseEstimator):
             )
         # A single rule has a single prediction, as requested.
         if self._most_rules != 1:
-            doubts = doubts_about(self.rules_, training, split, self.min_rows)
+            doubts = doubts_about(self.rules_, training, split, self.min_samples_leaf)
             poor = [f"{d.text} {self._remedy(d, training, split)}" for d in doubts]
         if order:
             warnings.warn(order, ClassOrderWarning, stacklevel=5)
@@ -260,7 +260,7 @@ class RulesFromEnsemble(BaseEstimator):
     def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
         """Suggestion against a doubt."""
         if not len(training.asked):
-            return "Forbid fewer columns that the model reads (forbidden, --forbid)."
+            return "Exclude fewer features (exclude_features, --exclude-features)."
         if doubt.kind == "constant":
             return (
                 "Take a list, a tree or a sum, which choose by probabilities "
@@ -309,7 +309,7 @@ class RulesFromEnsemble(BaseEstimator):
             outcome.point(answers)[counted],
             bins,
             outcome.classes,
-            check_forbidden(self.forbidden, bins.features, self._columns()),
+            check_excluded(self.exclude_features, bins.features, self._columns()),
             others=others,
             outcome=outcome,
         )
@@ -317,7 +317,7 @@ class RulesFromEnsemble(BaseEstimator):
     def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
         """Target of the fit: the ensemble's predictions, or the labels."""
         check_range(answers, "What the ensemble says")
-        if self.target == "ensemble":
+        if self.learn_from == "model":
             return answers
         if labels is None:
             raise InputError(
@@ -364,8 +364,9 @@ def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, st
     Examples
     --------
     >>> space = FeatureSpace.numeric(2, ["age", "dose"])
-    >>> in_words(space, forbidden=np.array([True, False]), rising=np.zeros(2, bool))
-    {'forbidden': 'age'}
+    >>> no = np.zeros(2, bool)
+    >>> in_words(space, exclude_features=np.array([True, False]), rising=no)
+    {'exclude_features': 'age'}
     """
     return {
         word: ", ".join(features.names[d] for d in np.flatnonzero(mask))
@@ -395,8 +396,8 @@ class ClassifiesByRules(ClassifierMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Estimates for new rows if labels were given to the fit (``caution_``); else
-            means of the target of the fit.
+            Estimates for new rows if labels were given to the fit (``shrinkage_``);
+            else means of the target of the fit.
         """
         check_is_fitted(self, "rules_")
         return self.rules_.predict_proba(self._checked(X))

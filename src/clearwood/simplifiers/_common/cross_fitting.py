@@ -19,8 +19,8 @@ import numpy as np
 from clearwood.exceptions import InterruptedFitWarning
 from clearwood.rules import RuleSet, RuleSum, Training
 from clearwood.rules.building.new_rows import (
+    fit_shrinkage,
     judge,
-    learn_caution,
     learn_slope,
     with_expectations,
     with_slope,
@@ -51,7 +51,7 @@ def cross_fit(
 
     Returns
     -------
-    caution : dict of str to float
+    shrinkage : dict of str to float
         The estimated numbers.
     expect : callable
         Returns given rules with estimates for new rows.
@@ -74,9 +74,9 @@ def cross_fit(
     if is_sum:
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
         return {"slope": slope}, partial(with_slope, slope=slope)
-    caution = learn_caution([judge(*part) for part in parts], training.outcome)
-    expect = partial(with_expectations, training=training, caution=caution)
-    return caution._asdict(), expect
+    shrinkage = fit_shrinkage([judge(*part) for part in parts], training.outcome)
+    expect = partial(with_expectations, training=training, shrinkage=shrinkage)
+    return shrinkage._asdict(), expect
 
 
 def _left_out(

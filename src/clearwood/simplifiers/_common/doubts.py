@@ -56,7 +56,7 @@ class SingleSplit(NamedTuple):
 
 
 def doubts_about(
-    rules: RuleSet, training: Training, split: SingleSplit, min_rows: int
+    rules: RuleSet, training: Training, split: SingleSplit, min_samples_leaf: int
 ) -> list[Doubt]:
     """Deficiencies of rules relative to the target of the fit.
 
@@ -68,7 +68,7 @@ def doubts_about(
         The rows of the fit, without synthetic ones.
     split : SingleSplit
         See :func:`best_single_split`.
-    min_rows : int
+    min_samples_leaf : int
         A class of fewer rows needs no rule.
 
     Returns
@@ -109,7 +109,7 @@ def doubts_about(
         )
     if training.classes:
         rows = np.bincount(taught, training.counts, len(training.classes))
-        left_out = never_said(training.classes, said, rows, min_rows)
+        left_out = never_said(training.classes, said, rows, min_samples_leaf)
         if left_out:
             found.append(Doubt("unsaid", f"No rule ever says {left_out}."))
     return found
@@ -188,7 +188,7 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
 
 
 def best_single_split(
-    training: Training, min_rows: int, most_rows: int = 20_000
+    training: Training, min_samples_leaf: int, most_rows: int = 20_000
 ) -> SingleSplit:
     """Fidelity of a tree with a single split to the target of the fit.
 
@@ -213,7 +213,7 @@ def best_single_split(
     taught = outcome.point(taught)
     if not columns.size:
         columns = np.zeros((len(rows), 1), dtype=np.float32)
-    least = min(min_rows, len(rows))
+    least = min(min_samples_leaf, len(rows))
     make = outcome.tree_class()
     stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
     stump.fit(columns, taught, sample_weight=weight)

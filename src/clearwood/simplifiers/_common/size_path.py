@@ -174,14 +174,15 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
         """A size without doubts, or a parameter that makes rules more specific."""
         for rules in self.path_:
-            against = doubts_about(rules, training, split, self.min_rows)
+            against = doubts_about(rules, training, split, self.min_samples_leaf)
             if not {one.kind for one in against} & {doubt.kind, "constant"}:
                 n = rules.n_rules
                 return f"Ask for {n} lines (n_rules={n}, --n-rules {n})."
         if doubt.kind == "constant" and len(training.asked):
             return (
                 "No box of so many rows pays; allow fewer in a rule "
-                f"(min_rows={self.min_rows}, --min-rows), or let the model learn more."
+                f"(min_samples_leaf={self.min_samples_leaf}, --min-samples-leaf), or "
+                "let the model learn more."
             )
         has_weights = "class_weight" in self.get_params()
         if doubt.kind == "unsaid" and has_weights and self.class_weight is None:
@@ -196,7 +197,7 @@ class RulesOnSizePath(RulesFromEnsemble):
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As in the base class, with the chosen settings and without synthetic rows."""
-        other = copy(self).set_params(round_cuts=False, max_rules=self.n_rules_)
+        other = copy(self).set_params(round_thresholds=False, max_rules=self.n_rules_)
         chosen = self._settings(training)[0]._replace(**self.settings_)
         chosen = self._without_synthetic(chosen)
         (path,) = other._fit(training, [chosen], generator)
@@ -208,7 +209,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         return chosen._replace(synthetic=False)
 
     def _n_synthetic(self, training: Training) -> int:
-        if self.target == "labels":
+        if self.learn_from == "labels":
             # Labels of synthetic rows are unknown.
             if self.n_synthetic not in ("auto", 0):
                 raise InputError(
@@ -377,7 +378,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         The ensemble was trained on the rows themselves, so it predicts for mixtures of
         them; labels are only known for the rows.
         """
-        if self.target == "labels":
+        if self.learn_from == "labels":
             return training.take(held)
         generator = np.random.default_rng((seed, 1))
         n_each = math.ceil(default_number(len(training)) / len(training))

@@ -39,7 +39,7 @@ class SmearSettings(NamedTuple):
     ----------
     p_alt : float
         Probability that a feature takes the value of another row.
-    n_node_rows : int
+    n_node_samples : int
         Number of rows drawn in each node.
     synthetic : bool
         Whether there are synthetic rows before the tree grows: False, each node draws
@@ -47,7 +47,7 @@ class SmearSettings(NamedTuple):
     """
 
     p_alt: float
-    n_node_rows: int
+    n_node_samples: int
     synthetic: bool = False
 
 
@@ -55,7 +55,7 @@ class _BornAgainTree(TreesOnSizePath):
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "p_alt": [Interval(Real, 0, 1, closed="both")],
-        "n_node_rows": [Interval(Integral, 1, None, closed="left")],
+        "n_node_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -64,12 +64,12 @@ class _BornAgainTree(TreesOnSizePath):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        min_rows: int = 5,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         p_alt: float = 0.1,
-        n_node_rows: int = 1000,
+        n_node_samples: int = 1000,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -77,12 +77,12 @@ class _BornAgainTree(TreesOnSizePath):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.p_alt = p_alt
-        self.n_node_rows = n_node_rows
+        self.n_node_samples = n_node_samples
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -101,12 +101,12 @@ class _BornAgainTree(TreesOnSizePath):
 
     def _settings(self, training: Training) -> list[SmearSettings]:
         # Synthetic rows have no labels.
-        n_node_rows = 0 if self.target == "labels" else int(self.n_node_rows)
-        return [SmearSettings(float(self.p_alt), n_node_rows)]
+        n_node_samples = 0 if self.learn_from == "labels" else int(self.n_node_samples)
+        return [SmearSettings(float(self.p_alt), n_node_samples)]
 
     @staticmethod
     def _without_synthetic(chosen: SmearSettings) -> SmearSettings:
-        return chosen._replace(n_node_rows=0)
+        return chosen._replace(n_node_samples=0)
 
     def _fit(
         self,
@@ -120,14 +120,16 @@ class _BornAgainTree(TreesOnSizePath):
             self.ensemble_,
             self.max_rules,
             p_alt=setting.p_alt,
-            n_node_rows=setting.n_node_rows,
-            min_rows=self.min_rows,
+            n_node_samples=setting.n_node_samples,
+            min_samples_leaf=self.min_samples_leaf,
             generator=generator,
         )
         return [trees]
 
     def _print_tree(self, training: Training, tree: SmearedTree) -> Tree:
-        return print_smeared_tree(training, tree, round_cuts=self.round_cuts)
+        return print_smeared_tree(
+            training, tree, round_thresholds=self.round_thresholds
+        )
 
 
 class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
@@ -154,15 +156,15 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
     max_rules : int, default=10
         Maximum number of rules, the default rule included: each is a leaf. ``path_``
         holds the trees of all sizes.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
@@ -172,8 +174,8 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
         sparse, and predict for more rows that do not occur: they are harmful if
         features depend on each other, and if they hardly do, 0.2 and more are often
         better. The program of Hara and Hayashi has 0.5.
-    n_node_rows : int, default=1000
-        Number of synthetic rows drawn in each node; none with ``target="labels"``.
+    n_node_samples : int, default=1000
+        Number of synthetic rows drawn in each node; none with ``learn_from="labels"``.
     n_jobs : int or None, default=None
         Number of threads. The result does not depend on it.
     verbose : bool, default=False
@@ -194,7 +196,7 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -231,7 +233,7 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> tree = BornAgainTreeClassifier(forest, n_rules=3, random_state=0).fit(X, y)
-    >>> tree.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> tree.rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

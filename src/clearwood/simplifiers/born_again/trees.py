@@ -27,8 +27,8 @@ def grow_smeared_trees(
     max_leaves: int,
     *,
     p_alt: float,
-    n_node_rows: int,
-    min_rows: int,
+    n_node_samples: int,
+    min_samples_leaf: int,
     generator: np.random.Generator,
 ) -> list[SmearedTree]:
     """Grow a tree best-first, and keep it at every size.
@@ -42,9 +42,9 @@ def grow_smeared_trees(
     max_leaves : int
     p_alt : float
         Probability that a feature takes the value of another row.
-    n_node_rows : int
+    n_node_samples : int
         Number of rows drawn in each node.
-    min_rows : int
+    min_samples_leaf : int
         Minimum number of training rows in a leaf.
     generator : numpy.random.Generator
 
@@ -53,7 +53,9 @@ def grow_smeared_trees(
     list of SmearedTree
         Of growing size. Adjacent leaves with the same prediction are merged.
     """
-    nodes = _NodeMaker(training, ensemble, p_alt, n_node_rows, min_rows, generator)
+    nodes = _NodeMaker(
+        training, ensemble, p_alt, n_node_samples, min_samples_leaf, generator
+    )
     is_class = bool(training.classes)
     root = nodes.root()
     by_size = {1: SmearedTree(root, (), is_class)}
@@ -200,13 +202,13 @@ class _NodeMaker:
         training: Training,
         ensemble: Teacher,
         p_alt: float,
-        n_node_rows: int,
-        min_rows: int,
+        n_node_samples: int,
+        min_samples_leaf: int,
         generator: np.random.Generator,
     ) -> None:
         self.training, self.ensemble, self.grid = training, ensemble, training.grid
-        self.p_alt, self.n_node_rows = p_alt, n_node_rows
-        self.min_rows, self.generator = min_rows, generator
+        self.p_alt, self.n_node_samples = p_alt, n_node_samples
+        self.min_samples_leaf, self.generator = min_samples_leaf, generator
         self.share = training.weight / training.weight.sum()
         self.read = np.unique(ensemble.feature[ensemble.feature >= 0])
         # Indices of the features that may be used, among those that are smeared.
@@ -238,13 +240,13 @@ class _NodeMaker:
         """
         training, columns = self.training, self.grid.columns[:, rows]
         synthetic, answers = training.encoded[:0], training.taught[:0]
-        if self.n_node_rows:
+        if self.n_node_samples:
             picks = smear(
                 self.share,
                 inside,
                 self.p_alt,
                 len(self.read),
-                self.n_node_rows,
+                self.n_node_samples,
                 self.generator,
             )
             # Features that the model does not read stay as in some row.
@@ -287,7 +289,7 @@ class _NodeMaker:
         )
         losses, goes_left = kernels.best_splits(
             sums, grid.start, grid.n_bins, grid.is_category, SQUARED_ERROR,
-            float(self.min_rows),
+            float(self.min_samples_leaf),
         )  # fmt: skip
         if not np.isfinite(losses).any():
             return None
@@ -305,7 +307,7 @@ class _NodeMaker:
 
 
 def print_smeared_tree(
-    training: Training, tree: SmearedTree, *, round_cuts: bool = True
+    training: Training, tree: SmearedTree, *, round_thresholds: bool = True
 ) -> Tree:
     """A tree of bins in the units of the data."""
 
@@ -333,4 +335,4 @@ def print_smeared_tree(
             ),
             np.array([leaf.weight for leaf in leaves] + [0.0] * n_border),
         )
-    return build_tree(split(tree), training, round_cuts=round_cuts)
+    return build_tree(split(tree), training, round_thresholds=round_thresholds)

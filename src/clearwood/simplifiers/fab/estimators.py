@@ -51,8 +51,8 @@ class _FABRules(RulesFromEnsemble):
     _mixture: Mixture | None
     _best: Restart | None
     _method_remedy = (
-        "Try statement_counts='all', statement_weight=0.1 or n_restarts=100 "
-        "(--statement-counts all, --restarts 100)."
+        "Try statement_counts='all', statement_weight=0.1 or n_init=100 "
+        "(--statement-counts all, --n-init 100)."
     )
     _choose_by = "rules"  # Or "soft", as in the paper, or "bound": see Restart.merit.
 
@@ -60,7 +60,7 @@ class _FABRules(RulesFromEnsemble):
         **CORE,
         "method": [StrOptions({"fab", "em"})],
         "rules": [StrOptions({"refined", "regions"})],
-        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "statement_weight": [Interval(Real, 0, None, closed="left")],
         "statement_counts": [StrOptions({"distinct", "all"})],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -73,13 +73,13 @@ class _FABRules(RulesFromEnsemble):
         *,
         n_rules: int | str = "auto",
         max_rules: int = 10,
-        min_rows: int = 5,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 5,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         method: str = "fab",
         rules: str = "refined",
-        n_restarts: int = 20,
+        n_init: int = 20,
         statement_weight: float = 1.0,
         statement_counts: str = "distinct",
         tol: float = 1e-6,
@@ -91,13 +91,13 @@ class _FABRules(RulesFromEnsemble):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.method = method
         self.rules = rules
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.statement_weight = statement_weight
         self.statement_counts = statement_counts
         self.tol = tol
@@ -119,13 +119,17 @@ class _FABRules(RulesFromEnsemble):
         if n_components:
             restarts = run_restarts(
                 problem, training, n_components, self._fitting(problem),
-                self._printing(training), n_restarts=self.n_restarts,
+                self._printing(training), n_init=self.n_init,
                 generator=generator, n_jobs=self.n_jobs, verbose=self.verbose,
             )  # fmt: skip
             self._keep_best(restarts)
         else:
             self._keep_otherwise(training)
-        return {"method": self.method, "rules": self.rules, "target": self.target}
+        return {
+            "method": self.method,
+            "rules": self.rules,
+            "learn_from": self.learn_from,
+        }
 
     def _fitting(self, problem: MixtureProblem) -> Callable[..., Fit]:
         return partial(
@@ -141,8 +145,8 @@ class _FABRules(RulesFromEnsemble):
             refined_rules if self.rules == "refined" else region_rules,
             training=training,
             max_rules=self._most_rules,
-            min_rows=self.min_rows,
-            round_cuts=self.round_cuts,
+            min_samples_leaf=self.min_samples_leaf,
+            round_thresholds=self.round_thresholds,
         )
 
     def _problem(self, training: Training) -> MixtureProblem:
@@ -155,7 +159,7 @@ class _FABRules(RulesFromEnsemble):
             training.codes,
             training.standardised,
             training.weight,
-            training.bins.without(training.forbidden),
+            training.bins.without(training.exclude_features),
             output,
             float(self.statement_weight),
         )
@@ -218,7 +222,9 @@ class _FABRules(RulesFromEnsemble):
 
     def _keep_otherwise(self, training: Training) -> None:
         """A single rule: no split, or one rule requested."""
-        self.rules_ = build_rule_set([], training, round_cuts=self.round_cuts)
+        self.rules_ = build_rule_set(
+            [], training, round_thresholds=self.round_thresholds
+        )
         self.selected_, self._mixture, self._best = None, None, None
         self.history_, self.n_iter_, self.restarts_ = (), 0, []
 
@@ -257,7 +263,7 @@ def _coded(
     X = check_table(method, rows.X, reset=False)
     weight = rows.checked_weight()
     labels = None
-    if method.target == "labels":
+    if method.learn_from == "labels":
         y = training.outcome.check(rows.y, rows.n_rows)
         labels = class_positions(ensemble, y)
     encoded = ensemble.encode(X)
@@ -293,15 +299,15 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
         bound. A component without a region of its own gives no rule.
     max_rules : int, default=10
         Maximum number of rules, the default rule (``otherwise``) included.
-    min_rows : int, default=5
+    min_samples_leaf : int, default=5
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels, as in the paper.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
@@ -312,7 +318,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
         Rules to print: the regions in which the components are certain, as in the
         paper, which leave the rows between them to the default rule; or these regions
         moved, one after the other, to maximize the fidelity of the printed list.
-    n_restarts : int, default=20
+    n_init : int, default=20
         Number of random starts. The one whose printed rules have the highest fidelity
         to the target on the training rows is kept.
     statement_weight : float, default=1.0
@@ -351,7 +357,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -379,7 +385,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> fab = FABRulesClassifier(forest, max_rules=4, random_state=0).fit(X, y)
-    >>> fab.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> fab.rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

@@ -75,7 +75,7 @@ def run_restarts(
     fit_mixture: Callable[..., Fit],
     print_rules: Callable[..., RuleSet],
     *,
-    n_restarts: int,
+    n_init: int,
     generator: np.random.Generator,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -95,7 +95,7 @@ def run_restarts(
         Returns a ``Fit`` from a start (its parameters, and counts of the components).
     print_rules : callable
         Returns rules from boxes (n_boxes, total number of bins of the grid).
-    n_restarts : int
+    n_init : int
     generator : Generator
     n_jobs : int, optional
         Number of threads.
@@ -116,15 +116,15 @@ def run_restarts(
             delayed(run_restart)(
                 problem, training, n_components, fit_mixture, print_rules, own
             )
-            for own in spawn_generators(generator, n_restarts)
+            for own in spawn_generators(generator, n_init)
         )
-        for restart in progress(finished, n_restarts, "restarts", verbose):
+        for restart in progress(finished, n_init, "restarts", verbose):
             done.append(restart)
     except KeyboardInterrupt:
         if not done:
             raise
         warnings.warn(
-            f"Interrupted after {len(done)} of {n_restarts} restarts; "
+            f"Interrupted after {len(done)} of {n_init} restarts; "
             "the best of these is kept.",
             InterruptedFitWarning,
             stacklevel=6,

@@ -67,8 +67,8 @@ def region_rules(
     training: Training,
     *,
     max_rules: int,
-    min_rows: float = 5,
-    round_cuts: bool = True,
+    min_samples_leaf: float = 5,
+    round_thresholds: bool = True,
 ) -> RuleSet:
     """The boxes as rules, in the order of their agreement with the target.
 
@@ -79,9 +79,9 @@ def region_rules(
     training : Training
     max_rules : int
         Maximum number of rules, the default rule included.
-    min_rows : float, default=5
+    min_samples_leaf : float, default=5
         Minimum number of training rows that a rule covers.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         As in :func:`~clearwood.rules.build_rule_set`.
 
     Returns
@@ -92,8 +92,8 @@ def region_rules(
         _regions(boxes, training),
         training,
         max_rules=max_rules,
-        min_rows=min_rows,
-        round_cuts=round_cuts,
+        min_samples_leaf=min_samples_leaf,
+        round_thresholds=round_thresholds,
     )
 
 
@@ -102,8 +102,8 @@ def refined_rules(
     training: Training,
     *,
     max_rules: int,
-    min_rows: float = 5,
-    round_cuts: bool = True,
+    min_samples_leaf: float = 5,
+    round_thresholds: bool = True,
 ) -> RuleSet:
     """The boxes moved to where their list approximates the target best.
 
@@ -111,7 +111,7 @@ def refined_rules(
 
     Parameters
     ----------
-    boxes, training, max_rules, min_rows, round_cuts
+    boxes, training, max_rules, min_samples_leaf, round_thresholds
         As in :func:`region_rules`.
 
     Returns
@@ -124,11 +124,11 @@ def refined_rules(
         loss,
         Penalties(LITERAL_PENALTIES[0], NEAR_DISJOINT[training.outcome.is_share]),
         training.counts,
-        min_rows=min_rows,
+        min_samples_leaf=min_samples_leaf,
     )
     found = refine(problem, _in_order(boxes, grid, loss, max_rules - 1))
     return build_rule_list(
-        _regions(found.boxes, training), training, round_cuts=round_cuts
+        _regions(found.boxes, training), training, round_thresholds=round_thresholds
     )
 
 

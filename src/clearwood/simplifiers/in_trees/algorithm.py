@@ -38,9 +38,9 @@ def find_rules(
     procedure: Procedure,
     *,
     max_rules: int | None,
-    min_rows: float,
+    min_samples_leaf: float,
     min_frequency: float | None,
-    round_cuts: bool,
+    round_thresholds: bool,
     generator: np.random.Generator,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -74,7 +74,7 @@ def find_rules(
     # Order.
     most = None if max_rules is None else max_rules - 1
     lists = [
-        order_rules(candidates, rows, frequency, most, min_rows)
+        order_rules(candidates, rows, frequency, most, min_samples_leaf)
         for frequency in (FREQUENCIES if min_frequency is None else (min_frequency,))
     ]
     path: dict[int, RuleSet] = {}
@@ -85,7 +85,7 @@ def find_rules(
         rules = build_rule_list(
             [region for region in regions if region is not None],
             training,
-            round_cuts=round_cuts,
+            round_thresholds=round_thresholds,
         )
         path[rules.n_rules] = rules
     return (

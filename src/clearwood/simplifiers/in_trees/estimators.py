@@ -45,10 +45,10 @@ class _InTrees(RulesFromEnsemble):
         *,
         n_rules: int | str = "auto",
         max_rules: int | None = 10,
-        min_rows: int = 1,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 1,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         max_depth: int | None = 6,
         max_trees: int | None = 100,
         min_frequency: float | str = "auto",
@@ -59,10 +59,10 @@ class _InTrees(RulesFromEnsemble):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.max_depth = max_depth
         self.max_trees = max_trees
         self.min_frequency = min_frequency
@@ -80,13 +80,13 @@ class _InTrees(RulesFromEnsemble):
             max_depth=self.max_depth,
             max_trees=self.max_trees,
             nodes=self._procedure.nodes,
-            forbidden=training.forbidden,
+            exclude_features=training.exclude_features,
         )
         self.extracted_, self.pruned_, self.path_ = self._from_paths(
             paths, training, generator
         )
         self.rules_ = self.path_[-1]
-        return {"method": "in-trees", "target": self.target}
+        return {"method": "in-trees", "learn_from": self.learn_from}
 
     def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As in the base class, but from trees grown on these rows alone.
@@ -97,7 +97,9 @@ class _InTrees(RulesFromEnsemble):
             training.grid, training.standardised, training.weight, generator
         )
         paths = paths_of_boxes(boxes, training.asked, training.bins)
-        quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
+        quiet = copy(self).set_params(
+            n_jobs=None, verbose=False, round_thresholds=False
+        )
         *_, path = quiet._from_paths(paths, training, generator)
         return path[-1]
 
@@ -110,9 +112,9 @@ class _InTrees(RulesFromEnsemble):
             training,
             self._procedure,
             max_rules=self._most_rules,
-            min_rows=self.min_rows,
+            min_samples_leaf=self.min_samples_leaf,
             min_frequency=None if is_auto else float(self.min_frequency),
-            round_cuts=self.round_cuts,
+            round_thresholds=self.round_thresholds,
             generator=generator,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -141,15 +143,15 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
         rule. "auto" prints up to ``max_rules``.
     max_rules : int or None, default=10
         Maximum number of rules, the default rule included; None for no limit.
-    min_rows : int, default=1
+    min_samples_leaf : int, default=1
         Minimum number of training rows that a rule covers, regardless of weights.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels, as in the article.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, and predicted values rounded within half a percent of the target's
         standard deviation.
@@ -182,7 +184,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -211,7 +213,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> rules = InTreesClassifier(forest, max_rules=3, random_state=0).fit(X, y)
-    >>> rules.rules_.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> rules.rules_.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

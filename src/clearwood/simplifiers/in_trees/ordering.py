@@ -26,7 +26,7 @@ def order_rules(
     rows: Training,
     min_frequency: float,
     max_rules: int | None = None,
-    min_rows: float = 1,
+    min_samples_leaf: float = 1,
 ) -> Ordered:
     """The simplified ordered list (STEL).
 
@@ -43,7 +43,7 @@ def order_rules(
         Minimum share of all rows that a rule must still cover.
     max_rules : int, optional
         Maximum number of rules.
-    min_rows : float, default=1
+    min_samples_leaf : float, default=1
         Minimum number of rows that a rule must still cover.
 
     Returns
@@ -73,7 +73,7 @@ def order_rules(
         total, loss = sums[:, 0], _loss(sums, n_classes)
         frequency = np.round(total / all_weight, DIGITS)
         usable = (frequency >= min_frequency) & (frequency > 0)
-        usable &= np.round(numbers[:, 0], DIGITS) >= min_rows
+        usable &= np.round(numbers[:, 0], DIGITS) >= min_samples_leaf
         error = np.where(usable, loss / np.where(usable, total, 1.0), np.inf)
         error = np.round(error, DIGITS)
         best = int(np.lexsort((judged.paths.lengths, -frequency, error))[0])

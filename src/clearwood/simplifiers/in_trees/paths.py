@@ -131,7 +131,7 @@ def extract_paths(
     max_depth: int | None = 6,
     max_trees: int | None = None,
     nodes: str = "all",
-    forbidden: np.ndarray | None = None,
+    exclude_features: np.ndarray | None = None,
 ) -> Paths:
     """The paths from the roots of trees to their leaves, each once.
 
@@ -152,7 +152,7 @@ def extract_paths(
         Maximum number of trees; the first are used.
     nodes : {"leaves", "all"}
         Paths to leaves and truncated ones, or to all nodes.
-    forbidden : ndarray of bool of shape (n_features,), optional
+    exclude_features : ndarray of bool of shape (n_features,), optional
         Features that are left out of paths.
 
     Returns
@@ -177,7 +177,7 @@ def extract_paths(
             found.setdefault(frozenset(path), path)
         if not ends:
             for child, key in zip((left[node], right[node]), literals_at(node)):
-                may_ask = forbidden is None or not forbidden[key[0]]
+                may_ask = exclude_features is None or not exclude_features[key[0]]
                 waiting[child] = _joined(path, key) if may_ask else path, depth + 1
     return _numbered(list(found.values()), bins)
 

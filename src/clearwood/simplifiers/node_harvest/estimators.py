@@ -48,10 +48,10 @@ class _NodeHarvest(RulesFromEnsemble):
         *,
         n_rules: int | str = "auto",
         max_rules: int | None = 10,
-        min_rows: int = 10,
-        target: str = "ensemble",
-        forbidden: Sequence[str | int] = (),
-        round_cuts: bool = True,
+        min_samples_leaf: int = 10,
+        learn_from: str = "model",
+        exclude_features: Sequence[str | int] = (),
+        round_thresholds: bool = True,
         max_interaction: int = 2,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -60,10 +60,10 @@ class _NodeHarvest(RulesFromEnsemble):
         self.estimator = estimator
         self.n_rules = n_rules
         self.max_rules = max_rules
-        self.min_rows = min_rows
-        self.target = target
-        self.forbidden = forbidden
-        self.round_cuts = round_cuts
+        self.min_samples_leaf = min_samples_leaf
+        self.learn_from = learn_from
+        self.exclude_features = exclude_features
+        self.round_thresholds = round_thresholds
         self.max_interaction = max_interaction
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -76,14 +76,14 @@ class _NodeHarvest(RulesFromEnsemble):
             self.ensemble_,
             training,
             max_features=self.max_interaction,
-            min_rows=self.min_rows,
+            min_samples_leaf=self.min_samples_leaf,
         )
         self.n_nodes_ = nodes.held.shape[1] + 1
         self.path_ = self._harvested(nodes, training)
         self.rules_ = self.path_[-1]
         return {
             "method": "node-harvest",
-            "target": self.target,
+            "learn_from": self.learn_from,
             "max_interaction": str(self.max_interaction),
         }
 
@@ -96,9 +96,14 @@ class _NodeHarvest(RulesFromEnsemble):
             training.grid, training.standardised, training.weight, generator
         )
         nodes = nodes_of_boxes(
-            boxes, training, max_features=self.max_interaction, min_rows=self.min_rows
+            boxes,
+            training,
+            max_features=self.max_interaction,
+            min_samples_leaf=self.min_samples_leaf,
         )
-        quiet = copy(self).set_params(n_jobs=None, verbose=False, round_cuts=False)
+        quiet = copy(self).set_params(
+            n_jobs=None, verbose=False, round_thresholds=False
+        )
         return quiet._harvested(nodes, training, roughly=True)[-1]
 
     def _harvested(
@@ -142,7 +147,11 @@ class _NodeHarvest(RulesFromEnsemble):
                 regions.append(conditions)
                 weights.append(weight)
         return build_rule_average(
-            regions, weights, weight_of_all, training, round_cuts=self.round_cuts
+            regions,
+            weights,
+            weight_of_all,
+            training,
+            round_thresholds=self.round_thresholds,
         )
 
 
@@ -168,16 +177,16 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     max_rules : int or None, default=10
         Maximum number of rules, the default included. None keeps all nodes with
         positive weight: the solution of the programme as in the article, often dozens.
-    min_rows : int, default=10
+    min_samples_leaf : int, default=10
         Minimum number of training rows that a rule covers, regardless of weights: all
         those in its node.
-    target : {"ensemble", "labels"}, default="ensemble"
+    learn_from : {"model", "labels"}, default="model"
         Target of the fit: the predictions of the ensemble (probabilities, or values),
         so that the rules explain the model; or the labels, as in the article.
-    forbidden : sequence of str or int, default=()
+    exclude_features : sequence of str or int, default=()
         Names, or column indices, of features that no rule may use. The ensemble may use
         them.
-    round_cuts : bool, default=True
+    round_thresholds : bool, default=True
         Print, and predict with, the shortest thresholds that separate the same training
         values, rounded values, and weights of three digits.
     max_interaction : int, default=2
@@ -204,7 +213,7 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     single_split_fidelity_ : float
         Fidelity of a tree with a single split (decision stump) to the target of the
         fit, on the training rows: the benchmark for the rules.
-    caution_ : dict, or None
+    shrinkage_ : dict, or None
         If labels were given, the shrinkage of the rules for new rows (cross-fitting):
         ``"usual_rows"``, the rows of average composition that each is pooled with, and
         for intervals ``"evidence"``, the weight of each of its own rows.
@@ -238,7 +247,7 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
     >>> rules = NodeHarvestClassifier(forest, max_rules=5).fit(X, y).rules_
-    >>> rules.evaluate(X, y, teacher=forest).fidelity > 0.9
+    >>> rules.evaluate(X, y, model=forest).fidelity > 0.9
     True
     """
 

@@ -26,7 +26,11 @@ class Nodes(NamedTuple):
 
 
 def shallow_nodes(
-    ensemble: TreeEnsemble, training: Training, *, max_features: int, min_rows: float
+    ensemble: TreeEnsemble,
+    training: Training,
+    *,
+    max_features: int,
+    min_samples_leaf: float,
 ) -> Nodes:
     """All nodes with conditions on few features and enough rows.
 
@@ -40,7 +44,7 @@ def shallow_nodes(
         Rows in the bins of the ensemble.
     max_features : int
         Maximum number of features in the conditions of a node.
-    min_rows : float
+    min_samples_leaf : float
         Minimum number of rows in a node.
 
     Returns
@@ -69,7 +73,7 @@ def shallow_nodes(
                 (int(ensemble.right[node]), ~left),
             ):
                 inside = rows & side[columns[d]]
-                if training.counts[inside].sum() < min_rows:
+                if training.counts[inside].sum() < min_samples_leaf:
                     continue
                 narrower = {**allowed, d: allowed[d] & side if d in allowed else side}
                 waiting.append((child, depth + 1, narrower, inside))
@@ -85,7 +89,7 @@ def shallow_nodes(
 
 
 def nodes_of_boxes(
-    boxes: np.ndarray, training: Training, *, max_features: int, min_rows: float
+    boxes: np.ndarray, training: Training, *, max_features: int, min_samples_leaf: float
 ) -> Nodes:
     """Boxes with conditions on few features and enough rows, as nodes.
 
@@ -94,7 +98,7 @@ def nodes_of_boxes(
     boxes : ndarray of bool of shape (n_boxes, total number of bins)
         In the training's grid; no two contain the same rows.
     training : Training
-    max_features, min_rows
+    max_features, min_samples_leaf
         As in :func:`shallow_nodes`.
     """
     grid, held = training.grid, contains(training.grid, boxes)
@@ -110,7 +114,7 @@ def nodes_of_boxes(
         k
         for k, asked in enumerate(allowed)
         if len(asked) <= max_features
-        and training.counts[held[k]].sum() >= min_rows
+        and training.counts[held[k]].sum() >= min_samples_leaf
         and not held[k].all()
     ]
     return Nodes(tuple(allowed[k] for k in kept), held[kept].T)

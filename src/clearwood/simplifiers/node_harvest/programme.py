@@ -176,7 +176,7 @@ def solver(
         if not np.abs(product(held, weights) - 1.0).max() <= FEASIBLE:
             raise InputError(
                 f"The programme of {n} nodes was not solved (clarabel says "
-                f"{found.status}); choose fewer by a larger min_rows."
+                f"{found.status}); choose fewer by a larger min_samples_leaf."
             )
         return np.maximum(weights, 0.0)
 

@@ -23,7 +23,7 @@ from clearwood.cli.judging import (
     shared.truth,
     shared.model,
     shared.classes,
-    shared.positive,
+    shared.pos_label,
     shared.threshold,
     *shared.CELLS,
     shared.as_json,

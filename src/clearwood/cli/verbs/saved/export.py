@@ -39,7 +39,7 @@ DIALECTS = (
     shared.flag("--probabilities", "SQL with a column per class."),
     shared.option("--name", shared.TEXT, "Name of the Python function.", "predict"),
     shared.option("--out", shared.NEW_FILE, "Write to this file."),
-    shared.flag("--force", "Overwrite a file that exists."),
+    shared.flag("--overwrite", "Overwrite a file that exists."),
 )
 def export(asked: Any) -> None:
     """Write the RULES of a file for another tool.

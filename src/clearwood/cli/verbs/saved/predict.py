@@ -27,7 +27,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
     shared.own,
     *shared.CELLS,
     shared.option("--out", shared.NEW_FILE, "Write to this CSV file."),
-    shared.flag("--force", "Overwrite a file that exists."),
+    shared.flag("--overwrite", "Overwrite a file that exists."),
     shared.flag("--json as_json", "JSON instead of CSV."),
     shared.flag(
         "--for-spreadsheets",

@@ -20,18 +20,18 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     shared.model,
     shared.classes,
     shared.option(
-        "--new-to",
+        "--held-out-from",
         click.Choice(["rules", "model"]),
-        "To whom the rows of DATA are new: to the rules alone, or to the model, too. "
-        "The page says so.",
+        "What the rows of DATA were held out from: the search for the rules, or the "
+        "training of the model, too.",
     ),
-    shared.positive,
+    shared.pos_label,
     shared.threshold,
     shared.option("--row", shared.FROM_1, "Explain this row of DATA, too, from 1."),
-    shared.columns,
+    shared.column_info,
     shared.option("--title", shared.TEXT, "Title of the page."),
     *shared.CELLS,
-    shared.force,
+    shared.overwrite,
     shared.quiet,
 )
 def report(asked: Any) -> None:
@@ -44,22 +44,22 @@ def report(asked: Any) -> None:
     from clearwood.cli.tables.columns_file import read_columns_file
 
     check_names((asked.title,), "--title")
-    of_rows = "target model positive threshold row new_to"
+    of_rows = "target model pos_label threshold row held_out_from"
     shared.only_for("rows", asked.data, of_rows, "; name the table, too")
     result, rules = read_saved(asked.rules)
     found = read_new_rows(rules, asked) if asked.data else NewRows()
-    said = None if asked.columns is None else read_columns_file(asked.columns)
+    said = None if asked.column_info is None else read_columns_file(asked.column_info)
     write_page(
         result,
         asked.out,
         asked,
         X=found.X,
         y=found.y,
-        teacher=found.model,
+        model=found.model,
         title=asked.title,
         column_info=said,
-        positive=asked.positive,
+        pos_label=asked.pos_label,
         threshold=asked.threshold,
-        new_to=asked.new_to,
+        held_out_from=asked.held_out_from,
         row=None if asked.row is None else numbered_row(found.X, asked),
     )
