@@ -1,4 +1,4 @@
-"""What the page on large data shows of other engines gives the predictions of the rules."""
+"""Other engines predict on large data as the page shows."""
 
 import re
 import subprocess
