@@ -33,7 +33,7 @@ import clearwood as cw
 from clearwood.ensembles import TreeEnsemble, read_ensemble
 from clearwood.ensembles.black_box import BlackBox
 from clearwood.exceptions import ClearwoodError, ModelError, OwnPredictionsWarning
-from clearwood.simplifiers._common.model import read_model
+from clearwood.simplifiers._common.explained_model import read_model
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(300, 3)).round(2)

@@ -25,7 +25,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood.ensembles.lightgbm.objectives import VALUE_LINKS
 from clearwood.exceptions import ClearwoodError
-from clearwood.simplifiers._common.model import read_model
+from clearwood.simplifiers._common.explained_model import read_model
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))

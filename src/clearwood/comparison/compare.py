@@ -42,8 +42,8 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
 from clearwood.simplifiers import METHODS
-from clearwood.simplifiers._common.diagnostics import warn_of_class_order
-from clearwood.simplifiers._common.model import as_given
+from clearwood.simplifiers._common.explained_model import as_given
+from clearwood.simplifiers._common.flaws import warn_of_class_order
 
 
 @warned_once()

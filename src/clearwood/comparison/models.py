@@ -13,7 +13,7 @@ import numpy as np
 from clearwood.ensembles.black_box import task_of
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
-from clearwood.simplifiers._common.model import read_model
+from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.predictions import Model, class_positions
 
 

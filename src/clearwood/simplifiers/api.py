@@ -14,7 +14,7 @@ from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
-from clearwood.simplifiers._common.model import as_given, read_model
+from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
 from clearwood.simplifiers.large_tables import simplify_table
 from clearwood.simplifiers.pinned import (

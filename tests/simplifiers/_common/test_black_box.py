@@ -21,7 +21,7 @@ from clearwood.comparison.models import fit_afresh, short_name
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.black_box import task_of, wrap_model
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
-from clearwood.simplifiers._common.model import read_model
+from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.own_cuts import MOST_CUTS, with_own_cuts
 
 QUICK = {"tune": None, "n_synthetic": 200, "n_rules": 3, "random_state": 0}

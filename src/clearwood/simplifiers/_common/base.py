@@ -33,14 +33,14 @@ from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarn
 from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
 from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
-from clearwood.simplifiers._common.diagnostics import (
+from clearwood.simplifiers._common.explained_model import fitted_model, require_trees
+from clearwood.simplifiers._common.flaws import (
     Flaw,
     SingleSplit,
     best_single_split,
     class_order_warning,
     diagnose,
 )
-from clearwood.simplifiers._common.model import fitted_model, require_trees
 from clearwood.simplifiers._common.predictions import Model, class_positions, read_rows
 
 CORE: dict[str, Any] = {

@@ -28,13 +28,13 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
-from clearwood.simplifiers._common.diagnostics import (
+from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
+from clearwood.simplifiers._common.flaws import (
     Flaw,
     SingleSplit,
     diagnose,
     varies,
 )
-from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
     default_number,

@@ -23,7 +23,7 @@ from clearwood.simplifiers._common.base import (
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers._common.diagnostics import Flaw, SingleSplit
+from clearwood.simplifiers._common.flaws import Flaw, SingleSplit
 from clearwood.simplifiers._common.size_path import TreesOnSizePath
 from clearwood.simplifiers.born_again.trees import (
     SmearedTree,

@@ -25,7 +25,7 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.simplifiers._common import base
-from clearwood.simplifiers._common.diagnostics import (
+from clearwood.simplifiers._common.flaws import (
     SingleSplit,
     best_single_split,
     class_order_warning,
