@@ -45,13 +45,13 @@ class LargeFile(NamedTuple):
         return counted(rules, model, RowsOfTable(X), rows, self.n_rows)
 
 
-def open_large(asked: Any) -> LargeFile | None:
+def open_large(args: Any) -> LargeFile | None:
     """Parquet file with more rows than are searched; None for a smaller one."""
     from clearwood.cli.tables.csv_file import is_parquet
 
-    path, scheduler = asked.data, getattr(asked, "scheduler", None)
+    path, scheduler = args.data, getattr(args, "scheduler", None)
     # Options that do not apply to Parquet raise where it is read at once.
-    if not is_parquet(path) or asked.na:
+    if not is_parquet(path) or args.na:
         if scheduler is not None:
             raise InputError("--scheduler is for a Parquet file, and without --na.")
         return None
@@ -61,13 +61,13 @@ def open_large(asked: Any) -> LargeFile | None:
     table = open_rows(path)
     if scheduler is not None:
         # Requested, so it must be reachable, also for a file that does not need it.
-        connect(scheduler, asked.say)
+        connect(scheduler, args.log)
     if table.n_rows <= SAMPLE_ROWS:
         return None
-    asked.say(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
+    args.log(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
     sample = read_by(None, table).sample(SAMPLE_ROWS)
     rows = path if scheduler is None else _read_by_workers(path)
-    return LargeFile(rows, asked.target, table.n_rows, sample)
+    return LargeFile(rows, args.target, table.n_rows, sample)
 
 
 def _read_by_workers(path: str) -> Any:
@@ -79,7 +79,7 @@ def _read_by_workers(path: str) -> Any:
     return dd.read_parquet(str(Path(path).resolve()))
 
 
-def connect(address: str, say: Any) -> None:
+def connect(address: str, log: Any) -> None:
     """Connect Dask to a cluster until the command ends; raise if it is unreachable."""
     try:
         import dask.dataframe  # noqa: F401, the part of Dask that reads tables
@@ -90,7 +90,7 @@ def connect(address: str, say: Any) -> None:
         ) from None
     client, reason = None, ""
     try:
-        with plain_warnings(say):
+        with plain_warnings(log):
             client = Client(address, timeout=WAIT)
     except (OSError, ValueError) as error:
         reason = str(error)

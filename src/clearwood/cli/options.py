@@ -108,7 +108,7 @@ model = option("--model", FILE, "File of the model that the rules speak for.")
 # Columns and cells
 
 target = option("--target", TEXT, "Column to predict.", required=True)
-truth = option(
+true_target = option(
     "--target",
     TEXT,
     "Column of DATA that holds what is true; by default the one that the rules are "
@@ -126,7 +126,9 @@ column_info = option(
     'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
     metavar="FILE",
 )
-own = option("--id own", TEXT, "A column to carry to the result.", metavar="COLUMN")
+id_column = option(
+    "--id id_column", TEXT, "A column to carry to the result.", metavar="COLUMN"
+)
 na = option(
     "--na",
     TEXT,

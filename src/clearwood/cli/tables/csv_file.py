@@ -110,7 +110,7 @@ class CsvFile:
     sep: str = ","
 
     @classmethod
-    def opened(
+    def from_path(
         cls, path: str, missing: Sequence[str], form: CsvForm | None = None
     ) -> CsvFile:
         """Read the file; raise if it is not CSV, or has duplicate column names."""

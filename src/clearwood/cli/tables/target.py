@@ -52,7 +52,7 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
             "target; at least one of each is needed."
         )
     _check_known(column)
-    decided, reason = (task, "as asked") if task != "auto" else _task_of(column)
+    decided, reason = (task, "as requested") if task != "auto" else _task_of(column)
     y = np.array(column.tolist())
     if decided == "classification":
         _check_classes(y, target)
@@ -64,7 +64,7 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     return Labelled(X, y, decided, reason)
 
 
-def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
+def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
     """True targets of the rows of a table, as labels of the rules.
 
     Parameters
@@ -93,17 +93,17 @@ def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
     # 1 where the table has 1.0, "1" where it has 1.
     by_value = {label: label for label in known}
     by_text = {str(label): label for label in known}
-    told = {
+    labels_by_cell = {
         cell: by_value.get(cell, by_text.get(str(cell), cell))
         for cell in column.unique().tolist()
     }
-    strange = [cell for cell, label in told.items() if label not in known]
+    strange = [cell for cell, label in labels_by_cell.items() if label not in known]
     n_strange = int(column.isin(strange).sum())
     found = (
         f"The target {target!r} holds {strange[:MOST_SHOWN]} in {n_strange:,} of "
         f"{len(column):,} rows, which the rules do not know; they say {list(known)}"
     )
-    labels = np.array([told[cell] for cell in column.tolist()])
+    labels = np.array([labels_by_cell[cell] for cell in column.tolist()])
     # Mixed text and numbers all become text.
     is_text, as_known = ({np.array(x).dtype.kind} <= set("UO") for x in (labels, known))
     if n_strange == len(column) or is_text != as_known:

@@ -17,7 +17,7 @@ from clearwood.cli.errors import FAILED
     click.Argument(["model"], type=shared.FILE),
     shared.as_json,
 )
-def check(asked: Any) -> None:
+def check(args: Any) -> None:
     """Say what is in the file MODEL and whether it is sound.
 
     Reads XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and what Clearwood
@@ -26,7 +26,7 @@ def check(asked: Any) -> None:
     """
     from clearwood.persistence import check as check_model
 
-    found = check_model(asked.model)
-    show(json_text(found.as_dict()) if asked.as_json else found)
+    found = check_model(args.model)
+    show(json_text(found.as_dict()) if args.as_json else found)
     if not found.sound:
         sys.exit(FAILED)

@@ -75,7 +75,7 @@ from clearwood.simplifiers import METHODS
     shared.n_jobs("Processes"),
     *shared.PRINTED,
 )
-def compare(asked: Any) -> None:
+def compare(args: Any) -> None:
     """Find out how many rules a model needs, and which method finds them.
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
@@ -86,51 +86,51 @@ def compare(asked: Any) -> None:
 
     Ctrl-C ends the work and shows what is done.
     """
-    check_files(asked)
-    model, split, fit = (_unfitted if asked.train else _read)(asked)
-    with plain_warnings(asked.say, ends=False) as caught:
-        found = _compare(model, split, asked)
-        said = fit().predict(split.X_test)
-        frontier = found.described_on(split.X_test, split.y_test, model=said)
+    check_files(args)
+    model, split, fit = (_unfitted if args.train else _read)(args)
+    with plain_warnings(args.log, ends=False) as caught:
+        found = _compare(model, split, args)
+        predicted = fit().predict(split.X_test)
+        frontier = found.described_on(split.X_test, split.y_test, model=predicted)
     # Written first: there may be no rules of this size, or none that can be saved.
-    told = {"target": asked.target, **frontier.as_dict()}
-    show(json_text(told) if asked.as_json else frontier)
-    if asked.report:
-        with plain_warnings(asked.say):
-            write_page(frontier, asked.report, asked)
-    chosen = _chosen(frontier, asked.best)
-    if chosen is not None and not asked.as_json:
+    summary = {"target": args.target, **frontier.as_dict()}
+    show(json_text(summary) if args.as_json else frontier)
+    if args.report:
+        with plain_warnings(args.log):
+            write_page(frontier, args.report, args)
+    chosen = _chosen(frontier, args.best)
+    if chosen is not None and not args.as_json:
         lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
         show(
             f"\nThe rules of {chosen.method} with {lines}, their numbers of "
             f"{frontier.n_described:,} rows held out from all of this:\n{chosen.text}"
         )
-    if asked.out:
+    if args.out:
         if chosen is None:
             raise InputError(
-                f"There are no rules for {asked.out}: only peers found some."
+                f"There are no rules for {args.out}: only peers found some."
             )
-        write_out(_chosen(found, asked.best).rules.to_json(), asked)
+        write_out(_chosen(found, args.best).rules.to_json(), args)
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
 
-def _unfitted(asked: Any) -> Any:
+def _unfitted(args: Any) -> Any:
     """Unfitted ensemble, training and other rows, and a function to fit it to all."""
     from clearwood.cli.train import make_model, train
 
-    name, seed, jobs = asked.train, asked.random_state, asked.n_jobs
-    split = split_rows(read_labelled(asked, name), asked)
+    name, seed, jobs = args.train, args.random_state, args.n_jobs
+    split = split_rows(read_labelled(args, name), args)
     model = make_model(name, split.task, seed, jobs)
     return model, split, lambda: train(name, split, seed, jobs)
 
 
-def _read(asked: Any) -> Any:
-    model, table = read_model_and_table(asked)
-    return model, split_rows(table, asked), lambda: model
+def _read(args: Any) -> Any:
+    model, table = read_model_and_table(args)
+    return model, split_rows(table, args), lambda: model
 
 
-def _compare(model: Any, split: Any, asked: Any) -> Any:
+def _compare(model: Any, split: Any, args: Any) -> Any:
     import pandas as pd
 
     from clearwood.comparison import compare
@@ -138,16 +138,16 @@ def _compare(model: Any, split: Any, asked: Any) -> Any:
     return compare(
         model,
         split.X,
-        pd.Series(split.y, name=asked.target),
-        methods="all" if asked.methods == "all" else shared.parted(asked.methods),
-        max_rules=asked.max_rules,
-        cv=asked.cv,
-        n_refits=asked.n_refits,
-        scoring=asked.scoring,
-        time_limit=asked.time_limit,
-        n_jobs=asked.n_jobs,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        pd.Series(split.y, name=args.target),
+        methods="all" if args.methods == "all" else shared.parted(args.methods),
+        max_rules=args.max_rules,
+        cv=args.cv,
+        n_refits=args.n_refits,
+        scoring=args.scoring,
+        time_limit=args.time_limit,
+        n_jobs=args.n_jobs,
+        random_state=args.random_state,
+        verbose=args.progress,
     )
 
 

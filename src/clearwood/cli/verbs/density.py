@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, json_text
-from clearwood.cli.inputs import names_of_rows, read_frame
+from clearwood.cli.command import Result, command, json_text
+from clearwood.cli.inputs import read_frame, row_names
 
 MOST_GIVEN, MOST_SURPRISING = 12, 5
 """Maximum number of columns, and of held-out rows, that are printed."""
@@ -27,7 +27,7 @@ NO_BETTER = (
 @command(
     "Find kinds of rows, and rows that surprise.",
     shared.data,
-    shared.own,
+    shared.id_column,
     *shared.TABLE,
     shared.option(
         "--n-networks",
@@ -54,7 +54,7 @@ NO_BETTER = (
     shared.random_state,
     *shared.PRINTED,
 )
-def density(asked: Any) -> Findings:
+def density(args: Any) -> Result:
     """Find the kinds of rows of a table, and the rows that surprise.
 
     DATA is a table (CSV or Parquet) with text, numbers and empty cells as they come. A
@@ -64,52 +64,52 @@ def density(asked: Any) -> Findings:
     """
     from clearwood.circuits.estimators import MiniSPN
 
-    X, X_test, names = _read(asked)
-    known = _known(asked.given, X)
+    X, X_test, names = _read(args)
+    known = _known(args.given, X)
     fitted = MiniSPN(
-        n_networks=asked.n_networks,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        n_networks=args.n_networks,
+        random_state=args.random_state,
+        verbose=args.progress,
     ).fit(X)
     summary = _summarize(fitted.circuit_, X, X_test, known)
     if names:
         summary["surprising"] = [
-            {asked.own: names[int(line["row"])], **line}
+            {args.id_column: names[int(line["row"])], **line}
             for line in summary["surprising"]
         ]
-    rows = [_row_text(row, names.get(row), asked.own) for row in X_test.index]
-    return Findings(
+    rows = [_row_text(row, names.get(row), args.id_column) for row in X_test.index]
+    return Result(
         summary,
-        lambda: f"{fitted.circuit_}\n\n{_text(summary, asked.own)}",
+        lambda: f"{fitted.circuit_}\n\n{_text(summary, args.id_column)}",
         fitted,
         out=lambda: json_text(summary | {"network": _plain(fitted)}),
         page={
             "X": X_test.set_axis(rows),
-            "title": f"Kinds of rows of {Path(asked.data).name}",
+            "title": f"Kinds of rows of {Path(args.data).name}",
         },
     )
 
 
-def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
+def _read(args: Any) -> tuple[Any, Any, dict[int, Any]]:
     """Table, its held-out part, and the names of the rows."""
     from clearwood.cli.train import check_finite, hold_out
 
-    frame = read_frame(asked)
+    frame = read_frame(args)
     # Line numbers as in an editor, without the header.
     frame.index = range(1, len(frame) + 1)
     names = {}
-    if asked.own is not None:
-        names = dict(zip(frame.index, names_of_rows(frame, asked.own, TAKEN)))
-        frame = frame.drop(columns=asked.own)
+    if args.id_column is not None:
+        names = dict(zip(frame.index, row_names(frame, args.id_column, TAKEN)))
+        frame = frame.drop(columns=args.id_column)
     check_finite(frame)
     split = hold_out(
-        frame, frame.index, "regression", asked.test_size, asked.random_state
+        frame, frame.index, "regression", args.test_size, args.random_state
     )
     return split.X, split.X_test, names
 
 
-def _row_text(row: int | str, name: Any, own: str | None) -> str:
-    return str(row) if own is None else f"{row}, {own} {name}"
+def _row_text(row: int | str, name: Any, id_column: str | None) -> str:
+    return str(row) if id_column is None else f"{row}, {id_column} {name}"
 
 
 def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
     rest = condition(circuit, row_of(circuit.features, known))
-    before, after = (profile_of(own.root, own.heaps) for own in (circuit, rest))
+    before, after = (profile_of(one.root, one.heaps) for one in (circuit, rest))
     features, place = rest.features, circuit.features.names.index
     of_all = {i: before[place(name)] for i, name in enumerate(features.names)}
     return {
@@ -208,7 +208,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _text(summary: dict[str, Any], own: str | None) -> str:
+def _text(summary: dict[str, Any], id_column: str | None) -> str:
     from clearwood.rules.conditions import name_text
 
     lines = []
@@ -229,7 +229,7 @@ def _text(summary: dict[str, Any], own: str | None) -> str:
             f"{one['expected']})"
             for one in line["because"]
         ]
-        row = _row_text(line["row"], line.get(own), own)
+        row = _row_text(line["row"], line.get(id_column), id_column)
         lines.append(f"  row {row}: {'; '.join(because) or 'no single entry'}")
     if not summary["surprising"]:
         lines.append("  none")
@@ -242,14 +242,14 @@ def _given_lines(given: dict[str, Any] | None) -> list[str]:
 
     if given is None:
         return []
-    said = ", ".join(
+    known = ", ".join(
         f"{name_text(name)} = {label_words(value)}"
         for name, value in given["known"].items()
     )
     changed = given["changed"][:MOST_GIVEN]
     same = given["n_others"] - len(changed)
     return [
-        f"\nWhere {said} (in brackets: among all rows):",
+        f"\nWhere {known} (in brackets: among all rows):",
         *(f"  {one}" for one in changed),
         *([f"  less in {same:,} of the others"] if same else []),
     ]

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
+from clearwood.cli.command import Result, command
+from clearwood.cli.evaluation import score_text
 from clearwood.cli.inputs import read_labelled, split_rows
-from clearwood.cli.judging import score_text
 
 NAMES = {
     "average": "average of all prunings",
@@ -49,7 +49,7 @@ NAMES = {
     shared.random_state,
     *shared.PRINTED,
 )
-def metatree(asked: Any) -> Findings:
+def metatree(args: Any) -> Result:
     """Average all prunings of a tree, and read the most probable.
 
     DATA is a table (CSV or Parquet). A tree is grown on a part of its rows; every way
@@ -59,17 +59,17 @@ def metatree(asked: Any) -> Findings:
     """
     from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 
-    split = split_rows(read_labelled(asked), asked)
+    split = split_rows(read_labelled(args), args)
     is_class = split.task == "classification"
     fitted = (MetaTreeClassifier if is_class else MetaTreeRegressor)(
-        max_depth=asked.max_depth,
-        min_samples_leaf=asked.min_samples_leaf,
-        missing=asked.missing,
-        random_state=asked.random_state,
+        max_depth=args.max_depth,
+        min_samples_leaf=args.min_samples_leaf,
+        missing=args.missing,
+        random_state=args.random_state,
     ).fit(split.X, split.y)
-    fitted.target_name = asked.target
-    summary = _summarize(fitted, split, asked)
-    return Findings(
+    fitted.target_name = args.target
+    summary = _summarize(fitted, split, args)
+    return Result(
         summary,
         lambda: _text(fitted, summary),
         fitted,
@@ -78,20 +78,20 @@ def metatree(asked: Any) -> Findings:
     )
 
 
-def _summarize(fitted: Any, split: Any, asked: Any) -> dict[str, Any]:
+def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
     from clearwood.metatree.reading.annotated_tree import summarize_tree
     from clearwood.metatree.reading.compare_scores import compare_scores
 
     best = fitted.map_tree_
     return {
-        "target": asked.target,
+        "target": args.target,
         "task": split.task,
         "rows": split.counts,
         "scores": compare_scores(fitted, split.X_test, split.y_test),
         "log_evidence": fitted.log_evidence_,
         "top_trees": [
             {"log_probability": tree.log_probability, "n_leaves": tree.n_leaves}
-            for tree in fitted.top_trees(asked.n_trees)
+            for tree in fitted.top_trees(args.n_trees)
         ],
         "feature_used": dict(
             zip(best.features.names, fitted.inclusion_probability_.tolist())

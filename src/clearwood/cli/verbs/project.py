@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
+from clearwood.cli.command import Result, command
+from clearwood.cli.evaluation import score_text
 from clearwood.cli.inputs import read_labelled, split_rows
-from clearwood.cli.judging import score_text
 from clearwood.exceptions import InputError
 
 REFERENCES = ("forest", "bart", "gp", "ridge")
@@ -40,7 +40,7 @@ KINDS = {
 """Estimators by proxy and task; by name, as the command starts without importing."""
 
 
-def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     """Read ``cv|NUMBER``."""
     if text in (None, "cv"):
         return text
@@ -85,7 +85,7 @@ def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
         "In place of --size: what a leaf, or line, costs in nats per row; cv: what is "
         "best on rows held out in turn.",
         metavar="cv|NUMBER",
-        callback=_price,
+        callback=_alpha,
     ),
     shared.option(
         "--min-samples-leaf", shared.FROM_1, "Fewest rows of a leaf, or line.", 5
@@ -99,7 +99,7 @@ def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     shared.random_state,
     *shared.PRINTED,
 )
-def project(asked: Any) -> Findings:
+def project(args: Any) -> Result:
     """Fit a reference model, and read it through a small proxy.
 
     DATA is a table (CSV or Parquet). The reference is fitted for accuracy alone; the
@@ -108,30 +108,30 @@ def project(asked: Any) -> Findings:
     """
     import clearwood as cw
 
-    has_lines = asked.proxy != "linear"
-    _check_usage(asked, has_lines)
-    table = read_labelled(asked)
-    if asked.reference in ("gp", "ridge") and table.task == "classification":
+    has_lines = args.proxy != "linear"
+    _check_usage(args, has_lines)
+    table = read_labelled(args)
+    if args.reference in ("gp", "ridge") and table.task == "classification":
         raise InputError(
-            f"--reference {asked.reference} is for values, but {asked.target} holds "
+            f"--reference {args.reference} is for values, but {args.target} holds "
             "classes; use forest or bart."
         )
-    _check_columns(table.X, asked.reference)
-    split = split_rows(table, asked)
-    kind = getattr(cw, KINDS[asked.proxy, split.task])
-    settings = {"verbose": asked.progress, "random_state": asked.random_state}
+    _check_columns(table.X, args.reference)
+    split = split_rows(table, args)
+    kind = getattr(cw, KINDS[args.proxy, split.task])
+    settings = {"verbose": args.progress, "random_state": args.random_state}
     if has_lines:
-        settings |= {"alpha": asked.alpha, "min_samples_leaf": asked.min_samples_leaf}
-        settings["exclude_features"] = asked.exclude_features
-        if asked.size != "auto":
+        settings |= {"alpha": args.alpha, "min_samples_leaf": args.min_samples_leaf}
+        settings["exclude_features"] = args.exclude_features
+        if args.size != "auto":
             # A requested size is the largest to try, too.
-            settings |= dict.fromkeys(kind._sizes, asked.size)
-    fitted = kind(_reference(split, asked), **settings).fit(split.X, split.y)
+            settings |= dict.fromkeys(kind._sizes, args.size)
+    fitted = kind(_reference(split, args), **settings).fit(split.X, split.y)
     if has_lines:
         # The estimator receives values without a name; the file has the target's name.
-        fitted.rules_ = fitted.rules_.with_target(asked.target)
-    summary = _summarize(fitted, split, asked)
-    return Findings(
+        fitted.rules_ = fitted.rules_.with_target(args.target)
+    summary = _summarize(fitted, split, args)
+    return Result(
         summary,
         lambda: _text(fitted, summary),
         fitted,
@@ -140,16 +140,16 @@ def project(asked: Any) -> Findings:
     )
 
 
-def _check_usage(asked: Any, has_lines: bool) -> None:
+def _check_usage(args: Any, has_lines: bool) -> None:
     lines = "--proxy tree or list"
     shared.only_for(lines, has_lines, "size alpha min_samples_leaf exclude_features")
     why = "; a linear model has no rules to write"
     shared.only_for(lines, has_lines, "out", why)
-    if asked.size != "auto" and asked.alpha is not None:
+    if args.size != "auto" and args.alpha is not None:
         raise click.UsageError("--alpha chooses the size that --size gives; use one.")
     draws = f"--reference {', '.join(REFERENCES)}"
-    why = f"; {asked.reference} has as many as it has trees, or one"
-    shared.only_for(draws, asked.reference in REFERENCES, "n_draws", why)
+    why = f"; {args.reference} has as many as it has trees, or one"
+    shared.only_for(draws, args.reference in REFERENCES, "n_draws", why)
 
 
 def _check_columns(X: Any, name: str) -> None:
@@ -174,20 +174,20 @@ def _check_columns(X: Any, name: str) -> None:
             )
 
 
-def _reference(split: Any, asked: Any) -> Any:
+def _reference(split: Any, args: Any) -> Any:
     from clearwood.cli.train import make_model
     from clearwood.references import reference
 
-    name, known = asked.reference, {"random_state": asked.random_state}
-    if asked.n_draws:
-        known["n_draws"] = asked.n_draws
+    name, known = args.reference, {"random_state": args.random_state}
+    if args.n_draws:
+        known["n_draws"] = args.n_draws
     if name in ("forest", "bart"):
         model: Any = None if name == "forest" else "bart"
         known["task"] = split.task
     elif name in ("gp", "ridge"):
         model = _scaled(name, split.X.shape[1])
     else:
-        model = make_model(name, split.task, asked.random_state, None)
+        model = make_model(name, split.task, args.random_state, None)
     return reference(model, split.X, split.y, **known)
 
 
@@ -206,22 +206,22 @@ def _scaled(name: str, n_columns: int) -> Any:
     return make_pipeline(StandardScaler(), process)
 
 
-def _summarize(fitted: Any, split: Any, asked: Any) -> dict[str, Any]:
+def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
     from clearwood.projection.reading.scores import compare_with_reference
 
     source = fitted.reference_
     return {
-        "target": asked.target,
+        "target": args.target,
         "task": split.task,
         "reference": {
             "description": source.description,
             "n_draws": source.n_draws,
             "is_posterior": source.is_posterior,
         },
-        "proxy": asked.proxy,
+        "proxy": args.proxy,
         "rows": split.counts,
         "scores": compare_with_reference(fitted, split.X_test, split.y_test),
-        **(_line_facts if asked.proxy != "linear" else _linear_facts)(fitted),
+        **(_line_facts if args.proxy != "linear" else _linear_facts)(fitted),
     }
 
 
@@ -271,7 +271,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
             f"\nOn {summary['rows']['held_out']:,} rows held out from training:",
             f"  reference     {score_text(scores['reference'])}",
             f"  {name:12s}  {score_text(scores['proxy'])}",
-            f"  {_nearness(scores['fidelity'], name)}",
+            f"  {_fidelity_text(scores['fidelity'], name)}",
             *(line for text in remarks_on(scores) for line in wrap(text, 88)),
         ]
     )
@@ -292,29 +292,30 @@ def _rules_text(fitted: Any) -> str:
     lines = [f"{fitted.rules_}\n", f"{found['what']} in each {fitted._words.line}:"]
     for leaf in found["lines"]:
         lines += [
-            f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
+            f"  {leaf['number']}. {_uncertainty_text(prediction, many)}"
+            for prediction in leaf["says"]
         ]
     if found["is_value"]:
-        told = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
-        lines += wrap(told, 88, initial_indent="  ", subsequent_indent="  ")
+        note = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
+        lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
     if have_one_variance(fitted.leaves_):
         plural = fitted._words.lines
         lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
     return "\n".join([*lines, "", *wrap(how_judged(fitted), 88)])
 
 
-def _sure_text(said: dict[str, Any], many: bool) -> str:
-    text = f"{said['label']} {said['mean']}".strip()
-    if said["observation"] is None:
-        return f"{text}, 90 % of the draws {said['low_to_high']}" if many else text
+def _uncertainty_text(leaf: dict[str, Any], many: bool) -> str:
+    text = f"{leaf['label']} {leaf['mean']}".strip()
+    if leaf["observation"] is None:
+        return f"{text}, 90 % of the draws {leaf['low_to_high']}" if many else text
     if many:
-        text += f", not known ± {said['not_known']}"
-    if said["chance"] is not None:
-        text += f", chance ± {said['chance']}"
-    return f"{text}, 90 % of cases {said['observation']}"
+        text += f", not known ± {leaf['not_known']}"
+    if leaf["chance"] is not None:
+        text += f", chance ± {leaf['chance']}"
+    return f"{text}, 90 % of cases {leaf['observation']}"
 
 
-def _nearness(fidelity: dict[str, Any], name: str) -> str:
+def _fidelity_text(fidelity: dict[str, Any], name: str) -> str:
     from clearwood._words.numbers import short_text
 
     if "same_class" in fidelity:

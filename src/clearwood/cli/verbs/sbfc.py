@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.command import Result, command, first_lines
 from clearwood.cli.inputs import read_labelled, split_rows
 from clearwood.exceptions import InputError
 
@@ -49,7 +49,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
     shared.random_state,
     *shared.PRINTED,
 )
-def sbfc(asked: Any) -> Findings:
+def sbfc(args: Any) -> Result:
     """Find the features that tell the class, and how they depend on each other.
 
     DATA is a table (CSV or Parquet). Every feature gets the probability that it is
@@ -61,24 +61,24 @@ def sbfc(asked: Any) -> Findings:
 
     from clearwood.sbfc import SelectiveBayesianForestClassifier
 
-    asked.task = "classification"
-    table = read_labelled(asked)
+    args.task = "classification"
+    table = read_labelled(args)
     if type_of_target(table.y) == "continuous":
         raise InputError(
-            f"The column {asked.target!r} holds fractions, which are no classes; "
+            f"The column {args.target!r} holds fractions, which are no classes; "
             "put its values into groups first."
         )
-    split = split_rows(table, asked)
-    given = {"prior": asked.prior, "n_draws": asked.n_draws}
+    split = split_rows(table, args)
+    given = {"prior": args.prior, "n_draws": args.n_draws}
     fitted = SelectiveBayesianForestClassifier(
-        asked.sampler,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        args.sampler,
+        random_state=args.random_state,
+        verbose=args.progress,
         **{name: value for name, value in given.items() if value is not None},
     ).fit(split.X, split.y)
-    summary = _summarize(fitted, split, asked.target)
-    title = f"What tells {asked.target}"
-    return Findings(
+    summary = _summarize(fitted, split, args.target)
+    title = f"What tells {args.target}"
+    return Result(
         summary, lambda: _text(summary), fitted, page=split.held_out | {"title": title}
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.command import Result, command, first_lines
 from clearwood.cli.inputs import read_frame
 from clearwood.exceptions import InputError
 
@@ -49,7 +49,7 @@ MOST_LINES = 20
     shared.random_state,
     *shared.PRINTED,
 )
-def states(asked: Any) -> Findings:
+def states(args: Any) -> Result:
     """Find the states between which a text, or a series, moves.
 
     DATA is a text (a file named .txt, whose letters are the steps) or a table (CSV or
@@ -62,65 +62,67 @@ def states(asked: Any) -> Findings:
     from clearwood.sequences import HiddenMarkovModel
     from clearwood.sequences.reading.last_steps import hold_out_last
 
-    is_text = Path(asked.data).suffix.lower() == ".txt"
-    X, lengths, emission = (_read_text if is_text else _read_table)(asked)
+    is_text = Path(args.data).suffix.lower() == ".txt"
+    X, lengths, emission = (_read_text if is_text else _read_table)(args)
     if len(X) < 2:
         raise InputError(
-            f"{asked.data!r} holds fewer than two steps; give a longer sequence."
+            f"{args.data!r} holds fewer than two steps; give a longer sequence."
         )
-    parts = hold_out_last(X, lengths, asked.test_size)
+    parts = hold_out_last(X, lengths, args.test_size)
     fitted = HiddenMarkovModel(
-        asked.n_states,
+        args.n_states,
         emission=emission,
-        algorithm=asked.algorithm,
-        random_state=asked.random_state,
-        verbose=asked.progress,
-        **({} if asked.n_draws is None else {"n_draws": asked.n_draws}),
+        algorithm=args.algorithm,
+        random_state=args.random_state,
+        verbose=args.progress,
+        **({} if args.n_draws is None else {"n_draws": args.n_draws}),
     ).fit(parts.X_train, parts.lengths_train)
     summary = _summarize(fitted, X, lengths, parts.is_held_out)
     page = {
         "X": parts.X_test,
         "y": parts.lengths_test,
-        "title": f"States of {Path(asked.data).name}",
+        "title": f"States of {Path(args.data).name}",
     }
-    return Findings(summary, lambda: _text(summary), fitted, page=page)
+    return Result(summary, lambda: _text(summary), fitted, page=page)
 
 
-def _read_text(asked: Any) -> tuple[str, list[int], str]:
+def _read_text(args: Any) -> tuple[str, list[int], str]:
     """Letters, the lengths of the sequences, and the type of emission."""
     from clearwood.cli.tables.csv_file import as_utf8
     from clearwood.codec.files import read_bytes
 
-    about = f"; {asked.data!r} is a text"
+    about = f"; {args.data!r} is a text"
     shared.only_for("tables", False, "id drop categories column_info na sep", about)
-    data = as_utf8(read_bytes(asked.data), asked.data, asked.encoding)
+    data = as_utf8(read_bytes(args.data), args.data, args.encoding)
     text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    if not asked.lines:
+    if not args.lines:
         return text, [len(text)], "categorical"
     parts = [line for line in text.split("\n") if line]
     return "".join(parts), list(map(len, parts)), "categorical"
 
 
-def _read_table(asked: Any) -> tuple[Any, list[int], str]:
+def _read_table(args: Any) -> tuple[Any, list[int], str]:
     """Rows, the lengths of the sequences, and the type of emission."""
-    own = asked.id
-    if asked.lines:
+    id_column = args.id
+    if args.lines:
         raise click.UsageError("--lines is for texts; of a table name the --id.")
-    if own and own in asked.drop:
-        raise click.UsageError(f"--drop leaves out {own!r}, which is the --id.")
+    if id_column and id_column in args.drop:
+        raise click.UsageError(f"--drop leaves out {id_column!r}, which is the --id.")
     # Only the name of a sequence matters, whatever it looks like.
-    frame = read_frame(asked, labels=[own] if own else [])
+    frame = read_frame(args, labels=[id_column] if id_column else [])
     lengths = [len(frame)]
-    if own:
-        if frame[own].isna().any():
-            raise InputError(f"Column {own!r} has empty cells; name every sequence.")
+    if id_column:
+        if frame[id_column].isna().any():
+            raise InputError(
+                f"Column {id_column!r} has empty cells; name every sequence."
+            )
         # In order of first appearance.
-        code = frame[own].factorize()[0]
-        frame = frame.iloc[code.argsort(kind="stable")].drop(columns=own)
+        code = frame[id_column].factorize()[0]
+        frame = frame.iloc[code.argsort(kind="stable")].drop(columns=id_column)
         lengths = [int((code == i).sum()) for i in range(code.max() + 1)]
     if not frame.shape[1]:
         raise InputError(
-            f"{asked.data!r} has no column besides {own!r}; nothing to learn."
+            f"{args.data!r} has no column besides {id_column!r}; nothing to learn."
         )
     emission = _emission_of(frame)
     if emission == "categorical":

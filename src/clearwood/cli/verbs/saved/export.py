@@ -41,25 +41,25 @@ DIALECTS = (
     shared.option("--out", shared.NEW_FILE, "Write to this file."),
     shared.flag("--overwrite", "Overwrite a file that exists."),
 )
-def export(asked: Any) -> None:
+def export(args: Any) -> None:
     """Write the RULES of a file for another tool.
 
     SQL predicts inside a database, Python without a library; LaTeX is a table to
     print.
     """
-    kind, other = asked.kind, f", not {asked.kind}"
+    kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"
     shared.only_for("--to sql", kind == "sql", sql_only, other)
     shared.only_for("--to python", kind == "python", "name", other)
 
     from clearwood._words.labels import check_names
 
-    check_names((asked.table,), "--table")
-    _, rules = read_saved(asked.rules)
+    check_names((args.table,), "--table")
+    _, rules = read_saved(args.rules)
     if kind == "sql":
         text = rules.to_sql(
-            asked.dialect, table=asked.table, probabilities=asked.probabilities
+            args.dialect, table=args.table, probabilities=args.probabilities
         )
     else:
-        text = rules.to_latex() if kind == "latex" else rules.to_python(asked.name)
-    out_or_print(text, asked)
+        text = rules.to_latex() if kind == "latex" else rules.to_python(args.name)
+    out_or_print(text, args)

@@ -72,7 +72,7 @@ OPTIONS = (
     shared.choice(
         "--learn-from",
         "model labels",
-        "What the rules shall say: what the ensemble says, or what the table does.",
+        "What the rules shall log: what the ensemble says, or what the table does.",
     ),
     shared.flag(
         "--exact-thresholds",
@@ -105,73 +105,73 @@ OPTIONS = (
 """Options that define the rules to find, and their data."""
 
 
-def check_finding(asked: Any) -> None:
+def check_options(args: Any) -> None:
     """Raise a usage error for contradictory options."""
-    check_files(asked)
-    method, scored = asked.method, asked.method in (*SCORED, "auto")
+    check_files(args)
+    method, scored = args.method, args.method in (*SCORED, "auto")
     mixture = method in ("fab", "em")
     shared.only_for("--method fab or em", mixture, "n_init statement_counts")
     by_score = f"--method {' or '.join(SCORED)}"
-    shared.only_for(by_score, scored or asked.scoring == "auto", "scoring")
+    shared.only_for(by_score, scored or args.scoring == "auto", "scoring")
     shared.only_for(by_score, scored, "class_weight")
-    if method == "auto" and asked.n_rules != "auto":
+    if method == "auto" and args.n_rules != "auto":
         raise click.UsageError("--method auto chooses the size too: see --max-rules.")
     shared.only_for("--method list", method == "list", "increasing decreasing")
-    if asked.n_rules != "auto" and asked.n_rules > asked.max_rules:
+    if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
-            f"--n-rules {asked.n_rules} is more than --max-rules {asked.max_rules}, "
+            f"--n-rules {args.n_rules} is more than --max-rules {args.max_rules}, "
             "the most lines that are printed."
         )
-    both = set(asked.increasing) & set(asked.decreasing)
+    both = set(args.increasing) & set(args.decreasing)
     if both:
         raise click.UsageError(
             f"--increasing and --decreasing both name {', '.join(sorted(both))}."
         )
 
 
-def read_or_train(asked: Any) -> tuple[Any, Any]:
+def read_or_train(args: Any) -> tuple[Any, Any]:
     """Model from a file, or trained on a part of the table, and rows in two parts."""
     from clearwood.cli.train import train
 
-    if not asked.train:
-        asked.large = open_large(asked)
-        model, table = read_model_and_table(asked)
-        return model, split_rows(table, asked)
-    split = split_rows(read_labelled(asked, asked.train), asked)
-    with plain_warnings(asked.say):
-        return train(asked.train, split, asked.random_state, asked.n_jobs), split
+    if not args.train:
+        args.large = open_large(args)
+        model, table = read_model_and_table(args)
+        return model, split_rows(table, args)
+    split = split_rows(read_labelled(args, args.train), args)
+    with plain_warnings(args.log):
+        return train(args.train, split, args.random_state, args.n_jobs), split
 
 
-def find_rules(model: Any, split: Any, asked: Any) -> Any:
+def fit_rules(model: Any, split: Any, args: Any) -> Any:
     """Fit the simplifier with the given options."""
     from clearwood.simplifiers.api import fit_best_kind, make_simplifier
 
     settings: dict[str, Any] = {
-        "n_rules": asked.n_rules,
-        "max_rules": asked.max_rules,
-        "learn_from": asked.learn_from,
-        "exclude_features": asked.exclude_features,
-        "round_thresholds": not asked.exact_thresholds,
-        "n_jobs": asked.n_jobs,
-        "verbose": asked.progress,
-        **_goals(model, split.task, asked),
+        "n_rules": args.n_rules,
+        "max_rules": args.max_rules,
+        "learn_from": args.learn_from,
+        "exclude_features": args.exclude_features,
+        "round_thresholds": not args.exact_thresholds,
+        "n_jobs": args.n_jobs,
+        "verbose": args.progress,
+        **_goals(model, split.task, args),
     }
-    if asked.min_samples_leaf is not None:
-        settings["min_samples_leaf"] = asked.min_samples_leaf
-    if asked.method == "list":
-        signs = dict.fromkeys(asked.increasing, 1) | dict.fromkeys(asked.decreasing, -1)
+    if args.min_samples_leaf is not None:
+        settings["min_samples_leaf"] = args.min_samples_leaf
+    if args.method == "list":
+        signs = dict.fromkeys(args.increasing, 1) | dict.fromkeys(args.decreasing, -1)
         settings["monotonic_cst"] = signs
-    if asked.method in ("fab", "em"):
-        settings["n_init"] = asked.n_init
-        settings["statement_counts"] = asked.statement_counts
-    if asked.method == "auto":
-        rules = fit_best_kind(model, (split.X, split.y), asked.random_state, **settings)
+    if args.method in ("fab", "em"):
+        settings["n_init"] = args.n_init
+        settings["statement_counts"] = args.statement_counts
+    if args.method == "auto":
+        rules = fit_best_kind(model, (split.X, split.y), args.random_state, **settings)
     else:
-        settings["random_state"] = asked.random_state
-        rules = make_simplifier(model, asked.method, split.task, **settings)
+        settings["random_state"] = args.random_state
+        rules = make_simplifier(model, args.method, split.task, **settings)
         rules.fit(split.X, split.y)
     # The estimator receives values without a name; the file has the target's name.
-    rules.rules_ = rules.rules_.with_target(asked.target)
+    rules.rules_ = rules.rules_.with_target(args.target)
     return rules
 
 
@@ -181,13 +181,13 @@ def classes_of(model: Any) -> list[Any]:
     return [] if found is None else list(found)
 
 
-def _goals(model: Any, task: str, asked: Any) -> dict[str, Any]:
+def _goals(model: Any, task: str, args: Any) -> dict[str, Any]:
     """Non-default options of classification rules."""
     goals = {}
-    if asked.scoring != "auto":
-        goals["scoring"] = asked.scoring
-    if asked.class_weight is not None:
-        goals["class_weight"] = _class_weight(asked.class_weight, model)
+    if args.scoring != "auto":
+        goals["scoring"] = args.scoring
+    if args.class_weight is not None:
+        goals["class_weight"] = _class_weight(args.class_weight, model)
     if goals and task == "regression":
         raise InputError(
             f"--{next(iter(goals)).replace('_', '-')} is for classes, and the target "
