@@ -1,10 +1,10 @@
 """Shared runner of all commands.
 
-A command is a function of the parsed options that returns its findings. Before it runs
-the files are checked, afterwards the findings are written and printed, and throughout
+A command is a function of the parsed options that returns its result. Before it runs
+the files are checked, afterwards the result is written and printed, and throughout
 warnings and errors are reduced to lines::
 
-    @command("Count the rows.", shared.data, shared.out, *shared.PRINTED)
+    @command("Count the rows.", shared.data, shared.as_json)
     def count(args):
         ...
         return Result({"rows": n}, text=lambda: f"{n} rows")
@@ -31,12 +31,13 @@ WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
 COMMON = (
-    shared.flag("--debug", "Show the whole traceback of an error."),
+    shared.flag("--quiet", "Print only errors on stderr."),
+    shared.flag("--debug", "Show the full traceback of an error."),
     shared.option(
         "--max-memory",
         shared.FROM_1,
-        "Memory that the content of one file may take; by default ten times its size "
-        "and 67 MB (a table: 1,074 MB). Allow more for files that you trust.",
+        "Maximum memory for the content of one file; by default ten times its size "
+        "plus 67 MB (tables: 1,074 MB). Increase it only for trusted files.",
         metavar="MB",
     ),
 )
@@ -100,7 +101,7 @@ def command(
 
 
 def _run(verb: Callable[[Any], Result | None], options: dict[str, Any]) -> None:
-    quiet = options.get("quiet", False)
+    quiet = options["quiet"]
     log, progress = _logger(quiet), sys.stderr.isatty() and not quiet
     args = SimpleNamespace(**options, log=log, progress=progress)
     check_outputs(options)  # Before anything that takes long.

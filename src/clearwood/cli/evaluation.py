@@ -125,5 +125,5 @@ def score_text(scores: dict[str, float]) -> str:
         return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
     text = f"root mean squared error {short_text(scores['rmse'], 4)}"
     if "coverage" in scores:
-        text += f", 90 % intervals hold {percent_text(scores['coverage'])}"
+        text += f", coverage of 90 % intervals {percent_text(scores['coverage'])}"
     return text

@@ -32,19 +32,19 @@ OPTIONS = (
     shared.choice(
         "--method",
         [*METHODS, "auto"],
-        "list: the first rule that fits decides; found by a search for what says "
-        "best what the ensemble says. tree: rules that never overlap. born-again: "
-        "such rules by asking the model about synthetic rows. additive: all that "
-        "fit add up. in-trees: the ensemble's own rules, shortened. fab, em: "
-        "rules of a mixture model. node-harvest: the weighted average of the "
-        "ensemble's own nodes (extra harvest). auto: what is best on held-out "
-        f"rows of {', '.join(SCORED)}.",
+        "list: the first rule that holds predicts; a search for the highest fidelity "
+        "to the ensemble. tree: disjoint rules. born-again: disjoint rules fitted to "
+        "the model's predictions for synthetic rows. additive: the sum of all rules "
+        "that hold. in-trees: the ensemble's own rules, pruned. fab, em: rules of a "
+        "mixture model. node-harvest: a weighted average of the ensemble's own nodes "
+        f"(extra harvest). auto: the best of {', '.join(SCORED)} on held-out rows.",
     ),
     shared.max_rules,
     shared.option(
         "--n-rules",
         shared.TEXT,
-        "auto: as many rules as pay; or so many, fewer where more do not pay.",
+        "auto: chosen by the score; a number: at most so many, fewer if more do not "
+        "help.",
         "auto",
         metavar="auto|NUMBER",
         callback=shared.auto_or_number,
@@ -52,39 +52,39 @@ OPTIONS = (
     shared.option(
         "--min-samples-leaf",
         shared.FROM_1,
-        "Fewest rows that a rule catches; by default the method's own (mostly 5).",
+        "Minimum number of rows per rule; by default that of the method (mostly 5).",
     ),
     shared.choice(
         "--scoring",
         "auto log_loss agreement balanced",
-        "By what size and settings are chosen (list, tree, additive). auto: how near "
-        "probabilities, or values, are to the ensemble's; log_loss: the same, and "
-        "rules are searched for more by probabilities; agreement: same class as the "
-        "ensemble; balanced: rare classes count as much as others; rules name them.",
+        "Criterion for the number of rules and other settings (list, tree, additive). "
+        "auto: distance of probabilities, or values, from the ensemble's; log_loss: "
+        "the same, also within the search; agreement: same class as the ensemble; "
+        "balanced: rare classes weigh as much as others, so that rules predict them.",
     ),
     shared.option(
         "--class-weight",
         shared.TEXT,
-        "How much each class counts where rules are searched for (list, tree, "
-        "additive): balanced, or --class-weight ill=5,well=1.",
+        "Weight of each class in the search (list, tree, additive): balanced, or "
+        "--class-weight ill=5,well=1.",
         metavar="balanced|CLASS=NUMBER,...",
     ),
     shared.choice(
         "--learn-from",
         "model labels",
-        "What the rules shall log: what the ensemble says, or what the table does.",
+        "Target of the rules: predictions of the model, or labels of the table.",
     ),
     shared.flag(
         "--exact-thresholds",
-        "Keep the ensemble's own cuts and exact values in place of short numbers.",
+        "Keep the ensemble's own thresholds and values instead of rounded ones.",
     ),
     shared.option(
-        "--n-init", shared.FROM_1, "Random starts, of which the best is kept.", 20
+        "--n-init", shared.FROM_1, "Number of random starts; the best is kept.", 20
     ),
     shared.choice(
         "--statement-counts",
         "distinct all",
-        "all: a question that many trees ask counts more.",
+        "all: a split counts once for each tree that uses it.",
     ),
     shared.drop,
     shared.categories,
@@ -92,10 +92,10 @@ OPTIONS = (
     shared.exclude_features,
     shared.listing(
         "--increasing",
-        "Columns with which the value, or the probability of the second class, must "
-        "not fall (list).",
+        "Columns in which the value, or the probability of the second class, must not "
+        "decrease (list).",
     ),
-    shared.listing("--decreasing", "Columns with which it must not rise (list)."),
+    shared.listing("--decreasing", "Columns in which it must not increase (list)."),
     shared.column_info,
     shared.test_size,
     shared.task,
@@ -115,12 +115,14 @@ def check_options(args: Any) -> None:
     shared.only_for(by_score, scored or args.scoring == "auto", "scoring")
     shared.only_for(by_score, scored, "class_weight")
     if method == "auto" and args.n_rules != "auto":
-        raise click.UsageError("--method auto chooses the size too: see --max-rules.")
+        raise click.UsageError(
+            "--method auto also chooses the number of rules: see --max-rules."
+        )
     shared.only_for("--method list", method == "list", "increasing decreasing")
     if args.n_rules != "auto" and args.n_rules > args.max_rules:
         raise click.UsageError(
             f"--n-rules {args.n_rules} is more than --max-rules {args.max_rules}, "
-            "the most lines that are printed."
+            "the maximum."
         )
     both = set(args.increasing) & set(args.decreasing)
     if both:
@@ -191,7 +193,7 @@ def _goals(model: Any, task: str, args: Any) -> dict[str, Any]:
     if goals and task == "regression":
         raise InputError(
             f"--{next(iter(goals)).replace('_', '-')} is for classes, and the target "
-            "is a number; leave it out, or say --task classification."
+            "is a number; leave it out, or use --task classification."
         )
     return goals
 

@@ -108,15 +108,15 @@ def check_files(args: Any) -> None:
         raise click.UsageError(
             f"Give either a model file and a table, as in 'clearwood {verb} "
             "model.json data.csv', or one table; --train "
-            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
+            f"{{{','.join(known.MODELS)}}} selects the ensemble to train on it."
         )
     if len(files) == 1 and not args.train:
         args.train = known.DEFAULT_MODEL
     args.data, args.large = files[-1], None
-    trained = "--train; a model finds its own columns"
+    trained = "--train; a model selects its columns by name"
     known.only_for(trained, args.train, "drop categories")
     if args.classes and args.train:
-        raise click.UsageError("--classes names the classes of a model file.")
+        raise click.UsageError("--classes is for a model file.")
 
 
 def read_model_and_table(args: Any) -> tuple[Any, Any]:
@@ -207,7 +207,7 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
     from clearwood.cli.tables.target import target_as_labels
 
     if args.classes and args.model is None:
-        raise click.UsageError("--classes names the classes of a --model file.")
+        raise click.UsageError("--classes is for a --model file.")
     model = None if args.model is None else _read_model_of(rules, args)
     target = args.target or rules.target
     frame = read_table_of(
@@ -233,8 +233,8 @@ def _read_model_of(rules: Any, args: Any) -> Any:
     model = read_ensemble(path)
     if model.task != rules.task:
         raise InputError(
-            f"{path} is for {model.task}, and the rules are for {rules.task}; name the "
-            "model that they speak for."
+            f"{path} is for {model.task}, and the rules are for {rules.task}; pass the "
+            "model that they approximate."
         )
     labels = [] if model.classes is None else list(model.classes)
     theirs = list(rules.classes)
@@ -243,7 +243,7 @@ def _read_model_of(rules: Any, args: Any) -> Any:
     if set(labels) == set(theirs) or len(labels) != len(theirs):
         return model
     args.log(
-        f"note: the classes of {path} are taken for those of the rules, in this order: "
+        f"note: the classes of {path} are matched to those of the rules in order: "
         f"{', '.join(f'{a} for {b}' for a, b in zip(labels, theirs))} (otherwise: "
         "--classes)"
     )

@@ -53,7 +53,7 @@ def open_large(args: Any) -> LargeFile | None:
     # Options that do not apply to Parquet raise where it is read at once.
     if not is_parquet(path) or args.na:
         if scheduler is not None:
-            raise InputError("--scheduler is for a Parquet file, and without --na.")
+            raise InputError("--scheduler requires a Parquet file, and no --na.")
         return None
     from clearwood._tables import SAMPLE_ROWS, open_rows
     from clearwood.simplifiers.large_tables import read_by
@@ -98,14 +98,14 @@ def connect(address: str, log: Any) -> None:
         # A partial connection takes a lock on deletion: not while another one begins.
         gc.collect()
         raise InputError(
-            f"No scheduler of Dask answers at {address} ({reason}). "
-            "Start one (dask scheduler), and give the address that it prints."
+            f"No Dask scheduler responds at {address} ({reason}). "
+            "Start one (dask scheduler), and pass the address that it prints."
         )
     click.get_current_context().with_resource(client)
     try:
         client.wait_for_workers(1, timeout=WAIT)
     except TimeoutError:
         raise InputError(
-            f"The scheduler of Dask at {address} has no worker. Start some where the "
-            f"file can be read (dask worker {address})."
+            f"The Dask scheduler at {address} has no worker. Start workers that can "
+            f"read the file (dask worker {address})."
         ) from None

@@ -85,19 +85,18 @@ def infer_type(column: pd.Series, file: CsvFile) -> pd.Series:
     number = written_numbers(cells.texts) if read is column else None
     if number is not None:
         raise InputError(
-            f"{file.path!r}: column {column.name!r} holds numbers that are written as "
-            f"text, such as {number!r}: {different:,} different ones, which as "
-            "categories have no order. Write them plainly, as 1234.5, with the unit in "
-            "--column-info; or, where they are names, say "
+            f"{file.path!r}: column {column.name!r} holds numbers written as text, "
+            f"such as {number!r}: {different:,} distinct ones, which as categories "
+            "would have no order. Write them plainly, as 1234.5, with the unit in "
+            "--column-info; or, if they are identifiers, use "
             f"{_option('--categories', column.name)}."
         )
     if read is column and different > max(FEW_CODES, n / 2):
         warnings.warn(
-            f"Column {column.name!r} holds {different:,} different texts in {n:,} "
-            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
-            "category. Write numbers plainly, as 1234.5, where they are numbers, and "
-            "dates as 2019-04-01, where they are dates; leave "
-            f"the column out where they are names of rows "
+            f"Column {column.name!r} holds {different:,} distinct texts in {n:,} "
+            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each read as a "
+            "category. Write numbers plainly, as 1234.5, and dates as 2019-04-01; "
+            "leave the column out if it identifies rows "
             f"({_option('--drop', column.name)}).",
             stacklevel=3,
         )
@@ -115,15 +114,14 @@ def _check_mixed(column: pd.Series, cells: Cells, file: CsvFile) -> None:
     if different > max(FEW_CODES, cells.is_text.sum()):
         raise InputError(
             f"{file.path!r}: column {column.name!r} holds numbers in {len(rows):,} "
-            f"cells, but {found}. Correct what is wrong there; or say {missing} where "
-            f"such a cell is a missing one, {named} where the numbers are names of "
-            "categories."
+            f"cells, but {found}. Correct these cells; or use {missing} if they are "
+            f"missing values, {named} if the numbers are codes of categories."
         )
     if len(rows) > len(odd):
         warnings.warn(
-            f"Column {column.name!r} is read as categories, though it holds numbers in "
-            f"{len(rows):,} cells, because of {found}. Say {named} where that is "
-            f"right, {missing} where such a cell is a missing one.",
+            f"Column {column.name!r} is read as categorical, although {len(rows):,} "
+            f"cells are numbers, because of {found}. Use {named} to confirm this, or "
+            f"{missing} if these cells are missing values.",
             stacklevel=4,
         )
 
@@ -151,9 +149,8 @@ def _type_error(
     """Message about a column with rows of another type."""
     return InputError(
         f"{file.path!r}: column {column.name!r} must hold {what}, but there is "
-        f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is wrong "
-        f"there; or say {_option('--na', column.iloc[odd[0]])} where such a cell is a "
-        "missing one."
+        f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct these cells; "
+        f"or use {_option('--na', column.iloc[odd[0]])} if they are missing values."
     )
 
 
@@ -188,7 +185,7 @@ def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
         raise InputError(
             f"{file.path!r}: column {column.name!r} holds times with and without a "
             f"time zone, such as {_cells_text(column.iloc[odd])} in {file.lines(odd)}: "
-            "it cannot be known which comes first. Give all of them one (2019-04-01 "
+            "their order is undefined. Write all of them with a time zone (2019-04-01 "
             "12:30+02:00), or none."
         )
     times = np.append(as_times(days), np.datetime64("NaT", "us"))[cells.code]
@@ -265,9 +262,9 @@ def warn_of_missing_words(frame: pd.DataFrame) -> None:
                 found.setdefault(cell, []).append(str(name))
     for cell, names in found.items():
         warnings.warn(
-            f"{cell!r} is a value like any other in columns of text; it is in "
-            f"{listed([repr(name) for name in names], len(names), 'column')}. Say "
-            f"{_option('--na', cell)} where it means that nothing is known.",
+            f"{cell!r} is read as a value in text columns; it occurs in "
+            f"{listed([repr(name) for name in names], len(names), 'column')}. Use "
+            f"{_option('--na', cell)} if it means a missing value.",
             stacklevel=3,
         )
 
@@ -281,10 +278,9 @@ def _warn_of_lost_digits(column: pd.Series, cells: Cells) -> None:
     }
     if len(set(whole.values())) < len(whole):
         warnings.warn(
-            f"Column {column.name!r} holds whole numbers so long that some of them are "
-            f"the same number to a computer. Say "
-            f"{_option('--categories', column.name)} where they are names, as those of "
-            "persons or things.",
+            f"Column {column.name!r} holds integers so large that some of them are "
+            f"equal in double precision. Use {_option('--categories', column.name)} "
+            "if they are identifiers.",
             stacklevel=4,
         )
 

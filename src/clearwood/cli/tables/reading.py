@@ -159,6 +159,6 @@ def _check_known(frame: pd.DataFrame, names: Sequence[str], option: str) -> None
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise InputError(
-            f"{option} names {unknown}, which the table does not have; it has "
+            f"{option} contains {unknown}, not columns of the table; it has "
             f"{list(frame.columns)}."
         )

@@ -1,4 +1,4 @@
-"""``clearwood density``: clusters of rows, and anomalies."""
+"""``clearwood density``: clusters, dependences and anomalies of a table."""
 
 from __future__ import annotations
 
@@ -12,55 +12,49 @@ from clearwood.cli import options as shared
 from clearwood.cli.command import Result, command, json_text
 from clearwood.cli.inputs import read_frame, row_names
 
-MOST_GIVEN, MOST_SURPRISING = 12, 5
+MOST_CHANGED, MOST_ANOMALIES = 12, 5
 """Maximum number of columns, and of held-out rows, that are printed."""
 
 TAKEN = {"row", "log_density", "surprise", "because"}
 """Keys that the record of an anomaly has already."""
 
 NO_BETTER = (
-    "So on these rows the network is no better than independent columns are: the kinds",
-    "and the dependences above may be chance. More rows, or fewer columns, would help.",
+    "On these rows the network is no better than independent columns: the clusters and",
+    "the dependences above may be due to chance. Use more rows or fewer columns.",
 )
 
 
 @command(
-    "Find kinds of rows, and rows that surprise.",
+    "Fit a density; report clusters, dependences and anomalies.",
     shared.data,
     shared.id_column,
     *shared.TABLE,
     shared.option(
         "--n-networks",
         shared.FROM_1,
-        "Networks whose mixture is the density: more are likelier, one is readable.",
+        "Number of networks in the mixture: more fit better, one is interpretable.",
         1,
     ),
     shared.option(
         "--given",
         shared.TEXT,
-        "Print how the other columns are distributed where this is so; may be "
+        "Print the distribution of the other columns given this value; may be "
         "repeated: --given smoker=yes --given age=60",
         multiple=True,
         metavar="COLUMN=VALUE",
     ),
     shared.test_size,
-    shared.option(
-        "--out", shared.NEW_FILE, "Write all numbers and the network to this JSON."
-    ),
-    shared.option(
-        "--save", shared.NEW_FILE, "Write the network to a file for clearwood.load."
-    ),
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out("all results, and the network, as JSON"),
+    *shared.FITTED,
 )
 def density(args: Any) -> Result:
-    """Find the kinds of rows of a table, and the rows that surprise.
+    """Fit a density to a table; report clusters, dependences and anomalies.
 
-    DATA is a table (CSV or Parquet) with text, numbers and empty cells as they come. A
-    sum-product network learns how probable every row is: a mixture of kinds of rows, in
-    which groups of columns go together. It is printed in words, with how probable rows
-    are that were held out, and the most surprising of these.
+    DATA is a table (CSV or Parquet) of text, numbers, dates and missing values. The
+    density is a sum-product network: a mixture of clusters of rows, in each of which
+    groups of columns are dependent. Prints a summary of the network, its log density on
+    held-out rows, and the least probable of these rows.
     """
     from clearwood.circuits.estimators import MiniSPN
 
@@ -85,7 +79,7 @@ def density(args: Any) -> Result:
         out=lambda: json_text(summary | {"network": _plain(fitted)}),
         page={
             "X": X_test.set_axis(rows),
-            "title": f"Kinds of rows of {Path(args.data).name}",
+            "title": f"Clusters of rows of {Path(args.data).name}",
         },
     )
 
@@ -218,19 +212,21 @@ def _text(summary: dict[str, Any], id_column: str | None) -> str:
         lines += [
             f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
             f"log density is {mean:.4g};",
-            f"if all columns were independent it would be {independent:.4g}.",
+            f"with independent columns it is {independent:.4g}.",
             *(NO_BETTER if summary["no_better"] else ()),
             "",
         ]
-    lines.append("Most surprising of the rows held out (rows are counted from 1):")
-    for line in summary["surprising"][:MOST_SURPRISING]:
-        because = [
+    lines.append(
+        "Anomalies: the least probable held-out rows (rows are counted from 1):"
+    )
+    for line in summary["surprising"][:MOST_ANOMALIES]:
+        reasons = [
             f"{name_text(one['column'])} is {one['found']} (expected: "
             f"{one['expected']})"
             for one in line["because"]
         ]
         row = _row_text(line["row"], line.get(id_column), id_column)
-        lines.append(f"  row {row}: {'; '.join(because) or 'no single entry'}")
+        lines.append(f"  row {row}: {'; '.join(reasons) or 'no single entry'}")
     if not summary["surprising"]:
         lines.append("  none")
     return "\n".join([*lines, *_given_lines(summary["given"])])
@@ -246,10 +242,10 @@ def _given_lines(given: dict[str, Any] | None) -> list[str]:
         f"{name_text(name)} = {label_words(value)}"
         for name, value in given["known"].items()
     )
-    changed = given["changed"][:MOST_GIVEN]
+    changed = given["changed"][:MOST_CHANGED]
     same = given["n_others"] - len(changed)
     return [
-        f"\nWhere {known} (in brackets: among all rows):",
+        f"\nGiven {known} (in brackets: all rows):",
         *(f"  {one}" for one in changed),
-        *([f"  less in {same:,} of the others"] if same else []),
+        *([f"  {same:,} other columns differ less"] if same else []),
     ]

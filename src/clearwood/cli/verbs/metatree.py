@@ -1,4 +1,4 @@
-"""``clearwood metatree``: a tree that averages over all its prunings."""
+"""``clearwood metatree``: Bayesian average over all prunings of a tree."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from clearwood.cli.evaluation import score_text
 from clearwood.cli.inputs import read_labelled, split_rows
 
 NAMES = {
-    "average": "average of all prunings",
+    "average": "average over prunings",
     "map_tree": "most probable tree",
-    "full_tree": "tree in full (CART)",
+    "full_tree": "full tree (CART)",
 }
 
 
 @command(
-    "Average all prunings of a tree, and read the likeliest.",
+    "Average over all prunings of a tree; show the most probable.",
     shared.data,
     shared.target,
     shared.task,
     *shared.TABLE,
-    shared.option("--max-depth", shared.FROM_1, "Most questions in a row; no limit."),
+    shared.option("--max-depth", shared.FROM_1, "Maximum depth; unlimited by default."),
     shared.option(
         "--min-samples-leaf",
         shared.FROM_1,
-        "Least rows in a leaf of the tree in full.",
+        "Minimum number of rows in a leaf of the full tree.",
         1,
     ),
     shared.choice(
         "--missing",
         "evidence branch",
-        "Where missing values go: to the side where they fit, or to one of their own.",
+        "Missing values: sent to the side of higher evidence, or to a branch of their "
+        "own.",
     ),
     shared.option(
         "--n-trees",
         click.IntRange(1, 1000),
-        "How many of the most probable trees to give the probability of.",
+        "Number of most probable trees whose probability is reported.",
         3,
     ),
     shared.test_size,
-    shared.out,
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.RULES),
+    *shared.FITTED,
 )
 def metatree(args: Any) -> Result:
-    """Average all prunings of a tree, and read the most probable.
+    """Average over all prunings of a tree; show the most probable.
 
-    DATA is a table (CSV or Parquet). A tree is grown on a part of its rows; every way
-    of cutting it back then has a probability, and predictions average over all of them.
-    The most probable tree, and the scores on held-out rows of the average, of this tree
-    and of the tree in full, go to the standard output.
+    DATA is a table (CSV or Parquet). A tree is grown on the training rows; predictions
+    are averaged over all its prunings, weighted by their posterior probability. Prints
+    the most probable tree, and the scores on held-out rows of the average, of this tree
+    and of the full tree.
     """
     from clearwood.metatree.estimators import MetaTreeClassifier, MetaTreeRegressor
 
@@ -111,7 +111,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"{fitted.map_tree_}\n",
-            f"On {summary['rows']['held_out']:,} rows held out from training:",
+            f"On {summary['rows']['held_out']:,} held-out rows:",
             *(
                 f"  {NAMES[name]:24s}{score_text(scores)}, "
                 f"{leaves_text(scores['n_leaves'])}"

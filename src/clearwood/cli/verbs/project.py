@@ -17,15 +17,15 @@ from clearwood.exceptions import InputError
 REFERENCES = ("forest", "bart", "gp", "ridge")
 
 READS = {
-    "forest": "text dates gaps",
+    "forest": "text dates missing",
     "bart": "text dates large",
     "gp": "",
     "ridge": "",
-    "hist-gradient-boosting": "text gaps large",
-    "random-forest": "gaps",
-    "extra-trees": "gaps",
+    "hist-gradient-boosting": "text missing large",
+    "random-forest": "missing",
+    "extra-trees": "missing",
     "gradient-boosting": "",
-    "decision-tree": "gaps",
+    "decision-tree": "missing",
 }
 """Column types besides plain numbers that each reference accepts."""
 
@@ -54,27 +54,31 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
 
 
 @command(
-    "Fit the best model, and read it through a small one.",
+    "Approximate a Bayesian reference model by a small model.",
     shared.data,
     shared.target,
     shared.choice(
         "--reference",
         [*REFERENCES, *shared.MODELS],
-        "Model that is read. forest: trees with Bayesian-bootstrap weights. bart: "
+        "Reference model. forest: trees with Bayesian-bootstrap weights. bart: "
         "Bayesian additive regression trees (extra bart). gp, ridge: a Gaussian "
         "process, a Bayesian linear regression (numbers only). The others have no "
-        "posterior: what is read is what they predict, or their trees.",
+        "posterior: their predictions, or their trees, are projected.",
     ),
-    shared.option("--n-draws", shared.FROM_2, "Draws of forest, bart, gp or ridge."),
+    shared.option(
+        "--n-draws",
+        shared.FROM_2,
+        "Number of posterior draws of forest, bart, gp or ridge.",
+    ),
     shared.choice(
         "--proxy",
         "tree list linear",
-        "What it is read through: leaves, the first rule that fits, or coefficients.",
+        "Small model: a tree, a rule list, or linear coefficients.",
     ),
     shared.option(
         "--size --n-rules size",
         shared.TEXT,
-        "auto: the fewest leaves, or lines, that predict as well; or so many at most.",
+        "auto: the fewest leaves, or rules, that predict as well; or a maximum.",
         "auto",
         metavar="auto|NUMBER",
         callback=shared.auto_or_number,
@@ -82,29 +86,28 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     shared.option(
         "--alpha",
         shared.TEXT,
-        "In place of --size: what a leaf, or line, costs in nats per row; cv: what is "
-        "best on rows held out in turn.",
+        "Instead of --size: penalty per leaf, or rule, in nats per row; cv: chosen by "
+        "cross-validation.",
         metavar="cv|NUMBER",
         callback=_alpha,
     ),
     shared.option(
-        "--min-samples-leaf", shared.FROM_1, "Fewest rows of a leaf, or line.", 5
+        "--min-samples-leaf", shared.FROM_1, "Minimum rows of a leaf, or rule.", 5
     ),
     shared.exclude_features,
     *shared.TABLE,
     shared.test_size,
     shared.task,
-    shared.out,
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.RULES),
+    *shared.FITTED,
 )
 def project(args: Any) -> Result:
-    """Fit a reference model, and read it through a small proxy.
+    """Fit a reference model and project it onto a small model.
 
     DATA is a table (CSV or Parquet). The reference is fitted for accuracy alone; the
-    proxy is the small model that says most nearly what it says, and how sure it is of
-    that. The proxy, and the scores of both on held-out rows, go to the standard output.
+    proxy is the small model closest to its predictions, with their uncertainty. Prints
+    the proxy and the scores of both on held-out rows.
     """
     import clearwood as cw
 
@@ -113,7 +116,7 @@ def project(args: Any) -> Result:
     table = read_labelled(args)
     if args.reference in ("gp", "ridge") and table.task == "classification":
         raise InputError(
-            f"--reference {args.reference} is for values, but {args.target} holds "
+            f"--reference {args.reference} is for regression, but {args.target} holds "
             "classes; use forest or bart."
         )
     _check_columns(table.X, args.reference)
@@ -143,12 +146,12 @@ def project(args: Any) -> Result:
 def _check_usage(args: Any, has_lines: bool) -> None:
     lines = "--proxy tree or list"
     shared.only_for(lines, has_lines, "size alpha min_samples_leaf exclude_features")
-    why = "; a linear model has no rules to write"
+    why = "; a linear model has no rules"
     shared.only_for(lines, has_lines, "out", why)
     if args.size != "auto" and args.alpha is not None:
-        raise click.UsageError("--alpha chooses the size that --size gives; use one.")
+        raise click.UsageError("--alpha and --size both determine the size; use one.")
     draws = f"--reference {', '.join(REFERENCES)}"
-    why = f"; {args.reference} has as many as it has trees, or one"
+    why = f"; {args.reference} has one per tree, or a single one"
     shared.only_for(draws, args.reference in REFERENCES, "n_draws", why)
 
 
@@ -161,14 +164,18 @@ def _check_columns(X: Any, name: str) -> None:
     large = f"hold numbers beyond {FLOAT32:.2g}"
     for kind, what, columns in (
         ("text", "hold text", labels),
-        ("dates", "hold dates, or flags with gaps", [c for c in X if c not in plain]),
-        ("gaps", "have missing values", [c for c in numbers if X[c].isna().any()]),
+        (
+            "dates",
+            "hold dates, or booleans with missing values",
+            [c for c in X if c not in plain],
+        ),
+        ("missing", "have missing values", [c for c in numbers if X[c].isna().any()]),
         ("large", large, [c for c in numbers if (X[c].abs() > FLOAT32).any()]),
     ):
         if columns and kind not in READS[name]:
             others = [other for other, reads in READS.items() if kind in reads]
             raise InputError(
-                f"Column(s) {columns} {what}, which {name} cannot read; use "
+                f"Column(s) {columns} {what}, which {name} does not accept; use "
                 f"--reference {' or '.join(others[:2])}, correct them, or leave them "
                 f"out (--drop {','.join(columns)})."
             )
@@ -268,7 +275,7 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         [
             f"Reference: {summary['reference']['description']}\n",
             fitted.summary() if is_linear else _rules_text(fitted),
-            f"\nOn {summary['rows']['held_out']:,} rows held out from training:",
+            f"\nOn {summary['rows']['held_out']:,} held-out rows:",
             f"  reference     {score_text(scores['reference'])}",
             f"  {name:12s}  {score_text(scores['proxy'])}",
             f"  {_fidelity_text(scores['fidelity'], name)}",
@@ -300,7 +307,9 @@ def _rules_text(fitted: Any) -> str:
         lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
     if have_one_variance(fitted.leaves_):
         plural = fitted._words.lines
-        lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
+        lines.append(
+            f"  (The 90 % intervals hold over all {plural}, which share one variance.)"
+        )
     return "\n".join([*lines, "", *wrap(how_judged(fitted), 88)])
 
 
@@ -309,9 +318,9 @@ def _uncertainty_text(leaf: dict[str, Any], many: bool) -> str:
     if leaf["observation"] is None:
         return f"{text}, 90 % of the draws {leaf['low_to_high']}" if many else text
     if many:
-        text += f", not known ± {leaf['not_known']}"
+        text += f", epistemic ± {leaf['not_known']}"
     if leaf["chance"] is not None:
-        text += f", chance ± {leaf['chance']}"
+        text += f", aleatoric ± {leaf['chance']}"
     return f"{text}, 90 % of cases {leaf['observation']}"
 
 
@@ -320,11 +329,11 @@ def _fidelity_text(fidelity: dict[str, Any], name: str) -> str:
 
     if "same_class" in fidelity:
         share = 100 * fidelity["same_class"]
-        return f"the {name} says the reference's class in {share:.3g} % of them"
+        return f"the {name} predicts the reference's class in {share:.3g} % of them"
     if fidelity["r2"] is None:
         gap = fidelity["rms_difference"]
-        return f"the {name} is {short_text(gap, 4)} off what the reference says"
+        return f"the {name} differs from the reference by {short_text(gap, 4)} (RMSE)"
     return (
-        f"the {name} follows {100 * fidelity['r2']:.3g} % of the variance of what the "
-        "reference says"
+        f"the {name} explains {100 * fidelity['r2']:.3g} % of the variance of the "
+        "reference's predictions"
     )

@@ -26,28 +26,27 @@ from clearwood.cli.fitting import (
 
 
 @command(
-    "Explain a model, or one trained here, by a few rules.",
+    "Approximate a model by a few rules.",
     *OPTIONS,
     shared.pos_label,
     shared.threshold,
-    shared.out,
-    shared.report,
-    *shared.PRINTED,
+    shared.out(shared.RULES),
+    *shared.FITTED,
     shared.option(
         "--scheduler",
         shared.TEXT,
-        "Count the rows of a large Parquet file on a cluster of Dask, whose scheduler "
-        "is at this address: --scheduler tcp://host:8786. It changes no number.",
+        "Address of a Dask scheduler, whose workers evaluate the rules on a large "
+        "Parquet file, with the same results: --scheduler tcp://host:8786.",
         metavar="ADDRESS",
     ),
 )
 def simplify(args: Any) -> Result:
-    """Explain a model by a few rules.
+    """Approximate a model by a few rules.
 
-    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
-    name an ensemble to train with --train. DATA is a table (CSV or Parquet). The rules
-    and the scores on held-out rows go to the standard output. Of a Parquet file of more
-    than 200,000 rows a sample is searched, and all rows are counted.
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
+    without it the ensemble --train is trained. DATA is a table (CSV or Parquet). Prints
+    the rules and their scores on held-out rows. For a Parquet file of more than 200,000
+    rows the rules are fitted to a sample and evaluated on all rows.
     """
     from clearwood.rules.decisions import check_asked
 
@@ -108,13 +107,13 @@ def _text(evaluated: EvaluatedRules, summary: dict[str, Any]) -> str:
     held_from, seen = "training", ""
     if not summary["model_trained_here"]:
         held_from = "the fit of the rules"
-        seen = " (it may have been trained on these rows)"
+        seen = " (possibly trained on these rows)"
     held_out = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
-    about = f"All numbers are of the {held_out}."
+    about = f"Statistics on {held_out}."
     if evaluated.all_rows is not None:
         about = (
-            f"Numbers of the rules are of all {summary['all_rows']['rows']:,} rows: "
+            f"Statistics of the rules on all {summary['all_rows']['rows']:,} rows: "
             f"{evaluated.rules.about['sample']}."
         )
-    kinds = [f"Kinds of rules, {summary['kinds']}."] if summary["kinds"] else []
+    kinds = [f"Methods compared {summary['kinds']}."] if summary["kinds"] else []
     return "\n".join([about, *kinds, "", *evaluation_lines(evaluated, held_out, seen)])

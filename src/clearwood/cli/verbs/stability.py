@@ -12,42 +12,42 @@ from clearwood.cli.fitting import OPTIONS, check_options, fit_rules, read_or_tra
 
 
 @command(
-    "Say how far rules stay the same on other samples.",
+    "Measure the stability of rules under resampling.",
     *OPTIONS,
     shared.option(
         "--n-refits",
         shared.FROM_2,
-        "Bootstrap samples on which the rules are found again.",
+        "Number of bootstrap samples on which the rules are refitted.",
         20,
     ),
     shared.flag(
         "--refit-ensemble",
-        "Train the ensemble on each of them again, too; for --train.",
+        "Refit also the ensemble on each sample; for --train.",
     ),
-    shared.option("--out", shared.NEW_FILE, "Write all numbers to this JSON file."),
-    *shared.PRINTED,
+    shared.out(shared.NUMBERS),
+    shared.as_json,
+    shared.overwrite,
 )
 def stability(args: Any) -> Result:
-    """Say how far the rules of a model stay the same on other samples.
+    """Measure the stability of the rules of a model under resampling.
 
-    The rules are those that 'clearwood simplify' finds with the same files and options;
-    they are found again on bootstrap samples of the same rows. MODEL is a file, or is
-    trained on the table, as there.
+    The rules of 'clearwood simplify' with the same files and options are refitted on
+    bootstrap samples of the rows. MODEL is a file, or is trained on the table.
     """
     check_options(args)
     if args.refit_ensemble and not args.train:
         raise click.UsageError(
-            "--refit-ensemble is for a model that is trained here; leave MODEL out."
+            "--refit-ensemble requires an ensemble trained here; leave MODEL out."
         )
     from clearwood.cli.train import make_model
-    from clearwood.comparison.stability import stability as found_again
+    from clearwood.comparison.stability import stability as measure_stability
 
     model, split = read_or_train(args)
     fitted = fit_rules(model, split, args)
     if args.refit_ensemble:
         fresh = make_model(args.train, split.task, args.random_state, args.n_jobs)
         fitted.set_params(estimator=fresh)
-    found = found_again(
+    result = measure_stability(
         fitted,
         split.X,
         split.y,
@@ -57,4 +57,4 @@ def stability(args: Any) -> Result:
         random_state=args.random_state,
         verbose=args.progress,
     )
-    return Result({"target": args.target, **found.as_dict()}, lambda: found)
+    return Result({"target": args.target, **result.as_dict()}, lambda: result)

@@ -17,47 +17,40 @@ MOST_LINES = 20
 
 
 @command(
-    "Find the states between which a text or series moves.",
+    "Fit a hidden Markov model to a text or a time series.",
     shared.data,
     shared.option("--n-states", shared.FROM_1, "Number of states.", 10),
     shared.option(
         "--id",
         shared.TEXT,
-        "Column of a table that says to which sequence a row belongs.",
+        "Column of a table that identifies the sequence of each row.",
         metavar="COLUMN",
     ),
-    shared.flag("--lines", "Every line of a text is a sequence."),
+    shared.flag("--lines", "Treat each line of a text as a sequence."),
     *shared.TABLE,
     shared.choice(
         "--algorithm",
         "gibbs em",
-        "gibbs: means over draws, which foretell better; em: sooner.",
+        "gibbs: posterior means, which predict better; em: faster.",
     ),
     shared.option(
         "--n-draws",
         shared.FROM_1,
-        "Draws of each of the chains; by default those of the estimator.",
+        "Number of draws per chain; by default that of the estimator.",
     ),
     shared.test_size,
-    shared.option(
-        "--out", shared.NEW_FILE, "Write scores and all states to this JSON."
-    ),
-    shared.option(
-        "--save", shared.NEW_FILE, "Write the model to a file for clearwood.load."
-    ),
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.NUMBERS),
+    *shared.FITTED,
 )
 def states(args: Any) -> Result:
-    """Find the states between which a text, or a series, moves.
+    """Fit a hidden Markov model to a text or a time series.
 
-    DATA is a text (a file named .txt, whose letters are the steps) or a table (CSV or
-    Parquet), whose rows are the steps in their order: one column of labels, or columns
-    of numbers, flags and labels as they come, with empty cells. A hidden Markov model
-    says in which state each step is, what a state emits, and where it leads. It is
-    printed with how well it foretells the end of the data, which is held out, beside
-    what the last steps alone let expect.
+    DATA is a text (a .txt file, whose characters are the steps) or a table (CSV or
+    Parquet), whose rows are the steps in order: one column of labels, or columns of
+    numbers, booleans and labels, with missing values. Prints the emissions and
+    transitions of the states, and the log-likelihood of the model and of baselines on
+    the end of the data, which is held out.
     """
     from clearwood.sequences import HiddenMarkovModel
     from clearwood.sequences.reading.last_steps import hold_out_last
@@ -66,7 +59,7 @@ def states(args: Any) -> Result:
     X, lengths, emission = (_read_text if is_text else _read_table)(args)
     if len(X) < 2:
         raise InputError(
-            f"{args.data!r} holds fewer than two steps; give a longer sequence."
+            f"{args.data!r} has fewer than two steps; provide a longer sequence."
         )
     parts = hold_out_last(X, lengths, args.test_size)
     fitted = HiddenMarkovModel(
@@ -105,25 +98,24 @@ def _read_table(args: Any) -> tuple[Any, list[int], str]:
     """Rows, the lengths of the sequences, and the type of emission."""
     id_column = args.id
     if args.lines:
-        raise click.UsageError("--lines is for texts; of a table name the --id.")
+        raise click.UsageError("--lines is for texts; for a table use --id.")
     if id_column and id_column in args.drop:
-        raise click.UsageError(f"--drop leaves out {id_column!r}, which is the --id.")
-    # Only the name of a sequence matters, whatever it looks like.
+        raise click.UsageError(f"--drop contains {id_column!r}, the column of --id.")
+    # Identifiers are labels, even if they look like numbers.
     frame = read_frame(args, labels=[id_column] if id_column else [])
     lengths = [len(frame)]
     if id_column:
         if frame[id_column].isna().any():
             raise InputError(
-                f"Column {id_column!r} has empty cells; name every sequence."
+                f"Column {id_column!r} (--id) has missing values; identify every "
+                "sequence."
             )
         # In order of first appearance.
         code = frame[id_column].factorize()[0]
         frame = frame.iloc[code.argsort(kind="stable")].drop(columns=id_column)
         lengths = [int((code == i).sum()) for i in range(code.max() + 1)]
     if not frame.shape[1]:
-        raise InputError(
-            f"{args.data!r} has no column besides {id_column!r}; nothing to learn."
-        )
+        raise InputError(f"{args.data!r} has no column besides {id_column!r}.")
     emission = _emission_of(frame)
     if emission == "categorical":
         return frame.iloc[:, 0].astype(object).tolist(), lengths, emission
@@ -177,10 +169,10 @@ def _text(summary: dict[str, Any]) -> str:
     of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
     return "\n".join(
         [
-            f"{len(summary['states'])} states{of}, and what each emits:",
+            f"{len(summary['states'])} states{of} and their emissions:",
             *first_lines(list(map(_state_text, summary["states"])), MOST_LINES),
-            f"\nMean log-likelihood of {summary['steps']['held_out']:,} steps held "
-            "out, in nats:",
+            f"\nMean log-likelihood in nats on {summary['steps']['held_out']:,} "
+            "held-out steps:",
             *(
                 f"  {name:28}{'impossible' if value is None else f'{value:.4g}'}"
                 for name, value in summary["log_likelihood"].items()

@@ -17,7 +17,7 @@ from clearwood.cli.inputs import read_new_rows, read_saved
 
 
 @command(
-    "Say how good rules from a file are on a table.",
+    "Evaluate saved rules on a table.",
     shared.saved,
     shared.data,
     shared.true_target,
@@ -27,14 +27,13 @@ from clearwood.cli.inputs import read_new_rows, read_saved
     shared.threshold,
     *shared.CELLS,
     shared.as_json,
-    shared.quiet,
 )
 def evaluate(args: Any) -> Result:
-    """Say how good the RULES of a file are on the rows of DATA (CSV or Parquet).
+    """Evaluate the RULES of a file on the rows of DATA (CSV or Parquet).
 
-    Every line of the rules is printed with its numbers of these rows, then the scores
-    of all, and what decisions come of them: with the target of the rows how often
-    rules are right, with a MODEL how far they follow it.
+    Prints each rule with its statistics on these rows, the scores of the rule set, and
+    the confusion matrix and error rates: against the target of the rows if it is known,
+    and the fidelity to a --model.
     """
     _, rules = read_saved(args.rules)
     X, y, model = read_new_rows(rules, args)
@@ -48,7 +47,7 @@ def evaluate(args: Any) -> Result:
         "decisions": decisions_as_list(evaluated),
     }
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
-    about = f"All numbers are of the {rows} of {args.data}.\n"
+    about = f"Statistics on the {rows} of {args.data}.\n"
     return Result(
         summary, lambda: "\n".join([about, *evaluation_lines(evaluated, rows)])
     )

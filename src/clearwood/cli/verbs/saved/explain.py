@@ -12,21 +12,23 @@ from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
 
 
 @command(
-    "Say why rules from a file decide a row as they do.",
+    "Explain predictions of saved rules.",
     shared.saved,
     shared.data,
-    shared.option("--row", shared.FROM_1, "Only this row, from 1."),
-    shared.option("--fixed", shared.TEXT, "Features that cannot change: age,sex."),
+    shared.option("--row", shared.FROM_1, "Explain only this row, counted from 1."),
+    shared.option(
+        "--fixed", shared.TEXT, "Features held fixed in counterfactuals: age,sex."
+    ),
     shared.id_column,
     *shared.CELLS,
-    shared.flag("--json as_json", "JSON instead of text."),
+    shared.as_json,
 )
 def explain(args: Any) -> Result:
-    """Explain what the RULES of a file say of the rows of DATA (CSV or Parquet).
+    """Explain the predictions of the RULES of a file for rows of DATA (CSV or Parquet).
 
-    For every row: the rule that decides and how the row meets it, the rules before it
-    and the conditions that fail, and the smallest changes of one feature, or of two,
-    with which the rules would say something else.
+    For each row: the rule that predicts and how the row satisfies it, the preceding
+    rules and the conditions that fail, and the smallest changes of one or two features
+    that change the prediction (counterfactuals).
     """
     from clearwood.rules.explain import explain as explain_rows
 

@@ -18,34 +18,36 @@ DIALECTS = (
 
 
 @command(
-    "Write rules from a file as SQL, LaTeX or Python.",
+    "Export saved rules as SQL, LaTeX or Python.",
     shared.saved,
     shared.option(
         "--to kind",
         click.Choice(["sql", "latex", "python"]),
-        "What to write.",
+        "Output language.",
         required=True,
     ),
     shared.choice(
         "--dialect",
         DIALECTS,
-        "Whose SQL; SQLite, PostgreSQL and DuckDB read the standard.",
+        "SQL dialect; SQLite, PostgreSQL and DuckDB read the standard.",
     ),
     shared.option(
         "--table",
         shared.TEXT,
-        "Table that the SQL selects from; else an expression.",
+        "Table of a SELECT statement; without it, an SQL expression.",
     ),
-    shared.flag("--probabilities", "SQL with a column per class."),
+    shared.flag(
+        "--probabilities", "One SQL column with the probability of each class."
+    ),
     shared.option("--name", shared.TEXT, "Name of the Python function.", "predict"),
-    shared.option("--out", shared.NEW_FILE, "Write to this file."),
-    shared.flag("--overwrite", "Overwrite a file that exists."),
+    shared.out("the text"),
+    shared.overwrite,
 )
 def export(args: Any) -> None:
-    """Write the RULES of a file for another tool.
+    """Export the RULES of a file as SQL, LaTeX or Python.
 
-    SQL predicts inside a database, Python without a library; LaTeX is a table to
-    print.
+    SQL predicts inside a database; Python is a function without dependencies; LaTeX is
+    a table for print.
     """
     kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"

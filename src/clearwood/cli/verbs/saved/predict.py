@@ -21,27 +21,26 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 
 
 @command(
-    "Apply rules from a file to a table.",
+    "Predict with saved rules.",
     shared.saved,
     shared.data,
     shared.id_column,
     *shared.CELLS,
-    shared.option("--out", shared.NEW_FILE, "Write to this CSV file."),
-    shared.flag("--overwrite", "Overwrite a file that exists."),
-    shared.flag("--json as_json", "JSON instead of CSV."),
+    shared.out("the predictions"),
+    shared.as_json,
+    shared.overwrite,
     shared.flag(
         "--for-spreadsheets",
-        "Put ' before texts that a spreadsheet would run as a formula: those that "
-        "begin with = + - @, a tab or a line break. They are no longer as in the data.",
+        "Prefix texts that a spreadsheet would run as a formula with ': those that "
+        "begin with = + - @, a tab or a line break.",
     ),
 )
 def predict(args: Any) -> None:
-    """Apply the RULES of a file to every row of DATA (CSV or Parquet).
+    """Predict with the RULES of a file for each row of DATA (CSV or Parquet).
 
-    Each line of the result has the number of the data row, counted from 1, the
-    prediction, the class probabilities, and the number of the rule that decided; of a
-    sum or an average, the numbers of the rules that took part.
-    Columns that the rules do not know are ignored.
+    Writes CSV with the row number, counted from 1, the prediction, the class
+    probabilities, and the number of the rule that predicts (for a sum or an average,
+    the numbers of all rules that hold). Other columns of DATA are ignored.
     """
     if args.as_json and args.for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")

@@ -12,40 +12,43 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
 
 
 @command(
-    "Write a page about rules from a file.",
+    "Write an HTML report on saved rules.",
     shared.saved,
     click.Argument(["data"], required=False, type=shared.FILE_OR_PIPE),
-    shared.option("--out", shared.NEW_FILE, "The HTML file to write.", required=True),
+    shared.out("the HTML page", required=True),
     shared.true_target,
     shared.model,
     shared.classes,
     shared.option(
         "--held-out-from",
         click.Choice(["rules", "model"]),
-        "What the rows of DATA were held out from: the search for the rules, or the "
-        "training of the model, too.",
+        "State that the rows of DATA were held out from the fit of the rules, or also "
+        "from the training of the model.",
     ),
     shared.pos_label,
     shared.threshold,
-    shared.option("--row", shared.FROM_1, "Explain this row of DATA, too, from 1."),
+    shared.option(
+        "--row",
+        shared.FROM_1,
+        "Add an explanation of this row of DATA, counted from 1.",
+    ),
     shared.column_info,
     shared.option("--title", shared.TEXT, "Title of the page."),
     *shared.CELLS,
     shared.overwrite,
-    shared.quiet,
 )
 def report(args: Any) -> None:
-    """Write a page about the RULES of a file.
+    """Write an HTML report on the RULES of a file.
 
-    With rows of DATA (CSV or Parquet) all its numbers are of these: with their target
-    how often rules are right, with a MODEL where they differ from it.
+    With DATA (CSV or Parquet) all statistics are on its rows: the error if they have
+    the target, and the disagreement with a --model.
     """
     from clearwood._words.labels import check_names
     from clearwood.cli.tables.columns_file import read_columns_file
 
     check_names((args.title,), "--title")
     of_rows = "target model pos_label threshold row held_out_from"
-    shared.only_for("rows", args.data, of_rows, "; name the table, too")
+    shared.only_for("rows", args.data, of_rows, "; pass a table, too")
     result, rules = read_saved(args.rules)
     found = read_new_rows(rules, args) if args.data else NewRows()
     column_info = (
