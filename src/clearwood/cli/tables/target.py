@@ -101,7 +101,7 @@ def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray
     n_strange = int(column.isin(strange).sum())
     found = (
         f"The target {target!r} holds {strange[:MOST_SHOWN]} in {n_strange:,} of "
-        f"{len(column):,} rows, which are no classes of the rules; these are "
+        f"{len(column):,} rows, not classes of the rules, which are "
         f"{list(known)}"
     )
     labels = np.array([labels_by_cell[cell] for cell in column.tolist()])
