@@ -18,7 +18,7 @@ from clearwood.cli import main
 from clearwood.cli.options import MODELS
 from clearwood.exceptions import ClearwoodError, InterruptedFitWarning
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet, RuleSum
-from clearwood.simplifiers._common.doubts import SingleSplit
+from clearwood.simplifiers._common.flaws import SingleSplit
 
 
 def run(*arguments):
