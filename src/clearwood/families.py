@@ -133,7 +133,7 @@ OWN = (
             _META_TREES,
             PageSection(
                 "trees",
-                "All prunings",
+                "Posterior over prunings",
                 "clearwood.metatree.reading.section",
                 "metatree/reading/section.html",
             ),
@@ -172,7 +172,7 @@ OWN = (
             _PROJECTED_RULES,
             PageSection(
                 "projection",
-                "How sure it is",
+                "Uncertainty of the predictions",
                 "clearwood.projection.reading.section",
                 "projection/reading/section.html",
             ),
@@ -181,7 +181,7 @@ OWN = (
             _PROJECTED_LINES,
             PageSection(
                 "coefficients",
-                "A linear model",
+                "Linear model",
                 "clearwood.projection.reading.coefficients",
                 "projection/reading/coefficients.html",
                 has_rules=False,
@@ -189,10 +189,10 @@ OWN = (
         )
         | {
             "LocalExplanation": PageSection(
-                "around",
-                "One row",
-                "clearwood.projection.reading.around",
-                "projection/reading/around.html",
+                "local",
+                "Local explanation",
+                "clearwood.projection.reading.local",
+                "projection/reading/local.html",
                 has_rules=False,
             )
         },

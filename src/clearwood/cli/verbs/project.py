@@ -247,7 +247,7 @@ def _line_facts(fitted: Any) -> dict[str, Any]:
             "divergence": plain(path.divergence),
             "held_out": plain(path.held_out),
             "standard_error": plain(path.standard_error),
-            "judged_by": path.judged_by,
+            "judged_by": path.evaluated_on,
         },
         "leaves": {
             "share": plain(leaves.share),
@@ -281,37 +281,38 @@ def _rules_text(fitted: Any) -> str:
     """Rules, the uncertainty of each, and the choice of their number."""
     from clearwood.projection.reading.section import (
         OBSERVED,
-        have_one_variance,
-        how_judged,
+        has_common_variance,
         mean_in,
+        size_choice,
         summarize_leaves,
     )
 
     found = summarize_leaves(fitted.leaves_, fitted.rules_)
     many = len(fitted.leaves_.means) > 1
-    lines = [f"{fitted.rules_}\n", f"{found['what']} in each {fitted._words.line}:"]
+    lines = [f"{fitted.rules_}\n", f"{found['quantity']} in each {fitted._words.line}:"]
     for leaf in found["lines"]:
         lines += [
-            f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
+            f"  {leaf['number']}. {_prediction_text(predicted, many)}"
+            for predicted in leaf["predictions"]
         ]
     if found["is_value"]:
-        told = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
-        lines += wrap(told, 88, initial_indent="  ", subsequent_indent="  ")
-    if have_one_variance(fitted.leaves_):
+        note = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
+        lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
+    if has_common_variance(fitted.leaves_):
         plural = fitted._words.lines
-        lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
-    return "\n".join([*lines, "", *wrap(how_judged(fitted), 88)])
+        lines.append(f"  (90 % of all {plural} together: all share one variance.)")
+    return "\n".join([*lines, "", *wrap(size_choice(fitted), 88)])
 
 
-def _sure_text(said: dict[str, Any], many: bool) -> str:
-    text = f"{said['label']} {said['mean']}".strip()
-    if said["observation"] is None:
-        return f"{text}, 90 % of the draws {said['low_to_high']}" if many else text
+def _prediction_text(predicted: dict[str, Any], many: bool) -> str:
+    text = f"{predicted['label']} {predicted['mean']}".strip()
+    if predicted["observation"] is None:
+        return f"{text}, 90 % of the draws {predicted['interval']}" if many else text
     if many:
-        text += f", not known ± {said['not_known']}"
-    if said["chance"] is not None:
-        text += f", chance ± {said['chance']}"
-    return f"{text}, 90 % of cases {said['observation']}"
+        text += f", epistemic ± {predicted['epistemic']}"
+    if predicted["aleatoric"] is not None:
+        text += f", aleatoric ± {predicted['aleatoric']}"
+    return f"{text}, 90 % prediction interval {predicted['observation']}"
 
 
 def _nearness(fidelity: dict[str, Any], name: str) -> str:
