@@ -173,11 +173,9 @@ class ProjectedRules(BaseEstimator):
             if warning:
                 self.rules_ = self.rules_.with_metadata(warning=warning)
         if table is not None:
-            model = PosteriorMean(
-                self.reference_, getattr(self, "feature_names_in_", None)
-            )
-            described = counted(self.rules_, model, sample, rows, table.n_rows)
-            self.rules_ = described.rules
+            names = getattr(self, "feature_names_in_", None)
+            model = PosteriorMean(self.reference_, names)
+            self.rules_ = counted(self.rules_, model, sample, rows, table.n_rows).rules
         return self
 
     def _check_sizes(self) -> None:
