@@ -124,9 +124,9 @@ def decisions(
         raise InputError("X is empty: it has no rows to decide about.")
     truth = rules.check_target(y, len(encoded), "y")
     weight = check_weight(sample_weight, len(encoded))
-    taught, probabilities = answers_of(rules, model, X, len(encoded))
+    target, probabilities = answers_of(rules, model, X, len(encoded))
     return judge(
-        rules, encoded, truth, taught, probabilities, weight, pos_label, threshold
+        rules, encoded, truth, target, probabilities, weight, pos_label, threshold
     )
 
 
@@ -171,7 +171,7 @@ def judge(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
-    taught: np.ndarray | None,
+    target: np.ndarray | None,
     probabilities: np.ndarray | None,
     weight: np.ndarray,
     pos_label: Any = None,
@@ -180,8 +180,8 @@ def judge(
     """As :func:`decisions`, for validated input and predictions of the model."""
     if not rules.classes:
         check_asked((), pos_label, threshold)
-        return judge_values(rules, encoded, truth, taught, weight)
+        return judge_values(rules, encoded, truth, target, weight)
     model = None
-    if taught is not None:
-        model = ClassAnswers(positions_of(rules.classes, taught), probabilities)
+    if target is not None:
+        model = ClassAnswers(positions_of(rules.classes, target), probabilities)
     return judge_classes(rules, encoded, truth, model, weight, pos_label, threshold)
