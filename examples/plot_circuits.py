@@ -30,7 +30,7 @@ print(network.circuit_)
 # The network as a chart. The width of a cluster is its share of the rows; each column
 # is a strip. Blue is below the overall mean of the column, orange above. Dependent
 # columns are adjacent.
-kinds = cw.circuits.CircuitDisplay.from_estimator(network).plot()
+chart = cw.circuits.CircuitDisplay.from_estimator(network).plot()
 
 # %%
 # Exact conditional distributions of a column; all other columns are missing.

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks
-from clearwood._tables.learning import rewrites_table, sample_of
+from clearwood._tables.learning import sample_of, transform_table
 from clearwood.columns.cells import numbers
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import frame_of
@@ -75,7 +75,7 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             categorical columns are unchanged.
         """
         if is_read_in_blocks(X):
-            return rewrites_table(self, self.transform, X, self._without_rows)
+            return transform_table(self, self.transform, X, self._without_rows)
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         if not is_frame(X):
@@ -84,7 +84,7 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 if cuts is None:
                     raise InputError(
                         f"Column {d} held labels in the fit, which an array of numbers "
-                        "cannot; hand in a frame as it was then."
+                        "cannot; pass a frame with the same columns."
                     )
                 binned[:, d] = bin_positions(numbers(column, f"x{d}"), cuts)
             return binned
