@@ -18,7 +18,7 @@ from clearwood._estimators import fit_context
 from clearwood._numeric import as_generator, spawn_generators
 from clearwood._numeric.progress import progress
 from clearwood._tables import RowsOfTable
-from clearwood._tables.learning import only_read, sample_of, says_of_tables
+from clearwood._tables.learning import accepts_tables, sample_of, select_used_columns
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
@@ -111,7 +111,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         rows = None
         if table is not None:
             read = partial(_encoded_block, features, self)
-            rows = AllRows(only_read(self, table), [read])
+            rows = AllRows(select_used_columns(self, table), [read])
         self.circuit_ = self.learn_circuit(features, values, valid, all_rows=rows)
         return self
 
@@ -169,7 +169,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         return self.circuit_.degrees_of_freedom
 
     @warned_once()
-    @says_of_tables()
+    @accepts_tables()
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of rows, with missing cells marginalized.
 

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import (
-    labels_of,
-    only_read,
+    accepts_tables,
+    class_labels_of,
     sample_of,
-    says_of_tables,
+    select_used_columns,
 )
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
@@ -175,7 +175,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         X, y = check_table(self, sample.X, reset=True), sample.y
         check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
-        self.classes_ = np.unique(y) if table is None else labels_of(table)
+        self.classes_ = np.unique(y) if table is None else class_labels_of(table)
         label = np.searchsorted(self.classes_, y)
         if len(self.classes_) < 2:
             raise InputError(
@@ -192,11 +192,11 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         rows = None
         if table is not None:
             read = partial(_with_label, features, self)
-            rows = AllRows(only_read(self, table), [read])
+            rows = AllRows(select_used_columns(self, table), [read])
         self.circuit_ = network.learn_circuit(joint, values, learn=learn, all_rows=rows)
         return self
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Class log probabilities, given the cells that are present.
 
@@ -212,7 +212,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """
         return log_softmax(self._log_joint(self._encoded(X)), axis=1)
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, given the cells that are present.
 
@@ -228,7 +228,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """
         return np.exp(self.predict_log_proba(X))
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row.
 

@@ -253,7 +253,7 @@ def anomalous_rows(
         ``column``, ``found``, ``expected`` and ``surprise``. Numbers are None for
         impossible rows and entries.
     """
-    order = np.argsort(-found.of_rows, cluster="stable")[:MOST_ROWS]
+    order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
     order = order[found.of_rows[order] > LEAST]
     reasons = top_entries(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
     return [

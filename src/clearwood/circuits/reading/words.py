@@ -97,7 +97,7 @@ def strongest_pairs(
 ) -> list[tuple[int, int, float]]:
     """Pairs of dependent columns, the strongest first."""
     j, k = np.nonzero(np.triu(strength >= least, 1))
-    order = np.argsort(-strength[j, k], cluster="stable")
+    order = np.argsort(-strength[j, k], kind="stable")
     places = np.stack([j, k])[:, order].tolist()
     return list(zip(*places, strength[j, k][order].tolist()))
 
