@@ -86,13 +86,13 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
 
 def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     if problem.is_weighted:
-        raise InputError("does not support sample_weight")
+        raise InputError("takes no sample_weight here")
     ensemble = problem.ensembles[part.ensemble]
     if any(categories is not None for categories in ensemble.features.categories):
-        raise InputError("does not support categorical columns")
+        raise InputError("reads no categorical columns")
     X = ensemble.encode(problem.X)
     if not np.isfinite(X).all():
-        raise InputError("does not support missing or infinite values")
+        raise InputError("reads no missing or infinite values")
     outcome = outcome_of(ensemble.classes)
     target = outcome.codes(ensemble.predict(problem.X))
     models = problem.pickled_models
@@ -240,7 +240,9 @@ def te2rules(lesson: Lesson) -> list[Found]:
 
     _two_classes(lesson)
     if not lesson.pickled_model:
-        raise InputError("needs the model itself, in memory and picklable")
+        raise InputError(
+            "needs the model itself, in memory and of a kind that can be pickled"
+        )
     model = pickle.loads(lesson.pickled_model)
     names = [f"X{d}" for d in range(lesson.X.shape[1])]
     explainer = ModelExplainer(model=model, feature_names=names)
@@ -257,12 +259,12 @@ def te2rules(lesson: Lesson) -> list[Found]:
 
 def _two_classes(lesson: Lesson) -> None:
     if lesson.n_classes != 2:
-        raise InputError("supports binary classification only")
+        raise InputError("tells two classes apart, nothing else")
 
 
 def _two_classes_at_most(lesson: Lesson) -> None:
     if lesson.n_classes > 2:
-        raise InputError("does not support more than two classes")
+        raise InputError("tells no more than two classes apart")
 
 
 PEERS: dict[str, Callable[[Lesson], list[Found]]] = {

@@ -17,18 +17,14 @@ import numpy as np
 from clearwood.rules import Training, Tree, print_tree
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
-from clearwood.simplifiers._common.base import (
-    CORE,
-    RuleClassifierMixin,
-    RuleRegressorMixin,
-)
+from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
     at_stake,
     softness,
 )
-from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseTreePath
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
 
 
 class TreeSettings(NamedTuple):
@@ -37,7 +33,7 @@ class TreeSettings(NamedTuple):
     synthetic: bool
 
 
-class _DistilledTree(BaseTreePath):
+class _DistilledTree(TreesOnSizePath):
     # Weight of the squared error of probabilities beside the regret: among splits with
     # the same predicted classes, it prefers the better probabilities; a larger weight
     # ranks rows better, but lowers agreement of classes in trees of few leaves.
@@ -107,7 +103,7 @@ class _DistilledTree(BaseTreePath):
         return print_tree(tree, training, round_thresholds=self.round_thresholds)
 
 
-class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
+class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     """Small decision tree that approximates an ensemble classifier.
 
     Every row is in one leaf only, so each rule can be read by itself. Splits are chosen
@@ -218,7 +214,7 @@ class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
     """
 
 
-class DistilledTreeRegressor(RuleRegressorMixin, _DistilledTree):
+class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
     """Small decision tree that approximates an ensemble regressor.
 
     Every row is in one leaf only, so each rule can be read by itself. Parameters and
