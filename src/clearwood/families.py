@@ -234,10 +234,10 @@ OWN = (
                 has_rules=False,
                 lead="Clusters of rows, dependent columns, and anomalies.",
                 parts=(
-                    ("kinds", "Clusters"),
-                    ("together", "Dependent columns"),
+                    ("clusters", "Clusters"),
+                    ("dependences", "Dependent columns"),
                     ("density", "Held-out likelihood"),
-                    ("surprising", "Anomalies"),
+                    ("anomalies", "Anomalies"),
                 ),
             ),
         ),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, product, weighted_mean_and_error
 from clearwood._numeric.progress import progress
-from clearwood._tables.learning import sample_of, says_of_tables
+from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import target_name
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
@@ -361,7 +361,7 @@ class ProjectedRules(BaseEstimator):
         share = training.weight / training.weight.sum()
         return Leaves.from_predictive(predictive, leaf, share, self._family())
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the printed rules.
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
-from clearwood._tables.learning import sample_of, says_of_tables
+from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import share_text
 from clearwood.columns.schema import features_of
@@ -304,7 +304,7 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     def _quantity(self) -> str:
         return "the prediction"
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the linear model.
 
@@ -381,7 +381,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     ) -> None:
         self.divergence_ = divergence(reference, proxy, weight)
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict class probabilities.
 
@@ -397,7 +397,7 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         """
         return self._predict_rows(X)
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.
 
