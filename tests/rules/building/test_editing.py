@@ -122,7 +122,7 @@ def test_a_frame_holds_what_is_known():
 
 def test_a_representation_is_short_and_features_are_named():
     same_text(repr(RULES))
-    assert RULES.inclusion_probability_ == {"age": 2, "ward": 1}
+    assert RULES.feature_counts_ == {"age": 2, "ward": 1}
 
 
 def test_long_sets_are_shortened_in_print_and_nowhere_else():
