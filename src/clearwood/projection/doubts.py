@@ -105,7 +105,7 @@ def warn_of_doubts(
         rows = np.bincount(taught, minlength=len(classes))
         left_out = never_said(classes, told, rows, min_samples_leaf)
         if left_out and not poor:
-            poor.append(f"The proxy never says {left_out}. {remedy}")
+            poor.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:
             order = likelier_order(classes, labels, taught)
     for text in poor:

@@ -86,18 +86,18 @@ def never_said(
     said : ndarray of int of shape (n_samples,)
         Positions in ``classes``.
     rows : ndarray of shape (n_classes,)
-        Number of rows for which each class is correct.
+        Number of rows whose target is each class.
     min_samples_leaf : float
         Classes of fewer rows are ignored.
 
     Examples
     --------
     >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), np.array([60, 8, 40]), 5)
-    'rare (right for 8 of 108 rows)'
+    'rare (target of 8 of 108 rows)'
     """
     absent = np.setdiff1d(np.flatnonzero(rows >= min_samples_leaf), said)
     named = [
-        f"{prediction_text(classes[k])} (right for {rows[k]:,.6g} of "
+        f"{prediction_text(classes[k])} (target of {rows[k]:,.6g} of "
         f"{rows.sum():,.6g} rows)"
         for k in absent[:MOST_NAMED]
     ]

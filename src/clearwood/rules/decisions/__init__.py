@@ -121,7 +121,7 @@ def decisions(
         model = getattr(result, "ensemble_", None)
     rules, encoded = rules.read(X)
     if len(encoded) == 0:
-        raise InputError("X is empty: it has no rows to decide about.")
+        raise InputError("X is empty: it has no rows to evaluate.")
     truth = rules.check_target(y, len(encoded), "y")
     weight = check_weight(sample_weight, len(encoded))
     taught, probabilities = answers_of(rules, model, X, len(encoded))

@@ -33,7 +33,7 @@ def summarize_importances(
         numbers = [(float(middle[i]), float(error[i])) for middle, error in sides]
         lines.append({
             "name": printable(called[name]),
-            "is_asked": name not in found.unused_features,
+            "is_used": name not in found.unused_features,
             "sides": [
                 (_text(v, e, is_share), 100 * max(v, 0.0) / largest) for v, e in numbers
             ],
@@ -41,7 +41,7 @@ def summarize_importances(
     return {
         "lines": lines,
         "n_left": max(len(found.names) - MOST, 0),
-        "n_unasked": len(found.unused_features),
+        "n_unused": len(found.unused_features),
         "unused_features": [
             printable(called[name]) for name in found.unused_features[:MOST]
         ],

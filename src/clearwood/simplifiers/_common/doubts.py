@@ -108,10 +108,12 @@ def doubts_about(
             )
         )
     if training.classes:
-        rows = np.bincount(taught, training.counts, len(training.classes))
+        # The predictions themselves, not those that class weights lead to.
+        target = outcome.point(training.taught)
+        rows = np.bincount(target, training.counts, len(training.classes))
         left_out = never_said(training.classes, said, rows, min_samples_leaf)
         if left_out:
-            found.append(Doubt("unsaid", f"No rule ever says {left_out}."))
+            found.append(Doubt("unsaid", f"No rule predicts {left_out}."))
     return found
 
 
