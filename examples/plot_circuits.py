@@ -48,7 +48,7 @@ bars = cw.circuits.ConditionalDisplay.from_estimator(
 # The row held out that is least probable, and which of its entries the others did not
 # let expect.
 least = int(np.argmin(network.score_samples(test)))
-row = cw.circuits.SurpriseDisplay.from_estimator(network, test.iloc[[least]]).plot()
+row = cw.circuits.AnomalyDisplay.from_estimator(network, test.iloc[[least]]).plot()
 
 # %%
 # A search through networks of all sizes leaves those that nothing of their size beats.

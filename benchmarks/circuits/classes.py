@@ -218,10 +218,10 @@ imputer. One network, the default, does not get there.
 - **Five networks are better than one on nearly every line.** A network per class is \
 too sure of itself on small sets (hepatitis, crx, pima): do not use it there.
 - **Why pima is bad**: 0 stands for missing in five columns. A kind of rows settles on \
-such a heap, and the network tells apart who was measured. With these cells missing, \
+such a point mass, and the network separates who was measured. With them missing, \
 one network goes from 68 to 73 % and from a log loss of .572 to .532, while others \
-change little: write as missing what is missing. On crx amounts have heaps at 0 as \
-well, which mean something; no remedy was tried there.
+change little: write as missing what is missing. On crx amounts have point masses \
+at 0 as well, which mean something; no remedy was tried there.
 """
 
 if __name__ == "__main__":

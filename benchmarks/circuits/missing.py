@@ -246,12 +246,12 @@ filled tables are absurd, because real values hardly occur in them.
 networks are alike; one network is behind them on crx. From 30 % on networks are the \
 best, five of them mostly, one on nltcs. KNN is behind from 30 % on. One run of each.
 - **Numbers**: on waveform21 the network is a little better than the iterative imputer \
-at 10 % and clearly so at half. On crx, whose amounts have long tails and heaps at 0, \
-nothing is much better than the mean in squared error; KNN and the iterative imputer \
-become worse than the mean with more holes, the network hardly does.
-- **Log densities of crx** say less than they seem: where a column has a heap at one \
-value, a narrow leaf on the heap is worth any number of nats, and which leaf is how \
-narrow decides. The fillings do not have this weakness.
+at 10 % and clearly so at half. On crx, whose amounts have long tails and point \
+masses at 0, nothing is much better than the mean in squared error; KNN and the \
+iterative imputer become worse than the mean with more holes, the network hardly does.
+- **Log densities of crx** mean less than they seem: where a column has a point \
+mass at one value, a narrow leaf there is worth any number of nats, and which leaf is \
+how narrow decides. The fillings do not have this weakness.
 """
 SCORES = {
     "wrong": "Labels: share of wrong ones among the cells that were taken out.",

@@ -200,8 +200,8 @@ def duels(wide):
             cells.append(f"{(gap > 0).sum()} : {(gap < 0).sum()}")
             cells.append(f"{sign * gap.median():+.3f}")
         rows.append([better, other, *cells])
-    head = ["", "against", "accuracy: better, worse", "median gap, %",
-            "log loss: better, worse", "median gap"]  # fmt: skip
+    head = ["", "against", "accuracy: better, worse", "median difference, %",
+            "log loss: better, worse", "median difference"]  # fmt: skip
     return markdown_table(head, rows)
 
 

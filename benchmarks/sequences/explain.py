@@ -28,9 +28,9 @@ NETWORKS = ("LSTM 10", "hybrid 10+10", *networks.PLAIN)
 CLUSTERS, GAUSSIAN = "k-means", "Gaussian HMM"
 WAYS = {
     CLUSTERS: {},
-    GAUSSIAN: {"quantiser": "hmm"},
-    "k-means, cells": {"part": "c"},
-    "k-means, both": {"part": "both"},
+    GAUSSIAN: {"quantizer": "hmm"},
+    "k-means, cells": {"lstm_state": "c"},
+    "k-means, both": {"lstm_state": "both"},
 }
 
 CONTINUOUS_STATES, N_FITTED, N_DRAWS = 20, 20_000, 50

@@ -52,7 +52,7 @@ def trees(name, what, seed, quick):
     begin = time.process_time()
     found = cw.state_trees(
         values, text, symbols=networks.symbols_of(quick), window=WINDOW,
-        min_samples_leaf=LEAST_ROWS, held_out=share,
+        min_samples_leaf=LEAST_ROWS, test_size=share,
     )  # fmt: skip
     seconds = (time.process_time() - begin) / len(found.trees)
     learned, judged, flags = one_by_one(quick)

@@ -1,8 +1,7 @@
 """Names of earlier versions, for the error that a use of them raises."""
 
 _MOVED = {
-    "circuits": """CircuitDisplay ConditionalDisplay NetworkSizesDisplay
-        SurpriseDisplay""",
+    "circuits": "CircuitDisplay ConditionalDisplay NetworkSizesDisplay",
     "comparison": "Frontier FrontierDisplay FrontierPoint Stability",
     "ensembles": "ModelCheck",
     "metatree": "MetaTreeDisplay",
@@ -13,12 +12,16 @@ _MOVED = {
         ResidualsDisplay RuleAverage RuleScores RuleSum Tree TreeDisplay""",
     "sbfc": "FeatureGraphDisplay GraphSizesDisplay LogPosteriorDisplay SignalDisplay",
     "sequences": """AutomatonDisplay FidelityCurveDisplay RecurrentExplanation
-        StatesDisplay StepSurpriseDisplay SweepsDisplay""",
+        StatesDisplay SweepsDisplay""",
     "simplifiers": "FABPathDisplay",
 }
 """Names that moved from the package itself to one of its modules."""
 
-RENAMED = {"measure_importances": "permutation_importance"} | {
+RENAMED = {
+    "StepSurpriseDisplay": "sequences.SurprisalDisplay",
+    "SurpriseDisplay": "circuits.AnomalyDisplay",
+    "measure_importances": "permutation_importance",
+} | {
     name: f"{module}.{name}"
     for module, names in _MOVED.items()
     for name in names.split()

@@ -1,4 +1,4 @@
-"""What the page on large data shows of other engines gives what rules say."""
+"""Other engines predict on large data as the page shows."""
 
 import re
 import subprocess
@@ -42,19 +42,19 @@ def test_counts_of_blocks_add_up(table, monkeypatch):
     monkeypatch.chdir(folder)
     names = {}
     exec((folder / "blocks.py").read_text(encoding="utf-8"), names)
-    parts = pd.concat([names["counted"](rows[:400]), names["counted"](rows[400:])])
-    told = parts.groupby(["target", "says"])["size"].sum().to_dict()
+    parts = pd.concat([names["count"](rows[:400]), names["count"](rows[400:])])
+    counts = parts.groupby(["target", "predicted"])["size"].sum().to_dict()
     pairs = list(zip(rows["target"], rules.predict(rows)))
-    assert told == {pair: pairs.count(pair) for pair in set(pairs)}
+    assert counts == {pair: pairs.count(pair) for pair in set(pairs)}
 
 
 @pytest.mark.parametrize("engine", ["ray", "pyspark"])
-def test_engines_say_what_rules_say(engine, table):
+def test_engines_predict_as_the_rules_do(engine, table):
     pytest.importorskip(engine)
     folder, rows, rules, code = table
     command = [sys.executable, "-c", code[engine]]
     subprocess.run(command, cwd=folder, check=True, timeout=SECONDS)
-    (told,) = folder.glob("said_by_*")
-    said = pd.concat(pd.read_parquet(part) for part in sorted(told.glob("*.parquet")))
-    assert len(said) == len(rows)
-    assert said["says"].tolist() == rules.predict(said[["a", "b"]]).tolist()
+    (written,) = folder.glob("predicted_by_*")
+    found = pd.concat(map(pd.read_parquet, sorted(written.glob("*.parquet"))))
+    assert len(found) == len(rows)
+    assert found["predicted"].tolist() == rules.predict(found[["a", "b"]]).tolist()

@@ -256,7 +256,7 @@ def test_cells_too_far_out_are_impossible_without_a_word(recwarn):
     assert np.isneginf(found.score_samples(rows)).tolist() == [True, False]
     with refuses(InputError):
         found.most_probable(rows)
-    cw.circuits.SurpriseDisplay.from_estimator(found, rows[:1])
+    cw.circuits.AnomalyDisplay.from_estimator(found, rows[:1])
     assert not recwarn.list
 
 
@@ -305,7 +305,7 @@ def test_the_most_probable_completion(make, fitted):
 
 
 @each
-def test_where_rows_heap_up_is_known(make):
+def test_point_masses_are_found(make):
     rng = np.random.default_rng(0)
     smokes = rng.random(200) < 0.4
     X = pd.DataFrame({
@@ -314,12 +314,12 @@ def test_where_rows_heap_up_is_known(make):
     })  # fmt: skip
     X.loc[:20, "packs"] = np.nan
     found = made(make).fit(X)
-    (heap,) = found.circuit_.heaps
-    assert (heap.column, heap.value) == (1, 0.0)
-    assert heap.reach == X["packs"][X["packs"] > 0].min() / 2
+    (mass,) = found.circuit_.point_masses
+    assert (mass.column, mass.value) == (1, 0.0)
+    assert mass.reach == X["packs"][X["packs"] > 0].min() / 2
     same_lines(str(found.circuit_))
     if hasattr(found, "front_"):
-        assert found.at_most(found.degrees_of_freedom_).circuit_.heaps == (heap,)
+        assert found.at_most(found.degrees_of_freedom_).circuit_.point_masses == (mass,)
 
 
 @each

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from sklearn.exceptions import NotFittedError
 from tests.circuits import made
-from tests.circuits.reading.cases import heaped
+from tests.circuits.reading.cases import spiked
 from tests.wording import refuses
 
 import clearwood as cw
@@ -65,21 +65,21 @@ def test_columns_without_any_value_come_back(tmp_path):
     assert again.transform(table).equals(table)
 
 
-def test_heaps_come_back_and_older_files_have_none(tmp_path):
-    path, circuit = tmp_path / "heaped.cw", heaped()
+def test_point_masses_come_back_and_older_files_have_none(tmp_path):
+    path, circuit = tmp_path / "spiked.cw", spiked()
     cw.save(circuit, path)
-    assert cw.load(path).heaps == circuit.heaps
-    assert pickle.loads(pickle.dumps(circuit)).heaps == circuit.heaps
+    assert cw.load(path).point_masses == circuit.point_masses
+    assert pickle.loads(pickle.dumps(circuit)).point_masses == circuit.point_masses
     document, arrays = written(circuit)
     document = {"kind": "Circuit", **document}
-    for heaps in ([1, 0], [0, 0, 1], [0.5, 0, 1], [7, 0, 1], [-1, 0, 1], "x", None):
-        changed = {**document, "heaps": heaps}
+    for flat in ([1, 0], [0, 0, 1], [0.5, 0, 1], [7, 0, 1], [-1, 0, 1], "x", None):
+        changed = {**document, "heaps": flat}
         write_archive(path, changed, arrays, overwrite=True)
         with pytest.raises(ModelFormatError, match="heaps"):
             cw.load(path)
     del document["heaps"]
     write_archive(path, document, arrays, overwrite=True)
-    assert cw.load(path).heaps == ()
+    assert cw.load(path).point_masses == ()
 
 
 def test_deep_circuits_come_back(there_and_back):

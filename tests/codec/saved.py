@@ -321,7 +321,7 @@ CASES = {
     ),
     "HiddenMarkovModel-switches": (lambda: states("bernoulli"), steps("bernoulli")),
     "HiddenMarkovModel-series": (
-        lambda: states("gaussian", covariance="diagonal"), series()
+        lambda: states("gaussian", covariance_type="diag"), series()
     ),
     "HiddenMarkovModel-frame": (lambda: states("mixed"), steps("mixed")),
     "HMMLSTM-joint": (lambda: network("categorical", hybrid="joint"), text()),

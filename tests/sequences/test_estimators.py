@@ -90,7 +90,7 @@ def test_golden_normal_columns_by_hand():
     x, _ = rows_of(case["sequences"])
     assert hmm.score(x) == pytest.approx(case["per_sequence"][0]["log_likelihood"])
     near(hmm.predict_next(x), case["per_sequence"][0]["predictive_mean"][1:])
-    one = HiddenMarkovModel(emission="gaussian", covariance="diagonal")
+    one = HiddenMarkovModel(emission="gaussian", covariance_type="diag")
     one.startprob_, one.transmat_, one.means_ = (
         p["initial"],
         p["transition"],
@@ -249,17 +249,21 @@ def test_sequences_are_apart():
 
 @quiet
 @pytest.mark.parametrize("algorithm", ["em", "gibbs"])
-@pytest.mark.parametrize("covariance", ["full", "diagonal"])
-def test_numbers(algorithm, covariance):
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_numbers(algorithm, covariance_type):
     X = series()
     X[5], X[17, 0] = np.nan, np.nan
     hmm = quick(
-        2, emission="gaussian", algorithm=algorithm, covariance=covariance, n_draws=10
+        2,
+        emission="gaussian",
+        algorithm=algorithm,
+        covariance_type=covariance_type,
+        n_draws=10,
     ).fit(X)
     order = np.argsort(hmm.means_[:, 0])
     near(hmm.means_[order], [[0, 0], [4, 4]], atol=0.6)
     assert hmm.covars_.shape == (2, 2, 2)
-    assert (hmm.covars_[:, 0, 1] == 0).all() == (covariance == "diagonal")
+    assert (hmm.covars_[:, 0, 1] == 0).all() == (covariance_type == "diag")
     states = order.argsort()[hmm.predict(X)]
     assert (states == np.arange(120) // 10 % 2).mean() > 0.95
     frame = pd.DataFrame(X, columns=["u", "v"])

@@ -52,8 +52,8 @@ def test_what_is_saved_is_loaded(name, algorithm, tmp_path):
 
 
 def test_diagonal_covariances_and_parameters_set_by_hand_are_kept(tmp_path):
-    found, X = model("series", covariance="diagonal")
-    by_hand = cw.HiddenMarkovModel(2, emission="gaussian", covariance="diagonal")
+    found, X = model("series", covariance_type="diag")
+    by_hand = cw.HiddenMarkovModel(2, emission="gaussian", covariance_type="diag")
     for name in ("startprob_", "transmat_", "means_", "covars_"):
         setattr(by_hand, name, getattr(found, name).tolist())
     cw.save(by_hand, tmp_path / "kept")

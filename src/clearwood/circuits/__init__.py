@@ -13,7 +13,7 @@ _DISPLAYS = names_in(
         "circuits.reading.curves": "ConditionalDisplay",
         "circuits.reading.display": "CircuitDisplay",
         "circuits.reading.sizes_display": "NetworkSizesDisplay",
-        "circuits.reading.surprise_display": "SurpriseDisplay",
+        "circuits.reading.anomaly_display": "AnomalyDisplay",
     }
 )
 """Names that are loaded when they are first used, and their modules."""
@@ -33,7 +33,7 @@ __all__ = [
     "SPNClassifier",
     "SPNImputer",
     "SizedCircuit",
-    "SurpriseDisplay",
+    "AnomalyDisplay",
     "ValueShares",
 ]
 

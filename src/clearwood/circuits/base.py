@@ -30,7 +30,7 @@ from clearwood.circuits.learning.variables import (
     row_of,
     table_of,
 )
-from clearwood.circuits.nodes import Heap, Node, Sum
+from clearwood.circuits.nodes import Node, PointMass, Sum
 from clearwood.circuits.queries import (
     LevelShares,
     MostProbable,
@@ -45,8 +45,8 @@ from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import InputError, LostDigitsWarning
 
-HEAP, FEWEST = 0.01, 5
-"""Minimum share and number of a column's cells for one value to be a heap."""
+MIN_SHARE, MIN_CELLS = 0.01, 5
+"""Minimum share and number of a column's cells for one value to be a point mass."""
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
 """Minimum range of eight rows of ten, in standard deviations of the column: a normal
@@ -64,7 +64,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
     circuit_: Circuit
     _library = "pandas"
     _units: Units
-    _heaps: tuple[Heap, ...]
+    _point_masses: tuple[PointMass, ...]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,10 +112,10 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         if table is not None:
             read = partial(_encoded_block, features, self)
             rows = AllRows(only_read(self, table), [read])
-        self.circuit_ = self.circuit_of(features, values, valid, all_rows=rows)
+        self.circuit_ = self.learn_circuit(features, values, valid, all_rows=rows)
         return self
 
-    def circuit_of(
+    def learn_circuit(
         self,
         features: FeatureSpace,
         values: np.ndarray,
@@ -137,7 +137,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
             Encoded, where ``values`` are a sample of them.
         """
         self._units = units = Units.of(values, features)
-        self._heaps = tuple(heaps_of(values, features))
+        self._point_masses = tuple(point_masses_of(values, features))
         warn_of_far_cells(values, features)
         learn = learn or self._learn
         if all_rows is not None:
@@ -160,7 +160,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         n = self.n_networks
         networks = tuple(progress(found, n, "networks", bool(self.verbose)))
         root = networks[0] if n == 1 else Sum(np.full(n, 1 / n), networks)
-        return Circuit(root, features, self._heaps)
+        return Circuit(root, features, self._point_masses)
 
     @property
     def degrees_of_freedom_(self) -> int:
@@ -321,14 +321,14 @@ def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
                 )
 
 
-def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
+def point_masses_of(values: np.ndarray, features: FeatureSpace) -> Iterator[PointMass]:
     """Values of continuous columns that many cells share.
 
     Examples
     --------
     >>> values = np.array([[x] for x in [0.0] * 30 + [*range(5, 40)]])
-    >>> list(heaps_of(values, FeatureSpace.numeric(1)))
-    [Heap(column=0, value=0.0, reach=2.5)]
+    >>> list(point_masses_of(values, FeatureSpace.numeric(1)))
+    [PointMass(column=0, value=0.0, reach=2.5)]
     """
     for j, labels in enumerate(features.categories):
         if labels is None:
@@ -336,9 +336,9 @@ def heaps_of(values: np.ndarray, features: FeatureSpace) -> Iterator[Heap]:
             found, counts = np.unique(present, return_counts=True)
             gaps = np.diff(found, prepend=-np.inf, append=np.inf)
             reach = np.minimum(gaps[:-1], gaps[1:]) / 2
-            least = max(HEAP * len(present), FEWEST)
+            least = max(MIN_SHARE * len(present), MIN_CELLS)
             for i in np.flatnonzero(counts >= least):
-                yield Heap(j, float(found[i]), float(reach[i]))
+                yield PointMass(j, float(found[i]), float(reach[i]))
 
 
 def held_out(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from clearwood.circuits.nodes import Heap, Node, Product, Sum, walk, with_children
+from clearwood.circuits.nodes import Node, PointMass, Product, Sum, walk, with_children
 from clearwood.columns.feature_space import FeatureSpace
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Circuit:
         Names of the columns, and the levels of discrete ones, also of numbers (0 and 1,
         say). It encodes tables: the position of the level for discrete columns, the
         value for continuous ones, NaN for missing cells.
-    heaps : tuple of Heap, optional
+    point_masses : tuple of PointMass, optional
         Values that many rows of the training table share. They do not affect the
         distribution, only its description: a 0 in nearly all rows of a component is no
         mean.
@@ -36,7 +36,7 @@ class Circuit:
 
     root: Node
     features: FeatureSpace
-    heaps: tuple[Heap, ...] = ()
+    point_masses: tuple[PointMass, ...] = ()
 
     def text(self, *, depth: int | None = None, most: int = 8) -> str:
         """Describe the mixture components and the dependence between columns.
@@ -90,7 +90,7 @@ class Circuit:
             else (node, 0)
             for node in walk(self.root)
         ]
-        return _filled, (empty, self.features, self.heaps)
+        return _filled, (empty, self.features, self.point_masses)
 
     def __repr__(self) -> str:
         # Not the whole tree: there may be thousands of nested nodes.
@@ -123,7 +123,9 @@ class Circuit:
 
 
 def _filled(
-    empty: list[tuple[Node, int]], features: FeatureSpace, heaps: tuple[Heap, ...] = ()
+    empty: list[tuple[Node, int]],
+    features: FeatureSpace,
+    point_masses: tuple[PointMass, ...] = (),
 ) -> Circuit:
     """Build a circuit from nodes without children and their numbers of children."""
     done: list[Node] = []
@@ -132,4 +134,4 @@ def _filled(
             node = with_children(node, done[len(done) - n :])
             del done[len(done) - n :]
         done.append(node)
-    return Circuit(done[0], features, heaps)
+    return Circuit(done[0], features, point_masses)

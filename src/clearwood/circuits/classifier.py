@@ -193,7 +193,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         if table is not None:
             read = partial(_with_label, features, self)
             rows = AllRows(only_read(self, table), [read])
-        self.circuit_ = network.circuit_of(joint, values, learn=learn, all_rows=rows)
+        self.circuit_ = network.learn_circuit(joint, values, learn=learn, all_rows=rows)
         return self
 
     @says_of_tables(shares=True)

@@ -58,7 +58,7 @@ class Product:
 Node = Sum | Product | Leaf
 
 
-class Heap(NamedTuple):
+class PointMass(NamedTuple):
     """A value that many cells of a continuous column share.
 
     Attributes

@@ -164,7 +164,9 @@ class ParetoSPN(LearnsCircuit):
             SizedCircuit(
                 one.degrees_of_freedom,
                 one.log_likelihood + plus,
-                Circuit(units.restored(one.root.node), table.features, self._heaps),
+                Circuit(
+                    units.restored(one.root.node), table.features, self._point_masses
+                ),
             )
             for one in front
         ]

@@ -13,7 +13,7 @@ from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
 from clearwood.circuits.learning.variables import NOTHING
-from clearwood.circuits.nodes import Heap, Node, Product, Sum, walk
+from clearwood.circuits.nodes import Node, PointMass, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.codec.documents import Place
@@ -22,24 +22,29 @@ from clearwood.distributions import LEAVES
 
 SUM, PRODUCT = 0, 1
 
-HEAPS = "a continuous column, a value and a reach each"
+POINT_MASSES = "a continuous column, a value and a reach each"
 
 
-def _read_heaps(place: Place) -> tuple[Heap, ...]:
+def _read_point_masses(place: Place) -> tuple[PointMass, ...]:
     numbers = place.numbers().tolist()
-    found = tuple(Heap(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
+    found = tuple(PointMass(int(j), *own) for j, *own in zip(*[iter(numbers)] * 3))
     if _flat(found) != numbers:
-        place.fail("other numbers", HEAPS)
+        place.fail("other numbers", POINT_MASSES)
     return found
 
 
-def _flat(heaps: tuple[Heap, ...]) -> list[float]:
-    return [x for heap in heaps for x in heap]
+def _flat(point_masses: tuple[PointMass, ...]) -> list[float]:
+    return [x for mass in point_masses for x in mass]
 
 
 CIRCUIT = (
     codec.FEATURES,
-    codec.Field("heaps", codec.FieldType(_flat, _read_heaps), absent=()),
+    codec.Field(
+        "heaps",
+        codec.FieldType(_flat, _read_point_masses),
+        "point_masses",
+        absent=(),
+    ),
     codec.Array("kind", "i", "nodes"),
     codec.Array("children", "i", "nodes"),
     codec.Pieces("whole", "i", size="nodes"),
@@ -67,7 +72,7 @@ def _take(circuit: Circuit) -> dict[str, Any]:
         "children": [len(getattr(node, "children", ())) for node in nodes],
         "whole": [whole for _, whole, _ in plain],
         "numbers": [numbers for _, _, numbers in plain],
-        "heaps": circuit.heaps,
+        "point_masses": circuit.point_masses,
     }
 
 
@@ -90,10 +95,10 @@ def _put(
 def _make(kind: Any, values: dict[str, Any]) -> Circuit:
     features = _put(values["features"], (), NOTHING)
     continuous = {j for j, own in enumerate(features.categories) if own is None}
-    fits = {heap.column for heap in values["heaps"]} <= continuous
-    codec.require(fits, "heaps", HEAPS)
+    fits = {mass.column for mass in values["point_masses"]} <= continuous
+    codec.require(fits, "heaps", POINT_MASSES)
     with codec.refusing("numbers"):
-        circuit = Circuit(_root(values), features, values["heaps"])
+        circuit = Circuit(_root(values), features, values["point_masses"])
         check_circuit(circuit)
     return circuit
 

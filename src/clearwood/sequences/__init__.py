@@ -13,7 +13,7 @@ from clearwood.sequences.recurrent.trace import NetworkTrace
 _DISPLAYS = names_in(
     {
         "sequences.reading.automaton_display": "AutomatonDisplay",
-        "sequences.reading.display": "FidelityCurveDisplay StepSurpriseDisplay",
+        "sequences.reading.display": "FidelityCurveDisplay SurprisalDisplay",
         "sequences.reading.states_display": "StatesDisplay",
         "sequences.reading.sweeps_display": "SweepsDisplay",
     }
@@ -31,7 +31,7 @@ __all__ = [
     "StateAutomaton",
     "StateTrees",
     "StatesDisplay",
-    "StepSurpriseDisplay",
+    "SurprisalDisplay",
     "SweepsDisplay",
     "explain_rnn",
     "state_trees",

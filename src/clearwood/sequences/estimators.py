@@ -59,7 +59,7 @@ class HiddenMarkovModel(BaseEstimator):
         characters. ``"bernoulli"``: columns of 0 and 1, independent given the state.
         ``"gaussian"``: columns of numbers. ``"mixed"``: a frame; columns of strings or
         declared categories are independent given the state, numbers are normal.
-    covariance : {"full", "diagonal"}, default="full"
+    covariance_type : {"full", "diag"}, default="full"
         Covariance structure of numbers, given the state.
     algorithm : {"gibbs", "em"}, default="gibbs"
         With ``"gibbs"`` attributes are posterior means.
@@ -133,7 +133,7 @@ class HiddenMarkovModel(BaseEstimator):
     _parameter_constraints: dict[str, Any] = {
         "n_states": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(KINDS))],
-        "covariance": [StrOptions({"full", "diagonal"})],
+        "covariance_type": [StrOptions({"full", "diag"})],
         "algorithm": [StrOptions({"gibbs", "em"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -150,7 +150,7 @@ class HiddenMarkovModel(BaseEstimator):
         n_states: int = 10,
         *,
         emission: str = "categorical",
-        covariance: str = "full",
+        covariance_type: str = "full",
         algorithm: str = "gibbs",
         alpha: float = 1.1,
         n_init: int = 32,
@@ -163,7 +163,7 @@ class HiddenMarkovModel(BaseEstimator):
     ) -> None:
         self.n_states = n_states
         self.emission = emission
-        self.covariance = covariance
+        self.covariance_type = covariance_type
         self.algorithm = algorithm
         self.alpha = alpha
         self.n_init = n_init

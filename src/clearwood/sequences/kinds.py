@@ -204,7 +204,7 @@ class Switches(_Table):
 
 
 class Normals(_Table):
-    """Jointly normal columns; independent ones with ``covariance="diagonal"``."""
+    """Jointly normal columns; independent ones with ``covariance_type="diag"``."""
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """See ``Kind``."""
@@ -218,17 +218,17 @@ class Normals(_Table):
             raise InputError(
                 f"Column(s) {empty.tolist()} of X have no value at all; leave them out."
             )
-        return normal_prior(own, model.n_states, model.covariance == "diagonal")
+        return normal_prior(own, model.n_states, model.covariance_type == "diag")
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """See ``Kind``."""
-        means, covars = split_moments(parameters, model.covariance == "diagonal")
+        means, covars = split_moments(parameters, model.covariance_type == "diag")
         return {"means_": means, "covars_": covars}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
         """See ``Kind``."""
         means = numbers("means_", model.means_, (n_states, None))
-        d, diagonal = means.shape[1], model.covariance == "diagonal"
+        d, diagonal = means.shape[1], model.covariance_type == "diag"
         return normal_model(means, covariances(model, n_states, d), diagonal)
 
 
@@ -388,7 +388,7 @@ def rows_of_shares(name: str, value: Any, shape: tuple[int | None, ...]) -> np.n
 def covariances(model: Any, n_states: int, d: int) -> np.ndarray:
     """``covars_`` as positive definite matrices; diagonal ones as variances too."""
     given = np.asarray(model.covars_, dtype=np.float64)
-    if model.covariance == "diagonal" and given.shape == (n_states, d):
+    if model.covariance_type == "diag" and given.shape == (n_states, d):
         given = given[:, :, None] * np.eye(d)
     if given.shape != (n_states, d, d) or not np.isfinite(given).all():
         raise InputError(

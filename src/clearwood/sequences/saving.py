@@ -22,7 +22,7 @@ LENGTH = codec.checked(codec.NUMBER, lambda x: x >= 1, "steps of a sequence")
 
 PARTS = (
     codec.Settings(
-        "n_states", "emission", "covariance", "algorithm", "alpha", "n_init",
+        "n_states", "emission", "covariance_type", "algorithm", "alpha", "n_init",
         "n_iter", "n_draws",
     ),
     codec.Field("symbols", SYMBOLS, "symbols_", null=True),

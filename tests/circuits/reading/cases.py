@@ -5,7 +5,7 @@ import pandas as pd
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
-from clearwood.circuits.nodes import Heap, Product, Sum
+from clearwood.circuits.nodes import PointMass, Product, Sum
 from clearwood.distributions import (
     Bernoulli,
     Categorical,
@@ -62,7 +62,7 @@ def apart():
     return Circuit(root, FeatureSpace(tuple("pqrst"), levels))
 
 
-def heaped():
+def spiked():
     """Two kinds; among the rows of one nearly all doses are 0."""
     few = Sum(
         np.array([0.97, 0.03]), (Gaussian(1, 0.01, 0.04), Gaussian(1, 40.0, 25.0))
@@ -70,8 +70,8 @@ def heaped():
     kinds = (Product((Bernoulli(0, 0.1), few)),
              Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 100.0))))  # fmt: skip
     features = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
-    heaps = (Heap(1, 0.0, 3.0), Heap(1, 25.0, 0.5))
-    return Circuit(Sum(np.array([0.6, 0.4]), kinds), features, heaps)
+    point_masses = (PointMass(1, 0.0, 3.0), PointMass(1, 25.0, 0.5))
+    return Circuit(Sum(np.array([0.6, 0.4]), kinds), features, point_masses)
 
 
 def wide(n_columns, n_kinds, seed=0):

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.circuits.made import circuits
-from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
+from tests.circuits.reading.cases import (
+    apart,
+    clinic,
+    spiked,
+    stand_in,
+    table,
+    wide,
+)
 
 import clearwood as cw
 from clearwood.circuits.circuit import Circuit
@@ -200,13 +207,15 @@ def test_a_histogram_is_drawn_as_it_is():
     assert display.ax_.get_xlabel() == r"<b>dose</b> in \$"
 
 
-def test_curves_are_cut_off_at_heaps_whose_shares_are_told():
-    display = cw.circuits.ConditionalDisplay(heaped(), "dose", [{"ill": "no"}]).plot()
+def test_curves_are_truncated_at_point_masses_whose_shares_are_shown():
+    display = cw.circuits.ConditionalDisplay(spiked(), "dose", [{"ill": "no"}]).plot()
     assert display.ax_.get_ylim()[1] < 0.5 < display.density(np.array([0.0])).max()
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     same_text(names)
     same_text(display.ax_.get_title("left"))
-    plain = cw.circuits.ConditionalDisplay(replace(heaped(), heaps=()), "dose").plot()
+    plain = cw.circuits.ConditionalDisplay(
+        replace(spiked(), point_masses=()), "dose"
+    ).plot()
     assert plain.ax_.get_ylim()[1] > 0.5
     assert "cut off" not in plain.ax_.get_title("left")
 
@@ -263,7 +272,7 @@ def test_what_cannot_be_drawn_is_refused(column, given, message):
 
 def test_the_surprising_entry_comes_first_with_what_was_expected():
     row = np.array([[1.0, np.nan, 0.0, 35.0, 190.0, 20.0, 2.0]])
-    display = cw.circuits.SurpriseDisplay.from_estimator(
+    display = cw.circuits.AnomalyDisplay.from_estimator(
         stand_in(clinic()), table(row)
     ).plot()
     first = display.entries[0]
@@ -281,17 +290,17 @@ def test_the_surprising_entry_comes_first_with_what_was_expected():
 
 def test_only_one_row_is_drawn():
     with refuses(InputError):
-        cw.circuits.SurpriseDisplay.from_estimator(
+        cw.circuits.AnomalyDisplay.from_estimator(
             stand_in(clinic()), table(np.zeros((2, 7)))
         )
-    many = cw.circuits.SurpriseDisplay(clinic(), np.zeros(7), most=3).plot()
+    many = cw.circuits.AnomalyDisplay(clinic(), np.zeros(7), most=3).plot()
     same_text(many.ax_.get_title(loc="left"))
 
 
 def test_a_column_without_spread_is_no_surprise():
     features = FeatureSpace(("a", "b"), (None, (0, 1)))
     root = Product((Gaussian(0, 1.0, 1e-12), Bernoulli(1, 0.0)))
-    found = cw.circuits.SurpriseDisplay(
+    found = cw.circuits.AnomalyDisplay(
         Circuit(root, features), np.array([1.0, 0.0])
     ).entries
     assert all(np.isfinite(one["surprise"]) for one in found)

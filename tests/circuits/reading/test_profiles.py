@@ -174,8 +174,8 @@ def test_dates_are_written_as_dates_and_their_spread_in_days():
     said = column_words(features, 0, here, of_all)
     assert said == "seen 2019-04-01 ± 30 days (2019-04-14)"
     assert here.brief(of_all, (), "date") == "2019-04-01"
-    heaped = here.heaped(17987.0, 0.95)
-    assert column_words(features, 0, heaped) == "seen = 2019-04-01 in 95 %"
+    with_point_mass = here.with_point_mass(17987.0, 0.95)
+    assert column_words(features, 0, with_point_mass) == "seen = 2019-04-01 in 95 %"
     within_a_day = Spread(17987.5, 0.01)
     assert within_a_day.numbers("datetime") == "2019-04-01 12:00 ± 0.10 days"
     assert entry_text(features, 0, 17987.0) == "2019-04-01"

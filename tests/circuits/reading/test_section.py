@@ -2,7 +2,14 @@ import re
 
 import numpy as np
 import pytest
-from tests.circuits.reading.cases import apart, clinic, heaped, stand_in, table, wide
+from tests.circuits.reading.cases import (
+    apart,
+    clinic,
+    spiked,
+    stand_in,
+    table,
+    wide,
+)
 from tests.wording import refuses, same_lines
 
 from clearwood import report
@@ -129,11 +136,15 @@ def test_a_network_that_helps_nothing_is_said_to(tmp_path, rows):
 
 
 def test_a_number_of_nearly_all_rows_is_no_mean():
-    (columns,) = section(stand_in(heaped()))["tables"]
+    (columns,) = section(stand_in(spiked()))["tables"]
     (dose,) = (line for line in columns["lines"] if line["name"] == "dose")
     assert [cell[0] for cell in dose["cells"]] == ["0: 97 %", "30"]
     row = np.array([[0.0, 50.0]])
-    circuit = Circuit(heaped().root.children[0], heaped().features, heaped().heaps)
+    circuit = Circuit(
+        spiked().root.children[0],
+        spiked().features,
+        spiked().point_masses,
+    )
     (told,) = why(circuit, row, judge(circuit, row).of_entries, 1)
     assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97 %")
 

@@ -28,14 +28,14 @@ def test_states_are_those_of_lstm_and_hmm(hybrid):
     assert not lm.network_.lstm._forward_hooks
 
 
-@pytest.mark.parametrize("part", ["h", "both"])
-def test_beside_stand_the_states_of_the_hmm(part):
+@pytest.mark.parametrize("lstm_state", ["h", "both"])
+def test_other_states_are_those_of_the_hmm(lstm_state):
     lm = cw.HMMLSTM(**QUICK, hybrid="joint").fit(TEXT)
-    e = cw.explain_rnn(lm, TEXT, n_states=5, part=part)
+    e = cw.explain_rnn(lm, TEXT, n_states=5, lstm_state=lstm_state)
     wanted = lm.filter_proba(TEXT).argmax(axis=1)
-    np.testing.assert_array_equal(e.beside_, wanted)
+    np.testing.assert_array_equal(e.other_states_, wanted)
     alone = cw.HMMLSTM(**QUICK, hybrid=None).fit(TEXT)
-    assert cw.explain_rnn(alone, TEXT, n_states=5).beside_ is None
+    assert cw.explain_rnn(alone, TEXT, n_states=5).other_states_ is None
 
 
 def test_numbers_are_symbols_and_sequences_stay_apart():
@@ -48,7 +48,7 @@ def test_numbers_are_symbols_and_sequences_stay_apart():
 
 def test_cells_of_peepholes_can_be_read():
     lm = cw.HMMLSTM(**QUICK, hybrid=None, peephole=True).fit(TEXT)
-    e = cw.explain_rnn(lm, TEXT[:80], part="both", n_states=3)
+    e = cw.explain_rnn(lm, TEXT[:80], lstm_state="both", n_states=3)
     network, (codes,), _ = module_of(lm, TEXT[:80])
     with torch.no_grad():
         inside = network.lookup(torch.as_tensor(codes)[None])

@@ -70,13 +70,13 @@ def test_surprise_is_less_the_log_of_what_was_said():
     )
     # The picture is the network here.
     np.testing.assert_allclose(network, picture)
-    display = cw.sequences.StepSurpriseDisplay.from_explanation(
+    display = cw.sequences.SurprisalDisplay.from_explanation(
         e, start=3, length=5
     ).plot()
     labels = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert labels == [{0: "a", 1: "␣", 2: "<"}[code] for code in following[3:8]]
     with refuses(InputError, match="159"):
-        cw.sequences.StepSurpriseDisplay.from_explanation(e, start=200)
+        cw.sequences.SurprisalDisplay.from_explanation(e, start=200)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_surprise_is_less_the_log_of_what_was_said():
     [
         cw.sequences.AutomatonDisplay,
         cw.sequences.FidelityCurveDisplay,
-        cw.sequences.StepSurpriseDisplay,
+        cw.sequences.SurprisalDisplay,
     ],
 )
 def test_what_is_no_explanation_is_refused(display):

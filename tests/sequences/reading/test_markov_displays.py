@@ -59,7 +59,7 @@ def test_symbols_are_written_below():
 
 
 @pytest.mark.parametrize(
-    "display", [cw.sequences.StatesDisplay, cw.sequences.StepSurpriseDisplay]
+    "display", [cw.sequences.StatesDisplay, cw.sequences.SurprisalDisplay]
 )
 def test_a_step_without_a_symbol_is_a_box(display):
     shown = display.from_estimator(of_text(), ["a", None, "b"])
@@ -74,7 +74,7 @@ def test_a_list_of_texts_is_read_as_sequences():
 
 
 def test_surprise_is_less_the_log_likelihood_of_a_step():
-    shown = cw.sequences.StepSurpriseDisplay.from_estimator(
+    shown = cw.sequences.SurprisalDisplay.from_estimator(
         of_text(), [TEXT[:5], TEXT[5:]], start=3, length=5
     ).plot()
     wanted = -of_text().step_log_likelihood(TEXT, [5, len(TEXT) - 5])
@@ -82,7 +82,7 @@ def test_surprise_is_less_the_log_likelihood_of_a_step():
     ticks = [tick.get_text() for tick in shown.ax_.get_xticklabels()]
     assert "".join(ticks) == "a␣cab"
     hmm, (X, lengths) = of_patients(), patients()
-    shown = cw.sequences.StepSurpriseDisplay.from_estimator(
+    shown = cw.sequences.SurprisalDisplay.from_estimator(
         hmm, X, lengths, start=40
     ).plot()
     wanted = -hmm.step_log_likelihood(X, lengths)[40:]
@@ -91,7 +91,7 @@ def test_surprise_is_less_the_log_likelihood_of_a_step():
     same_text(text.get_text() for text in shown.ax_.get_legend().get_texts())
     assert shown.ax_.get_ylim()[0] <= min(0, wanted.min())
     with refuses(InputError, match="100"):
-        cw.sequences.StepSurpriseDisplay.from_estimator(hmm, X, lengths, start=100)
+        cw.sequences.SurprisalDisplay.from_estimator(hmm, X, lengths, start=100)
 
 
 def test_arrows_are_the_moves_away():

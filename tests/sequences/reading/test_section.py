@@ -46,7 +46,7 @@ def test_a_sequence_begins_on_a_line_of_its_own():
     lines = [np.arange(40) % 3, np.arange(6) % 3, np.arange(4) % 3]
     beside = np.zeros(50, dtype=int)
     e = explain_rnn(
-        counting, lines, symbols="abc", n_states=3, held_out=0.2, beside=beside
+        counting, lines, symbols="abc", n_states=3, test_size=0.2, other_states=beside
     )
     text = "".join(run for run, _ in runs_of(section(e)["text"]))
     assert text == "abcabc\nabca"

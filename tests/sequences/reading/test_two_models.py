@@ -92,7 +92,7 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
     states = hmm.predict_proba(X, lengths).argmax(axis=1)
     other = np.where(np.arange(100) < 40, 2, 1 - states)
     shown = cw.sequences.StatesDisplay.from_estimator(
-        hmm, X, lengths, start=20, length=60, beside=pd.Series(other)
+        hmm, X, lengths, start=20, length=60, other_states=pd.Series(other)
     ).plot()
     agreement = state_agreement(states, other, 2)
     assert shown.agreement.matched == agreement.matched
@@ -107,16 +107,20 @@ def test_a_strip_has_the_colours_of_the_states_it_matches():
             if patch.get_x() < step < patch.get_x() + patch.get_width()
         )
         assert colour == pytest.approx(to_rgb(hsl(hues[state])))
-    same = cw.sequences.StatesDisplay.from_estimator(hmm, X, lengths, beside=hmm)
+    same = cw.sequences.StatesDisplay.from_estimator(hmm, X, lengths, other_states=hmm)
     assert same.agreement.matched == same.agreement.information == 1
     for wrong in (other[:50], other / 1.0, other - 1):
         with refuses(InputError, match="100"):
-            cw.sequences.StatesDisplay.from_estimator(hmm, X, lengths, beside=wrong)
+            cw.sequences.StatesDisplay.from_estimator(
+                hmm, X, lengths, other_states=wrong
+            )
 
 
 def explained(beside, symbols=("a", "b", " ")):
     codes = np.array(["ab ".index(letter) for letter in "abba bab" * 30])
-    return cw.explain_rnn(counting, codes, n_states=3, symbols=symbols, beside=beside)
+    return cw.explain_rnn(
+        counting, codes, n_states=3, symbols=symbols, other_states=beside
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -125,7 +129,7 @@ def test_the_page_of_a_network_shows_another_model_beside():
     e = explained(hmm)
     text = [e.symbols[code] for code in e.trace.codes]
     wanted = hmm.filter_proba(text).argmax(axis=1)
-    np.testing.assert_array_equal(e.beside_, wanted)
+    np.testing.assert_array_equal(e.other_states_, wanted)
     held_out = e.trace.is_held_out
     found = section(e)["beside"]
     agreement = state_agreement(e.states_[held_out], wanted[held_out], 3, 3)
@@ -150,10 +154,10 @@ def test_a_model_beside_knows_no_more_than_the_network_does():
     hmm.startprob_, hmm.transmat_ = [0.9, 0.1], [[0.7, 0.3], [0.1, 0.9]]
     hmm.emissionprob_ = [[0.4, 0.2, 0.4], [0.3, 0.4, 0.3]]
     lines = [np.random.default_rng(s).integers(3, size=40 + s) for s in range(4)]
-    e = cw.explain_rnn(counting, lines, n_states=3, beside=hmm)
+    e = cw.explain_rnn(counting, lines, n_states=3, other_states=hmm)
     whole, lengths = e.trace.codes, [40, 41, 42, 43]
     wanted = hmm.filter_proba(whole, lengths).argmax(axis=1)
-    np.testing.assert_array_equal(e.beside_, wanted)
+    np.testing.assert_array_equal(e.other_states_, wanted)
     for other in (hmm.predict_proba(whole, lengths), hmm.filter_proba(whole)):
         assert (other.argmax(axis=1) != wanted).any()
 

@@ -87,9 +87,9 @@ def test_held_out_steps_do_not_make_the_picture():
         logits[450:] = logits[450:, ::-1] - 1.0
         return states, logits
 
-    one = explain_rnn(cyclic, CODES, n_states=4, held_out=0.25)
+    one = explain_rnn(cyclic, CODES, n_states=4, test_size=0.25)
     with pytest.warns(PoorFidelityWarning):
-        two = explain_rnn(changed, CODES, n_states=4, held_out=0.25)
+        two = explain_rnn(changed, CODES, n_states=4, test_size=0.25)
     np.testing.assert_array_equal(one.output_, two.output_)
     np.testing.assert_array_equal(one.automaton_.output, two.automaton_.output)
     assert two.fidelity_["states read"].kl > 0.1
@@ -97,7 +97,7 @@ def test_held_out_steps_do_not_make_the_picture():
 
 def test_several_sequences_are_several():
     parts = [CODES[:200], CODES[200:350], CODES[350:]]
-    found = explain_rnn(cyclic, parts, n_states=4, held_out=0.3)
+    found = explain_rnn(cyclic, parts, n_states=4, test_size=0.3)
     assert found.fidelity_["automaton alone"].kl == pytest.approx(0, abs=1e-12)
     assert found.fidelity_.n_steps == 250
     assert (found.trace.following == -1).sum() == 3
@@ -116,9 +116,9 @@ def test_the_same_seed_gives_the_same():
         {"n_states": "few"},
         {"n_states": []},
         {"n_states": 2.5},
-        {"part": "cells"},
-        {"quantiser": "grid"},
-        {"held_out": 1.0},
+        {"lstm_state": "cells"},
+        {"quantizer": "grid"},
+        {"test_size": 1.0},
         {"max_kl": 0.0},
         {"symbols": "abc"},
         {"layer": 0},
@@ -148,10 +148,10 @@ def test_tiny_sequences_are_read(codes):
 
 
 def test_a_hidden_markov_model_sorts_vectors_too():
-    found = explain_rnn(cyclic, CODES, n_states=4, quantiser="hmm")
+    found = explain_rnn(cyclic, CODES, n_states=4, quantizer="hmm")
     assert found.fidelity_["automaton alone"].kl == pytest.approx(0, abs=1e-9)
     parts = [CODES[:250], CODES[250:300], CODES[300:]]
-    found = explain_rnn(cyclic, parts, n_states=4, quantiser="hmm")
+    found = explain_rnn(cyclic, parts, n_states=4, quantizer="hmm")
     assert found.fidelity_["states read"].kl == pytest.approx(0, abs=1e-9)
 
 
@@ -181,8 +181,8 @@ def test_a_cell_is_a_state_too():
 
     codes = CODES[:200]
     h, c, both = (
-        explain_rnn(speaker(n_symbols=2), codes, n_states=5, part=part)
-        for part in ("h", "c", "both")
+        explain_rnn(speaker(n_symbols=2), codes, n_states=5, lstm_state=lstm_state)
+        for lstm_state in ("h", "c", "both")
     )
     stacked = np.hstack([h.trace.states, c.trace.states])
     np.testing.assert_array_equal(both.trace.states, stacked)
@@ -193,7 +193,7 @@ def test_networks_of_half_precision_are_read():
 
     for dtype in (torch.bfloat16, torch.float16):
         network = speaker(n_symbols=2, dtype=dtype)
-        found = explain_rnn(network, CODES[:200], n_states=5, part="both")
+        found = explain_rnn(network, CODES[:200], n_states=5, lstm_state="both")
         assert np.isfinite(found.trace.states).all()
 
 

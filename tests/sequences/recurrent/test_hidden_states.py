@@ -15,7 +15,7 @@ from clearwood.sequences.recurrent.hidden_states import find_layer, read_network
 CODES = random_codes(30)
 
 
-def naive_states(network, codes, depth, part):
+def naive_states(network, codes, depth, lstm_state):
     """The last state of every beginning of the sequence, as torch gives it."""
     lines = []
     with torch.no_grad():
@@ -23,14 +23,14 @@ def naive_states(network, codes, depth, part):
             codes_so_far = torch.as_tensor(codes[:end])
             _, last = network.inner(network.lookup(codes_so_far))
             h, c = last if isinstance(last, tuple) else (last, last)
-            chosen = {"h": [h], "c": [c], "both": [h, c]}[part]
+            chosen = {"h": [h], "c": [c], "both": [h, c]}[lstm_state]
             lines.append(torch.cat([each[depth] for each in chosen]).numpy())
     return np.array(lines)
 
 
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize(
-    ("kind", "options", "layer", "part"),
+    ("kind", "options", "layer", "lstm_state"),
     [
         ("RNN", {}, None, "h"),
         ("RNN", {"num_layers": 3, "nonlinearity": "relu"}, 1, "h"),
@@ -43,12 +43,12 @@ def naive_states(network, codes, depth, part):
     ],
 )
 def test_states_are_those_of_torch_at_every_step(
-    kind, options, layer, part, batch_first
+    kind, options, layer, lstm_state, batch_first
 ):
     network = speaker(kind, batch_first=batch_first, **options)
-    chosen = find_layer(network, layer, part)
-    states, logits = read_network(network, chosen, CODES, part=part)
-    wanted = naive_states(network, CODES, chosen.depth, part)
+    chosen = find_layer(network, layer, lstm_state)
+    states, logits = read_network(network, chosen, CODES, lstm_state=lstm_state)
+    wanted = naive_states(network, CODES, chosen.depth, lstm_state)
     np.testing.assert_allclose(states, wanted, rtol=0, atol=1e-12)
     axis = 0 if batch_first else 1
     said, _ = network(torch.as_tensor(CODES).unsqueeze(axis))
@@ -63,7 +63,9 @@ def test_first_states_that_a_network_hands_in_count():
             return super().forward(codes, (first, -first))
 
     network = Learnt(nn.LSTM(2, 4, 2, batch_first=True, dtype=torch.float64))
-    states, _ = read_network(network, find_layer(network, 1, "c"), CODES, part="c")
+    states, _ = read_network(
+        network, find_layer(network, 1, "c"), CODES, lstm_state="c"
+    )
     with torch.no_grad():
         first = torch.full((2, 4), 0.5, dtype=torch.float64)
         line = network.lookup(torch.as_tensor(CODES))
@@ -95,8 +97,8 @@ def test_the_network_is_afterwards_what_it_was():
     network.inner.eval()
     before = torch.get_rng_state()
     chosen = find_layer(network, 0, "both")
-    one, _ = read_network(network, chosen, CODES, part="both")
-    two, said = read_network(network, chosen, CODES, part="both")
+    one, _ = read_network(network, chosen, CODES, lstm_state="both")
+    two, said = read_network(network, chosen, CODES, lstm_state="both")
     np.testing.assert_array_equal(one, two)
     assert torch.equal(before, torch.get_rng_state())
     assert network.training and network.dropout.training
@@ -125,7 +127,7 @@ def test_a_user_may_say_how_the_network_is_run():
 
 
 @pytest.mark.parametrize(
-    ("network", "layer", "part"),
+    ("network", "layer", "lstm_state"),
     [
         (nn.Linear(2, 2), None, "h"),
         (speaker(bidirectional=True), None, "h"),
@@ -135,9 +137,9 @@ def test_a_user_may_say_how_the_network_is_run():
         (nn.Sequential(nn.GRU(2, 2), nn.LSTM(2, 2)), None, "h"),
     ],
 )
-def test_layers_that_cannot_be_read_are_refused(network, layer, part):
+def test_layers_that_cannot_be_read_are_refused(network, layer, lstm_state):
     with refuses(ModelError):
-        find_layer(network, layer, part)
+        find_layer(network, layer, lstm_state)
 
 
 def test_one_of_several_modules_is_chosen_by_name():
@@ -179,21 +181,26 @@ def test_packed_sequences_and_unknown_codes_are_refused():
         read_network(takes_vectors, find_layer(takes_vectors), CODES)
 
 
-@pytest.mark.parametrize("part", ["h", "c", "both"])
-def test_cells_that_gates_see_are_those_of_the_module_itself(part):
+@pytest.mark.parametrize("lstm_state", ["h", "c", "both"])
+def test_cells_that_gates_see_are_those_of_the_module_itself(lstm_state):
     from clearwood.sequences.networks.layers import PeepholeLSTM
 
     inner = PeepholeLSTM(2, 4).double()
     with torch.no_grad():
         inner.peephole.copy_(torch.linspace(-3, 3, 12).reshape(3, 4))
     network = Speaker(inner).eval()
-    states, _ = read_network(network, find_layer(network, part=part), CODES, part=part)
+    states, _ = read_network(
+        network,
+        find_layer(network, lstm_state=lstm_state),
+        CODES,
+        lstm_state=lstm_state,
+    )
     hidden, cell = torch.zeros(2, 1, 1, 4, dtype=torch.float64)
     for code, line in zip(CODES, states):
         with torch.no_grad():
             step = network.lookup(torch.as_tensor([[code]]))
             _, (hidden, cell) = inner(step, (hidden, cell))
-        wanted = {"h": [hidden], "c": [cell], "both": [hidden, cell]}[part]
+        wanted = {"h": [hidden], "c": [cell], "both": [hidden, cell]}[lstm_state]
         wanted = torch.cat(wanted, 2).numpy().ravel()
         np.testing.assert_allclose(line, wanted, rtol=0, atol=1e-12)
     assert not inner._forward_hooks
@@ -206,8 +213,8 @@ def test_layers_of_a_stack_of_another_make_are_read_step_by_step():
 
     own = Same(2, 4, 2, dtype=torch.float64)
     network = Speaker(own).eval()
-    for part in ("h", "c", "both"):
-        found = find_layer(network, 0, part)
-        states, _ = read_network(network, found, CODES, part=part)
-        wanted = naive_states(network, CODES, 0, part)
+    for lstm_state in ("h", "c", "both"):
+        found = find_layer(network, 0, lstm_state)
+        states, _ = read_network(network, found, CODES, lstm_state=lstm_state)
+        wanted = naive_states(network, CODES, 0, lstm_state)
         np.testing.assert_allclose(states, wanted, rtol=0, atol=1e-12)

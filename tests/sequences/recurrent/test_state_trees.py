@@ -69,7 +69,7 @@ def test_units_that_say_nothing_or_only_noise():
     constant, other = found.trees
     assert (constant.r2, constant.depth, constant.size) == (1.0, 0, 1)
     assert abs(other.r2) < 0.1
-    mean, spread = found.mean_and_spread("size")
+    mean, spread = found.mean_and_std("size")
     sizes = [tree.size for tree in found.trees]
     assert (mean, spread) == (np.mean(sizes), np.std(sizes))
     assert str(found).splitlines()[0].split() == ["unit", "R2", "depth", "size"]

@@ -136,10 +136,10 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
         return node.over([place[v] for v in node.variables])
 
     own = fold(root, leaf, with_children, with_children)
-    heaps = [h._replace(column=place[h.column]) for h in circuit.heaps
+    masses = [h._replace(column=place[h.column]) for h in circuit.point_masses
              if h.column in place]  # fmt: skip
     features = of_columns(circuit.features, kept)
-    return replace(circuit, root=own, features=features, heaps=tuple(heaps))
+    return replace(circuit, root=own, features=features, point_masses=tuple(masses))
 
 
 def of_columns(features: FeatureSpace, columns: Sequence[int]) -> FeatureSpace:

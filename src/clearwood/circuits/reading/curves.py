@@ -14,7 +14,7 @@ from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.display import circuit_of
+from clearwood.circuits.reading.display import circuit_from
 from clearwood.circuits.reading.profiles import label_words
 from clearwood.exceptions import InputError
 
@@ -28,14 +28,14 @@ out again as the rows between span, for single rows may be far from all others."
 LEAST = 1e-3
 """Visible share of a curve's height."""
 
-TALL, HEAPED = 3.0, 0.05
-"""Ratio to the rest of a curve at which it is truncated at a heap, and the share of
-rows that makes a heap; the share is shown."""
+TALL, SHOWN_SHARE = 3.0, 0.05
+"""Ratio to the rest of a curve at which it is truncated at a point mass, and the share
+of rows that makes a point mass; the share is shown."""
 
 LINES = ("-", "--", "-.", ":")
 
-MOST_HEAPS = 2
-"""Maximum number of heaps labelled per curve."""
+MOST_POINT_MASSES = 2
+"""Maximum number of point_masses labelled per curve."""
 
 LEGEND_WIDTH = 44
 """Maximum number of characters per line of the legend."""
@@ -88,7 +88,9 @@ class ConditionalDisplay(Display):
         self.column, self.given = column, [{}, *given]
         (place,) = positions_of([column], features.names, "column")
         self.labels = features.categories[place]
-        self.heaps = [heap for heap in circuit.heaps if heap.column == place]
+        self.point_masses = [
+            mass for mass in circuit.point_masses if mass.column == place
+        ]
         rows = np.array([row_of(features, known) for known in self.given])
         self._found: Any = conditionals(circuit, rows)[place]
 
@@ -112,7 +114,7 @@ class ConditionalDisplay(Display):
         -------
         ConditionalDisplay
         """
-        return cls(circuit_of(estimator), column, given)
+        return cls(circuit_from(estimator), column, given)
 
     @property
     def shares(self) -> np.ndarray:
@@ -145,7 +147,7 @@ class ConditionalDisplay(Display):
         points = [np.linspace(low, high, GRID), parts.ravel(), edges]
         grid = np.unique(np.clip(np.concatenate(points), low, high))
         curves = self.density(grid)
-        top, shares = self._heaped(grid, curves)
+        top, shares = self._truncated(grid, curves)
         for i, curve in enumerate(curves):
             ax.plot(grid, curve, label=self._name(i, shares[i]), **look_of(i))
         low, high = grid[curves.max(axis=0) > LEAST * top][[0, -1]]
@@ -169,17 +171,17 @@ class ConditionalDisplay(Display):
         low = max(found.quantile(OUTER).min(), first - reach)
         return low, min(found.quantile(1 - OUTER).max(), last + reach)
 
-    def _heaped(
+    def _truncated(
         self, grid: np.ndarray, curves: np.ndarray
     ) -> tuple[float, list[list[tuple[float, float]]]]:
-        """Height of the plot; of every curve its heaps and shares, if truncated."""
+        """Height of the plot; of every curve its point masses, if truncated."""
         beside = np.full(len(grid), True)
         shares: list[list[tuple[float, float]]] = [[] for _ in curves]
-        for _, value, reach in self.heaps:
+        for _, value, reach in self.point_masses:
             beside &= np.abs(grid - value) > reach
             inside = self._between(value - reach, value + reach).tolist()
             for own, share in zip(shares, inside):
-                own += [(value, share)] if share >= HEAPED else []
+                own += [(value, share)] if share >= SHOWN_SHARE else []
         top = float(curves.max())
         rest = float(curves[:, beside].max(initial=0.0))
         if not any(shares) or top <= TALL * rest or not rest:
@@ -199,11 +201,11 @@ class ConditionalDisplay(Display):
         ax.invert_yaxis()
         ax.set(xlim=(0, 1), xlabel="share", title=plain(printable(self.column)))
 
-    def _name(self, i: int, heaps: Sequence[tuple[float, float]] = ()) -> str:
+    def _name(self, i: int, point_masses: Sequence[tuple[float, float]] = ()) -> str:
         known = self.given[i].items()
         said = [f"{name} = {label_words(value)}," for name, value in known]
         text = " ".join(said).removesuffix(",") or "all rows"
-        most = sorted(heaps, key=lambda heap: -heap[1])[:MOST_HEAPS]
+        most = sorted(point_masses, key=lambda mass: -mass[1])[:MOST_POINT_MASSES]
         if most:
             of = [f"{number_text(value)} in {share_text(p)}" for value, p in most]
             text += f" ({', '.join(of)})"

@@ -112,7 +112,7 @@ class CircuitDisplay(Display):
     def __init__(self, circuit: Circuit, depth: int | None = None) -> None:
         self.circuit = circuit
         for deep in range(DEEPEST, 0, -1) if depth is None else (depth,):
-            self.part = outline(circuit.root, deep, circuit.heaps)
+            self.part = outline(circuit.root, deep, circuit.point_masses)
             self.cells = list(cells_of(self.part))
             if len(self.cells) <= MOST_CELLS:
                 break
@@ -142,7 +142,7 @@ class CircuitDisplay(Display):
         -------
         CircuitDisplay
         """
-        return cls(circuit_of(estimator), depth)
+        return cls(circuit_from(estimator), depth)
 
     def _draw(self, ax: Any) -> list[Any]:
         from matplotlib.patches import Rectangle
@@ -233,7 +233,7 @@ class _Places(NamedTuple):
     texts: list[Text]
 
 
-def circuit_of(estimator: Any) -> Circuit:
+def circuit_from(estimator: Any) -> Circuit:
     """Circuit of a fitted estimator."""
     circuit = getattr(estimator, "circuit_", None)
     if isinstance(circuit, Circuit):

@@ -11,7 +11,7 @@ from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import without_last
-from clearwood.circuits.nodes import Heap
+from clearwood.circuits.nodes import PointMass
 from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
@@ -160,7 +160,9 @@ def why(
     without = values[[i for i, _ in told]]
     without[np.arange(len(told)), [j for _, j in told]] = np.nan
     expected = conditionals(circuit, without) if told else {}
-    facts = {j: _facts(expected[j], j, circuit.heaps) for j in {j for _, j in told}}
+    facts = {
+        j: _facts(expected[j], j, circuit.point_masses) for j in {j for _, j in told}
+    }
     features = circuit.features
     found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(told):
@@ -175,7 +177,7 @@ def why(
 
 
 def _facts(
-    found: LevelShares | ValueShares, column: int, heaps: Sequence[Heap]
+    found: LevelShares | ValueShares, column: int, point_masses: Sequence[PointMass]
 ) -> dict[int, Facts]:
     """Distribution of the column in each row in which its cell is missing."""
     rows = found.rows.tolist()
@@ -183,11 +185,11 @@ def _facts(
         return dict(zip(rows, map(Shares, found.probabilities)))
     moments = zip(found.mean.tolist(), (found.sd**2).tolist())
     facts = [Spread(mean, variance) for mean, variance in moments]
-    for _, value, reach in (heap for heap in heaps if heap.column == column):
+    for _, value, reach in (mass for mass in point_masses if mass.column == column):
         ends = (np.full(len(rows), value + side) for side in (reach, -reach))
         upper, lower = map(found.cdf, ends)
         facts = [
-            own.heaped(value, share)
+            own.with_point_mass(value, share)
             for own, share in zip(facts, (upper - lower).tolist())
         ]
     return dict(zip(rows, facts))

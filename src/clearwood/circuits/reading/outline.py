@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clearwood.circuits.nodes import Heap, Node, Product, Sum
+from clearwood.circuits.nodes import Node, PointMass, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, profile_of
 
 MOST_KINDS = 6
@@ -53,7 +53,9 @@ class CircuitPart(NamedTuple):
         return 0
 
 
-def outline(node: Node, depth: int, heaps: Sequence[Heap] = ()) -> CircuitPart:
+def outline(
+    node: Node, depth: int, point_masses: Sequence[PointMass] = ()
+) -> CircuitPart:
     """Outline of a circuit down to some depth.
 
     Nested mixtures are merged, into up to six components; of more, the smaller ones
@@ -65,14 +67,14 @@ def outline(node: Node, depth: int, heaps: Sequence[Heap] = ()) -> CircuitPart:
     node : node
     depth : int
         Depth to which nested components are shown.
-    heaps : sequence of Heap, optional
+    point_masses : sequence of PointMass, optional
         Of the circuit.
 
     Returns
     -------
     CircuitPart
     """
-    return _part(node, depth, 1.0, profile_of(node, heaps), (), heaps)
+    return _part(node, depth, 1.0, profile_of(node, point_masses), (), point_masses)
 
 
 def _part(
@@ -81,19 +83,19 @@ def _part(
     share: float,
     profile: dict[int, Facts],
     marks: tuple[int, ...],
-    heaps: Sequence[Heap],
+    point_masses: Sequence[PointMass],
 ) -> CircuitPart:
     kinds: list[CircuitPart] = []
     groups: list[CircuitPart] = []
     if isinstance(node, Sum) and depth > 0:
         for weight, kind in kinds_of(node):
-            own = profile_of(kind, heaps)
+            own = profile_of(kind, point_masses)
             marks_of = marking(own, profile)
-            kinds.append(_part(kind, depth - 1, weight, own, marks_of, heaps))
+            kinds.append(_part(kind, depth - 1, weight, own, marks_of, point_masses))
     elif isinstance(node, Product):
         for group in groups_of(node):
             own = {j: profile[j] for j in sorted(group.variables)}
-            groups.append(_part(group, depth, 1.0, own, (), heaps))
+            groups.append(_part(group, depth, 1.0, own, (), point_masses))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
     return CircuitPart(node, share, profile, marks, tuple(kinds), tuple(groups))
 

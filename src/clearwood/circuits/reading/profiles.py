@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import number_text, share_text, short_text
-from clearwood.circuits.nodes import Heap, Node, Product, Sum
+from clearwood.circuits.nodes import Node, PointMass, Product, Sum
 from clearwood.columns.dates import DATES, date_text, value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.distributions import Leaf
@@ -109,13 +109,13 @@ class Spread(NamedTuple):
     Attributes
     ----------
     mean, variance : float
-    heap : tuple of float, optional
+    point_mass : tuple of float, optional
         The value of nearly all rows, and their share.
     """
 
     mean: float
     variance: float
-    heap: tuple[float, float] | None = None
+    point_mass: tuple[float, float] | None = None
 
     @classmethod
     def pooled(cls, weights: np.ndarray, parts: Sequence[Spread]) -> Spread:
@@ -129,9 +129,9 @@ class Spread(NamedTuple):
         """Standard deviation."""
         return math.sqrt(self.variance)
 
-    def heaped(self, value: float, share: float) -> Spread:
-        """Copy with a heap, shown where nearly all rows have it."""
-        return self._replace(heap=(value, share)) if share >= NEARLY_ALL else self
+    def with_point_mass(self, value: float, share: float) -> Spread:
+        """Copy with a point mass, shown where nearly all rows have it."""
+        return self._replace(point_mass=(value, share)) if share >= NEARLY_ALL else self
 
     def divergence(self, of_all: Spread) -> float:
         """Kullback-Leibler divergence between normals with these moments, in nats."""
@@ -148,9 +148,9 @@ class Spread(NamedTuple):
 
     def words(self, labels: Sequence[object], kind: str = "number") -> str:
         """Mean and standard deviation, or the value of nearly all rows."""
-        if self.heap is None:
+        if self.point_mass is None:
             return self.numbers(kind)
-        value, share = self.heap
+        value, share = self.point_mass
         return f"{value_text(value, kind)} in {share_text(share)}"
 
     def expected(self, labels: Sequence[object], kind: str = "number") -> str:
@@ -167,8 +167,8 @@ class Spread(NamedTuple):
         self, of_all: Spread, labels: Sequence[object], kind: str = "number"
     ) -> str:
         """Mean alone, rounded to the digits of the deviation, but few."""
-        if self.heap is not None:
-            value, share = self.heap
+        if self.point_mass is not None:
+            value, share = self.point_mass
             return f"{value_text(value, kind)}: {share_text(share)}"
         if kind in DATES:
             return date_text(round(self.mean))
@@ -233,7 +233,7 @@ def column_words(
         said = here.words(labels, kind)
     else:
         said = here.beside(of_all, labels, kind)  # type: ignore[arg-type]
-    is_one = isinstance(here, Spread) and here.heap is not None
+    is_one = isinstance(here, Spread) and here.point_mass is not None
     return f"{name} = {said}" if labels or is_one else f"{name} {said}"
 
 
@@ -264,7 +264,7 @@ def leaves_below(node: Node) -> Iterator[tuple[Leaf, float]]:
             yield node, share
 
 
-def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
+def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, Facts]:
     """Marginal distribution of every column below a node, by its moments.
 
     Exact: mixtures average probabilities and moments, and products do not change them.
@@ -272,7 +272,7 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
     Parameters
     ----------
     node : node
-    heaps : sequence of Heap, optional
+    point_masses : sequence of PointMass, optional
         Of the circuit.
 
     Returns
@@ -286,7 +286,7 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
     >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
     ...                                      Gaussian(0, 3.0, 3.0)))
     >>> profile_of(mixture)
-    {0: Spread(mean=2.0, variance=4.0, heap=None)}
+    {0: Spread(mean=2.0, variance=4.0, point_mass=None)}
     """
     parts: dict[int, list[Facts]] = defaultdict(list)
     weights: dict[int, list[float]] = defaultdict(list)
@@ -299,7 +299,7 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
         for j in sorted(parts)
     }
     middle: dict[int, float] = {}
-    for j, value, reach in heaps:
+    for j, value, reach in point_masses:
         spread = found.get(j)
         if not isinstance(spread, Spread):
             continue
@@ -309,7 +309,7 @@ def profile_of(node: Node, heaps: Sequence[Heap] = ()) -> dict[int, Facts]:
             mean, variance = np.array([part[:2] for part in parts[j]]).T
             gap, sd = value - mean, np.sqrt(variance)
             inside = ndtr((gap + reach) / sd) - ndtr((gap - reach) / sd)
-            found[j] = spread.heaped(value, float(np.dot(weights[j], inside)))
+            found[j] = spread.with_point_mass(value, float(np.dot(weights[j], inside)))
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.display import circuit_of, strip_name, together
+from clearwood.circuits.reading.display import circuit_from, strip_name, together
 from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import NOTHING, column_words
@@ -53,9 +53,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     -------
     dict
     """
-    circuit = circuit_of(result)
+    circuit = circuit_from(result)
     values = None if X is None else rows_of(result, X, y)
-    part = outline(circuit.root, DEPTH, circuit.heaps)
+    part = outline(circuit.root, DEPTH, circuit.point_masses)
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
     order = together(strength)

@@ -59,7 +59,7 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
 
 def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
     writer = _Writer(circuit, depth, most)
-    writer.write(outline(circuit.root, depth, circuit.heaps), "", "")
+    writer.write(outline(circuit.root, depth, circuit.point_masses), "", "")
     return writer
 
 

@@ -195,7 +195,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
     rest = condition(circuit, row_of(circuit.features, known))
-    before, after = (profile_of(own.root, own.heaps) for own in (circuit, rest))
+    before, after = (profile_of(own.root, own.point_masses) for own in (circuit, rest))
     features, place = rest.features, circuit.features.names.index
     of_all = {i: before[place(name)] for i, name in enumerate(features.names)}
     return {

@@ -52,7 +52,7 @@ def module_of(
     return lm.network_, np.split(codes, bounds[1:-1]), tuple(lm.classes_.tolist())
 
 
-def beside_filtered(reader: Callable[..., Any], network: Any) -> Callable[..., Any]:
+def add_filtered_states(reader: Callable[..., Any], network: Any) -> Callable[..., Any]:
     """States of the LSTM, concatenated with those of the HMM, if there is one.
 
     The output of a hybrid is linear in both, so both form its state.

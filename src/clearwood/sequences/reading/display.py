@@ -84,7 +84,7 @@ class FidelityCurveDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class StepSurpriseDisplay(Display):
+class SurprisalDisplay(Display):
     """Plot of the surprise of each step, under a network and its surrogate.
 
     Or under a hidden Markov model, and the same with states in random order. For
@@ -111,7 +111,7 @@ class StepSurpriseDisplay(Display):
     Examples
     --------
     >>> import matplotlib; matplotlib.use("agg")
-    >>> display = StepSurpriseDisplay("abc", [0.1, 2.0, 0.3], [0.4, 1.0, 0.3]).plot()
+    >>> display = SurprisalDisplay("abc", [0.1, 2.0, 0.3], [0.4, 1.0, 0.3]).plot()
     >>> [tick.get_text() for tick in display.ax_.get_xticklabels()]
     ['a', 'b', 'c']
     """
@@ -125,7 +125,7 @@ class StepSurpriseDisplay(Display):
     @classmethod
     def from_explanation(
         cls, explanation: Any, *, start: int = 0, length: int = 80
-    ) -> StepSurpriseDisplay:
+    ) -> SurprisalDisplay:
         """Create the display from held-out steps, with states read from the network.
 
         Parameters
@@ -136,7 +136,7 @@ class StepSurpriseDisplay(Display):
 
         Returns
         -------
-        StepSurpriseDisplay
+        SurprisalDisplay
         """
         e = check_explanation(explanation)
         steps, network, picture = surprise(e)
@@ -153,7 +153,7 @@ class StepSurpriseDisplay(Display):
         *,
         start: int = 0,
         length: int = 80,
-    ) -> StepSurpriseDisplay:
+    ) -> SurprisalDisplay:
         """Create the display from steps of a text or series, each given all before it.
 
         Parameters
@@ -167,7 +167,7 @@ class StepSurpriseDisplay(Display):
 
         Returns
         -------
-        StepSurpriseDisplay
+        SurprisalDisplay
         """
         model = check_model(estimator)
         X, lengths = KINDS[model.emission].end_to_end(X, lengths)

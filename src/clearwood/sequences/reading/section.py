@@ -77,7 +77,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "text": coloured_text(text_pieces(symbols, begins), e.states_[shown]),
         "n_shown": len(shown),
         "styles": state_styles([word.name for word in words], hues),
-        "beside": _beside(e, shown, text_pieces(symbols), begins, hues),
+        "beside": _comparison(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
         "graph": svg(automaton.chart(), "graph", look="cw-graph"),
         "unseen": e.unseen_,
@@ -124,7 +124,7 @@ def _fidelity(e: RecurrentExplanation) -> list[dict[str, Any]]:
     ]
 
 
-def _beside(
+def _comparison(
     e: RecurrentExplanation,
     shown: np.ndarray,
     pieces: list[str],
@@ -132,18 +132,19 @@ def _beside(
     hues: np.ndarray,
 ) -> dict[str, Any] | None:
     """The same text in the states of another model, and the agreement of both."""
-    if e.beside_ is None:
+    if e.other_states_ is None:
         return None
-    output = distilled(e.trace, e.beside_, int(e.beside_.max()) + 1)
-    words = describe_states(e.trace.codes, e.trace.age, e.beside_, output, e.symbols)
-    judged = e.trace.is_held_out
+    others = e.other_states_
+    output = distilled(e.trace, others, int(others.max()) + 1)
+    words = describe_states(e.trace.codes, e.trace.age, others, output, e.symbols)
+    held_out = e.trace.is_held_out
     agreement = state_agreement(
-        e.states_[judged], e.beside_[judged], e.n_states, len(words)
+        e.states_[held_out], others[held_out], e.n_states, len(words)
     )
     return {
-        "text": paired_text(pieces, e.states_[shown], e.beside_[shown], begins),
+        "text": paired_text(pieces, e.states_[shown], others[shown], begins),
         "styles": state_styles([w.name for w in words], agreement.hues(hues), "t"),
-        "n_states": len(np.unique(e.beside_)),
+        "n_states": len(np.unique(others)),
         "matched": agreement.matched,
         "information": agreement.information,
     }
@@ -176,17 +177,17 @@ def _states(
 
 def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
     """Contexts whose steps contribute most to the divergence of the states read."""
-    judged = np.flatnonzero(e.trace.is_held_out & (e.trace.age > 0))
-    if not len(judged):
+    held_out = np.flatnonzero(e.trace.is_held_out & (e.trace.age > 0))
+    if not len(held_out):
         return []
     divergence = np.concatenate(
         [
-            _divergences(p, e.output_[e.states_[judged[block]]])
-            for block, p in probabilities(e.trace.log_proba[judged])
+            _divergences(p, e.output_[e.states_[held_out[block]]])
+            for block, p in probabilities(e.trace.log_proba[held_out])
         ]
     )
     codes = e.trace.codes
-    key = codes[judged - 1] * e.trace.n_symbols + codes[judged]
+    key = codes[held_out - 1] * e.trace.n_symbols + codes[held_out]
     known, group = np.unique(key, return_inverse=True)
     total = np.bincount(group, divergence)
     times = np.bincount(group)
@@ -194,7 +195,7 @@ def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
     found = []
     for i in np.argsort(-total, kind="stable")[:MOST_FAILURES]:
         before, last = divmod(int(known[i]), e.trace.n_symbols)
-        example = judged[group == i][int(divergence[group == i].argmax())]
+        example = held_out[group == i][int(divergence[group == i].argmax())]
         network = int(e.trace.log_proba[example].argmax())
         picture = int(e.output_[e.states_[example]].argmax())
         found.append({

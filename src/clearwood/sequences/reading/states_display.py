@@ -31,8 +31,8 @@ from clearwood.sequences.states_over_time import sequence_bounds
 from clearwood.sequences.symbols import symbol_cells
 
 MOST_COLUMNS, MOST_WRITTEN, MOST_LABELS = 12, 120, 4
-"""Maximum numbers of columns drawn, of steps with their symbols, and of labels beside a
-column."""
+"""Maximum numbers of columns drawn, of steps with their symbols, and of labels next to
+a column."""
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +63,7 @@ class StatesDisplay(Display):
         Number of the first step.
     begins : sequence of int, optional
         First steps of sequences.
-    beside : array-like of int of shape (n_steps,), optional
+    other_states : array-like of int of shape (n_steps,), optional
         States of a second model.
     agreement : StateAgreement, optional
         Agreement of both models; by default on the steps shown.
@@ -96,7 +96,7 @@ class StatesDisplay(Display):
     labels: Sequence[Sequence[str] | None] | None = None
     start: int = 0
     begins: Sequence[int] = ()
-    beside: Any = None
+    other_states: Any = None
     agreement: StateAgreement | None = None
     states: Sequence[str] = ()
 
@@ -108,9 +108,9 @@ class StatesDisplay(Display):
             self.hues = np.arange(k) * 360.0 / k
         if self.labels is None:
             self.labels = [None] * len(self.names)
-        if self.beside is not None and self.agreement is None:
+        if self.other_states is not None and self.agreement is None:
             found = self.proba.argmax(axis=1)
-            self.agreement = state_agreement(found, np.asarray(self.beside), k)
+            self.agreement = state_agreement(found, np.asarray(self.other_states), k)
 
     @classmethod
     def from_estimator(
@@ -121,7 +121,7 @@ class StatesDisplay(Display):
         *,
         start: int = 0,
         length: int = 500,
-        beside: Any = None,
+        other_states: Any = None,
     ) -> StatesDisplay:
         """Create the display from steps of one or several series.
 
@@ -133,7 +133,7 @@ class StatesDisplay(Display):
             As in ``HiddenMarkovModel.predict_proba``; the states depend on all of it.
         start, length : int
             Range of the steps shown.
-        beside : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
+        other_states : HiddenMarkovModel or array-like of int, optional
             A second model, or any other state at every step, such as
             ``explain_rnn(...).states_`` of a network. ``agreement`` is that on all
             steps of X.
@@ -148,12 +148,14 @@ class StatesDisplay(Display):
         part = steps_shown(start, length, len(proba))
         states = markov_states(model, proba.mean(axis=0))
         shown = cls.of_states(model, X, lengths, proba, states, part)
-        if beside is not None:
-            if hasattr(beside, "predict_proba"):
-                beside = check_model(beside).predict_proba(X, lengths).argmax(axis=1)
+        if other_states is not None:
+            if hasattr(other_states, "predict_proba"):
+                other_states = (
+                    check_model(other_states).predict_proba(X, lengths).argmax(axis=1)
+                )
             found = proba.argmax(axis=1)
-            shown.agreement = state_agreement(found, beside, proba.shape[1])
-            shown.beside = np.asarray(beside)[part]
+            shown.agreement = state_agreement(found, other_states, proba.shape[1])
+            shown.other_states = np.asarray(other_states)[part]
         return shown
 
     @classmethod
@@ -202,12 +204,12 @@ class StatesDisplay(Display):
         ]
         up = Axis("state", 0.0, 1.0, ticks=())
         panels = [_panel(self._numbers(found), across, up)]
-        if self.beside is not None and self.agreement is not None:
-            states = np.asarray(self.beside)
+        if self.other_states is not None and self.agreement is not None:
+            states = np.asarray(self.other_states)
             spans = self._spans(states, self.agreement.hues(self.hues))
             panels[0] = replace(panels[0], above=str(self.agreement))
             own = [*spans, *self._numbers(states)]
-            panels.append(_panel(own, across, replace(up, label="beside")))
+            panels.append(_panel(own, across, replace(up, label="other")))
         for name, values, labels in zip(self.names, self.values.T, self.labels or ()):
             line = Points(steps, values, "ink", dots=1.5, width=0.9)
             up = Axis(name, ticks=_ends(values, labels))
@@ -224,7 +226,7 @@ class StatesDisplay(Display):
         spans: list[Mark] = []
         for first, last, state in state_runs(states):
             sure = 1.0
-            if states is not self.beside:
+            if states is not self.other_states:
                 sure = float(self.proba[first:last, state].mean())
             spans.append(Span(
                 self.start + first - 0.5, self.start + last - 0.5, f"cw-run s{state}",

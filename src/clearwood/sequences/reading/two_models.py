@@ -84,8 +84,9 @@ def state_agreement(
     fits = second.shape == first.shape and second.dtype.kind in "iu"
     if not fits or second.min() < 0:
         raise InputError(
-            f"beside has the shape {second.shape} and is {second.dtype}; expected a "
-            f"fitted model, or a state 0, 1, ... for each of {len(first)} steps."
+            f"other_states has the shape {second.shape} and type {second.dtype}; "
+            f"expected a fitted model, or a state 0, 1, ... for each of {len(first)} "
+            "steps."
         )
     shape = max(n_first, first.max() + 1), max(n_second, second.max() + 1)
     together = np.zeros(shape)

@@ -3,7 +3,7 @@
 The network reads sequences; its state vectors are quantized into states; an automaton
 is counted from their transitions; the output of each state is the network's mean
 prediction there. Fidelity is measured on held-out steps: with states read from the
-network, and with the automaton alone, beside tables of the last few symbols.
+network, and with the automaton alone, next to tables of the last few symbols.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clearwood._numeric import as_generator
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.sequences.estimators import HiddenMarkovModel
-from clearwood.sequences.networks.as_module import beside_filtered, module_of
+from clearwood.sequences.networks.as_module import add_filtered_states, module_of
 from clearwood.sequences.networks.estimators import HMMLSTM
 from clearwood.sequences.recurrent.automaton import (
     StateAutomaton,
@@ -38,12 +38,12 @@ from clearwood.sequences.recurrent.fidelity import (
     judge_tables,
 )
 from clearwood.sequences.recurrent.hidden_states import (
-    PARTS,
+    LSTM_STATES,
     find_layer,
     is_module,
     read_network,
 )
-from clearwood.sequences.recurrent.quantisers import QUANTISERS, most_frequent_first
+from clearwood.sequences.recurrent.quantizers import QUANTIZERS, most_frequent_first
 from clearwood.sequences.recurrent.trace import (
     NetworkTrace,
     Reader,
@@ -105,7 +105,7 @@ class RecurrentExplanation:
         Description of the network.
     trace : NetworkTrace
         Recorded states and predictions of the network.
-    beside_ : ndarray of int of shape (n_steps,) or None
+    other_states_ : ndarray of int of shape (n_steps,) or None
         States of another model, shown for comparison on the page.
     """
 
@@ -119,7 +119,7 @@ class RecurrentExplanation:
     symbols: tuple[str, ...]
     network: str
     trace: NetworkTrace
-    beside_: np.ndarray | None = None
+    other_states_: np.ndarray | None = None
 
     @property
     def n_states(self) -> int:
@@ -146,12 +146,12 @@ def explain_rnn(
     n_states: int | str | Iterable[int] = 100,
     symbols: Sequence[Any] | None = None,
     layer: int | str | tuple[str, int] | None = None,
-    part: str = "h",
+    lstm_state: str = "h",
     predict: Callable[[Any, Any], Any] | None = None,
-    quantiser: str = "kmeans",
-    held_out: float = 0.2,
+    quantizer: str = "kmeans",
+    test_size: float = 0.2,
     max_kl: float = 0.15,
-    beside: Any = None,
+    other_states: Any = None,
     random_state: Any = 0,
 ) -> RecurrentExplanation:
     """Explain a recurrent network by an automaton, and measure its fidelity.
@@ -185,7 +185,7 @@ def explain_rnn(
     layer : int, str or (str, int), optional
         Layer whose states are read: a layer of a stack (the last by default), the name
         of a recurrent module as in ``named_modules``, or both.
-    part : {"h", "c", "both"}, default="h"
+    lstm_state : {"h", "c", "both"}, default="h"
         For an LSTM: hidden state, cell, or both concatenated. Cells are unbounded, and
         large ones dominate the distances between states.
     predict : callable, optional
@@ -194,20 +194,20 @@ def explain_rnn(
         for the symbol after ``codes[t]``. By default ``module(codes)`` with a batch of
         one, first or second as the recurrent layer has it; of several outputs the
         first.
-    quantiser : {"kmeans", "hmm"}, default="kmeans"
+    quantizer : {"kmeans", "hmm"}, default="kmeans"
         Quantization of vectors into states: the nearest centre, or the most probable
         state of a Gaussian hidden Markov model, given the vectors up to a step.
-    held_out : float, default=0.2
+    test_size : float, default=0.2
         Share of the steps on which surrogates are evaluated, and which are not used to
         fit them: the last of the sequences, or the end of a single one.
     max_kl : float, default=0.15
         Divergence, in nats, that suffices when ``n_states`` is selected.
-    beside : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
+    other_states : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
         Other states of the same steps, shown below the network's on the page, with
         their agreement: the most probable ones of a fitted model of the same symbols,
         given all up to a step, or any. By default, for an HMMLSTM, its HMM's.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of the quantiser.
+        Seed of the quantizer.
 
     Returns
     -------
@@ -242,27 +242,27 @@ def explain_rnn(
     last symbol                   ...
     """
     sizes = _checked_sizes(n_states)
-    _check_settings(part, quantiser, held_out, max_kl)
+    _check_settings(lstm_state, quantizer, test_size, max_kl)
     is_hybrid = isinstance(network, HMMLSTM)
     if is_hybrid:
         if symbols is not None:
             raise InputError("An HMMLSTM knows its symbols; leave symbols out.")
         network, sequences, symbols = module_of(network, sequences)
     codes = encode_sequences(sequences, symbols)
-    reader, words = _reader_of(network, layer, part, predict)
-    reader = beside_filtered(reader, network) if is_hybrid else reader
+    reader, words = _reader_of(network, layer, lstm_state, predict)
+    reader = add_filtered_states(reader, network) if is_hybrid else reader
     hmm = network.hmm if is_hybrid else None
     n_filtered = 0 if hmm is None else len(hmm.initial)
-    trace = read_sequences(reader, codes, held_out)
+    trace = read_sequences(reader, codes, test_size)
     names = _names_of(trace, symbols)
     if is_module(network):
         check_reads_forwards(reader, trace)
-    others = _states_beside(beside, trace, symbols, n_filtered)
+    others = _comparison_states(other_states, trace, symbols, n_filtered)
     tables = judge_tables(trace)
     seeds = as_generator(random_state).spawn(len(sizes))
     tried, chosen = [], None
     for size, rng in zip(sizes, seeds):
-        picture = _Picture.of(trace, size, quantiser, rng)
+        picture = _Picture.of(trace, size, quantizer, rng)
         tried.append(SizeTried(len(picture.output), picture.read, picture.alone))
         if chosen is None or chosen.read.kl > max_kl:
             chosen = picture
@@ -280,7 +280,7 @@ def explain_rnn(
         symbols=names,
         network=words,
         trace=trace,
-        beside_=others,
+        other_states_=others,
     )
 
 
@@ -295,9 +295,9 @@ class _Picture(NamedTuple):
 
     @classmethod
     def of(
-        cls, trace: NetworkTrace, size: int, quantiser: str, rng: np.random.Generator
+        cls, trace: NetworkTrace, size: int, quantizer: str, rng: np.random.Generator
     ) -> _Picture:
-        states = most_frequent_first(trace, QUANTISERS[quantiser](trace, size, rng))
+        states = most_frequent_first(trace, QUANTIZERS[quantizer](trace, size, rng))
         n_states = int(states.max()) + 1
         output = distilled(trace, states, n_states)
         automaton = count_automaton(trace, states, n_states)
@@ -330,30 +330,30 @@ def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
     return text
 
 
-def _states_beside(
-    beside: Any,
+def _comparison_states(
+    other_states: Any,
     trace: NetworkTrace,
     symbols: Sequence[Any] | None,
     n_filtered: int,
 ) -> np.ndarray | None:
     """States of another model at every step; of a hybrid's HMM by default."""
-    if isinstance(beside, HiddenMarkovModel):
+    if isinstance(other_states, HiddenMarkovModel):
         cells = trace.codes
         if symbols is not None:
             known = np.empty(len(symbols), dtype=object)
             known[:] = list(symbols)
             cells = known[cells]
         lengths = [len(codes) for codes in trace.sequences]
-        return beside.filter_proba(cells, lengths).argmax(axis=1)
-    if beside is None:  # a hybrid's filtered HMM states come last
+        return other_states.filter_proba(cells, lengths).argmax(axis=1)
+    if other_states is None:  # a hybrid's filtered HMM states come last
         return trace.states[:, -n_filtered:].argmax(axis=1) if n_filtered else None
-    found = np.asarray(beside)
+    found = np.asarray(other_states)
     fits = found.shape == trace.codes.shape and found.dtype.kind in "iu"
     if not fits or found.min() < 0:
         raise InputError(
-            f"beside has the shape {found.shape} and is {found.dtype}; expected a "
-            f"HiddenMarkovModel, or a state 0, 1, ... for each of {len(trace.codes)} "
-            "steps."
+            f"other_states has the shape {found.shape} and type {found.dtype}; "
+            f"expected a HiddenMarkovModel, or a state 0, 1, ... for each of "
+            f"{len(trace.codes)} steps."
         )
     return found
 
@@ -361,13 +361,17 @@ def _states_beside(
 # Arguments
 
 
-def _reader_of(network: Any, layer: Any, part: str, predict: Any) -> tuple[Reader, str]:
+def _reader_of(
+    network: Any, layer: Any, lstm_state: str, predict: Any
+) -> tuple[Reader, str]:
     """Function from codes to states and logits, and its description."""
     if is_module(network):
-        chosen = find_layer(network, layer, part)
+        chosen = find_layer(network, layer, lstm_state)
 
         def reader(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return read_network(network, chosen, codes, part=part, predict=predict)
+            return read_network(
+                network, chosen, codes, lstm_state=lstm_state, predict=predict
+            )
 
         return reader, f"{chosen} in {type(network).__name__}"
     if not callable(network):
@@ -375,9 +379,10 @@ def _reader_of(network: Any, layer: Any, part: str, predict: Any) -> tuple[Reade
             f"Found a {type(network).__name__}, expected a torch.nn.Module, or a "
             "function: codes -> (states, logits)."
         )
-    if layer is not None or predict is not None or part != "h":
+    if layer is not None or predict is not None or lstm_state != "h":
         raise InputError(
-            "A function chooses itself what it gives; leave layer, part, predict out."
+            "A function returns states and logits itself; leave out layer, "
+            "lstm_state and predict."
         )
     return network, getattr(network, "__name__", type(network).__name__)
 
@@ -393,15 +398,18 @@ def _checked_sizes(n_states: Any) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def _check_settings(part: str, quantiser: str, held_out: float, max_kl: float) -> None:
+def _check_settings(
+    lstm_state: str, quantizer: str, test_size: float, max_kl: float
+) -> None:
     for name, value, known in (
-        ("part", part, PARTS), ("quantiser", quantiser, tuple(QUANTISERS)),
+        ("lstm_state", lstm_state, LSTM_STATES),
+        ("quantizer", quantizer, tuple(QUANTIZERS)),
     ):  # fmt: skip
         if value not in known:
             raise InputError(f"{name} must be one of {known}, found {value!r}.")
-    if not 0 < held_out < 1:
+    if not 0 < test_size < 1:
         raise InputError(
-            f"held_out is {held_out!r}; expected a share above 0, below 1."
+            f"test_size is {test_size!r}; expected a share above 0, below 1."
         )
     if not max_kl > 0:
         raise InputError(f"max_kl is {max_kl!r}; expected nats above 0.")

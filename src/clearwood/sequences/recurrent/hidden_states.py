@@ -17,7 +17,7 @@ import numpy as np
 from clearwood._kernels.sequences_recurrent import cell_values
 from clearwood.exceptions import ClearwoodError, InputError, ModelError
 
-PARTS = ("h", "c", "both")
+LSTM_STATES = ("h", "c", "both")
 
 
 class RecurrentLayer(NamedTuple):
@@ -50,7 +50,9 @@ def is_module(network: Any) -> bool:
     return torch is not None and isinstance(network, torch.nn.Module)
 
 
-def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLayer:
+def find_layer(
+    network: Any, layer: Any = None, lstm_state: str = "h"
+) -> RecurrentLayer:
     """Layer whose states are read.
 
     Parameters
@@ -58,7 +60,7 @@ def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLay
     network : torch.nn.Module
     layer : None, int, str or (str, int)
         See :func:`clearwood.explain_rnn`.
-    part : {"h", "c", "both"}
+    lstm_state : {"h", "c", "both"}
 
     Raises
     ------
@@ -95,10 +97,10 @@ def find_layer(network: Any, layer: Any = None, part: str = "h") -> RecurrentLay
             "knows the symbols that follow, so that no automaton can stand for it. "
             "Choose a layer that reads forwards."
         )
-    if part != "h" and not isinstance(module, nn.LSTM):
+    if lstm_state != "h" and not isinstance(module, nn.LSTM):
         raise ModelError(
-            f"part={part!r} asks for cells, which {type(module).__name__} does not "
-            "have; take part='h'."
+            f"lstm_state={lstm_state!r} requires cells, which "
+            f"{type(module).__name__} does not have; use lstm_state='h'."
         )
     return RecurrentLayer(name, module, index % module.num_layers)
 
@@ -108,7 +110,7 @@ def read_network(
     layer: RecurrentLayer,
     codes: np.ndarray,
     *,
-    part: str = "h",
+    lstm_state: str = "h",
     predict: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Run a network over a sequence, recording its states and outputs.
@@ -120,7 +122,7 @@ def read_network(
     network : torch.nn.Module
     layer : RecurrentLayer
     codes : ndarray of int of shape (n_steps,)
-    part : {"h", "c", "both"}
+    lstm_state : {"h", "c", "both"}
     predict : callable, optional
         See :func:`clearwood.explain_rnn`.
 
@@ -138,7 +140,7 @@ def read_network(
     calls: list[Any] = []
 
     def keep(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        calls.append(_states_of_call(layer, part, *args, output=output, **kwargs))
+        calls.append(_states_of_call(layer, lstm_state, *args, output=output, **kwargs))
 
     with _quiet(network), torch.no_grad():
         handle = layer.module.register_forward_hook(keep, with_kwargs=True)
@@ -206,7 +208,7 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
 
 
 def _states_of_call(
-    layer: RecurrentLayer, part: str, x: Any, hx: Any = None, *, output: Any
+    layer: RecurrentLayer, lstm_state: str, x: Any, hx: Any = None, *, output: Any
 ) -> np.ndarray:
     """States of the layer for one call of its module."""
     rnn, depth = layer.module, layer.depth
@@ -218,11 +220,11 @@ def _states_of_call(
             f"The recurrent layer got {x.shape[batch]} sequences at once, expected one."
         )
     is_batch = x.dim() == 3
-    if part == "h" and depth == rnn.num_layers - 1:
+    if lstm_state == "h" and depth == rnn.num_layers - 1:
         top = output[0].squeeze(batch) if is_batch else output[0]
         return _array(top)
     if type(rnn).__module__ != "torch.nn.modules.rnn":
-        return _states_of_steps(layer, part, x, hx)
+        return _states_of_steps(layer, lstm_state, x, hx)
     x = x.squeeze(batch) if is_batch else x
     given = () if hx is None else hx if isinstance(hx, tuple) else (hx,)
     before = [h.squeeze(1) if is_batch else h for h in given]
@@ -232,10 +234,10 @@ def _states_of_call(
         states = tuple(h[None] for h in first)
         hidden, _ = single(x, states if len(states) > 1 else states[0])
         inner, x = x, hidden
-    if part == "h":
+    if lstm_state == "h":
         return _array(hidden)
     cells = _cells(single, inner, hidden, *first)
-    return cells if part == "c" else np.hstack([_array(hidden), cells])
+    return cells if lstm_state == "c" else np.hstack([_array(hidden), cells])
 
 
 def _array(tensor: Any) -> np.ndarray:
@@ -246,7 +248,7 @@ def _array(tensor: Any) -> np.ndarray:
 
 
 def _states_of_steps(
-    layer: RecurrentLayer, part: str, x: Any, after: Any
+    layer: RecurrentLayer, lstm_state: str, x: Any, after: Any
 ) -> np.ndarray:
     """States returned by a custom module, run step by step.
 
@@ -257,7 +259,7 @@ def _states_of_steps(
         # Past the hook, which would see this call too.
         _, after = layer.module.forward(step, after)
         states = after if isinstance(after, tuple) else (after,)
-        chosen = {"h": states[:1], "c": states[1:], "both": states}[part]
+        chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
         lines.append(np.hstack([_array(s[layer.depth]).ravel() for s in chosen]))
     return np.array(lines)
 

@@ -69,7 +69,7 @@ class StateTrees:
 
     trees: tuple[StateTree, ...]
 
-    def mean_and_spread(self, what: str) -> tuple[float, float]:
+    def mean_and_std(self, what: str) -> tuple[float, float]:
         """Mean and standard deviation over the units.
 
         Parameters
@@ -85,7 +85,7 @@ class StateTrees:
             f"{tree.name:<12}{tree.r2:>8.3f}{tree.depth:>8}{tree.size:>8}"
             for tree in self.trees
         ]
-        told = [self.mean_and_spread(what) for what in ("r2", "depth", "size")]
+        told = [self.mean_and_std(what) for what in ("r2", "depth", "size")]
         (r2, r2_spread), *others = told
         lines.append(
             f"mean: R2 {r2:.3f} ± {r2_spread:.3f}, "
@@ -106,7 +106,7 @@ def state_trees(
     window: int = 10,
     complexity: float = 0.01,
     min_samples_leaf: int = 7,
-    held_out: float = 0.2,
+    test_size: float = 0.2,
 ) -> StateTrees:
     """Fit a tree on the last symbols to each unit of a state.
 
@@ -127,7 +127,7 @@ def state_trees(
         Minimum share of a unit's variance that each leaf has to explain.
     min_samples_leaf : int, default=7
         Minimum number of steps in a leaf.
-    held_out : float, default=0.2
+    test_size : float, default=0.2
         Share of the steps, at the end, on which trees are evaluated.
 
     Returns
@@ -167,7 +167,7 @@ def state_trees(
         tuple(f"x[t-{back}]" if back else "x[t]" for back in range(window)),
         (labels,) * window,
     )
-    judged = last_steps(np.array([len(line) for line in codes]), held_out)
+    judged = last_steps(np.array([len(line) for line in codes]), test_size)
     grown_on, judged_on = (_spread(np.flatnonzero(part)) for part in (~judged, judged))
     past = last_symbols(codes, window)
     bins = _symbol_bins(features)

@@ -79,7 +79,7 @@ def probabilities(log_proba: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def read_sequences(
-    reader: Reader, sequences: Sequence[np.ndarray], held_out: float
+    reader: Reader, sequences: Sequence[np.ndarray], test_size: float
 ) -> NetworkTrace:
     """Run a network over sequences.
 
@@ -87,7 +87,7 @@ def read_sequences(
     ----------
     reader : callable
     sequences : sequence of ndarray of int
-    held_out : float
+    test_size : float
         Share of the steps, at the end: whole sequences, or of a single one its end.
     """
     states, log_proba = [], []
@@ -109,7 +109,7 @@ def read_sequences(
         np.cumsum(lengths) - lengths,
         np.concatenate(states),
         np.concatenate(log_proba),
-        last_steps(lengths, held_out),
+        last_steps(lengths, test_size),
     )
 
 

@@ -10,7 +10,7 @@ from clearwood._words.labels import printable
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, plain
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_of, shortened
+from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_from, shortened
 from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 
@@ -18,7 +18,7 @@ LONGEST = 40
 """Maximum number of characters of a name, and of the text beside a bar."""
 
 
-class SurpriseDisplay(Display):
+class AnomalyDisplay(Display):
     """Plot of the surprise of a row's entries, given all others of it.
 
     The length of a bar is the shortfall of the entry's log density from the usual one
@@ -52,7 +52,7 @@ class SurpriseDisplay(Display):
     >>> young = Product((Bernoulli(0, 0.1), Gaussian(1, 35.0, 64.0)))
     >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
     >>> circuit = Circuit(Sum(np.array([0.7, 0.3]), (young, old)), features)
-    >>> display = SurpriseDisplay(circuit, np.array([1.0, 99.0])).plot()
+    >>> display = AnomalyDisplay(circuit, np.array([1.0, 99.0])).plot()
     >>> [(one["column"], one["found"]) for one in display.entries]
     [('age', '99'), ('smoker', 'yes')]
     """
@@ -66,7 +66,7 @@ class SurpriseDisplay(Display):
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, *, most: int = 20
-    ) -> SurpriseDisplay:
+    ) -> AnomalyDisplay:
         """Create the display from a fitted estimator and a row.
 
         Parameters
@@ -80,9 +80,9 @@ class SurpriseDisplay(Display):
 
         Returns
         -------
-        SurpriseDisplay
+        AnomalyDisplay
         """
-        circuit = circuit_of(estimator)
+        circuit = circuit_from(estimator)
         values = rows_of(estimator, X)
         if len(values) != 1:
             raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
-Quantiser = Callable[[NetworkTrace, int, np.random.Generator], np.ndarray]
+Quantizer = Callable[[NetworkTrace, int, np.random.Generator], np.ndarray]
 """From a trace and a number of states to the state of every step."""
 
 MOST_STEPS = 100_000
@@ -125,4 +125,4 @@ def most_frequent_first(trace: NetworkTrace, states: np.ndarray) -> np.ndarray:
     return rank[found]
 
 
-QUANTISERS: dict[str, Quantiser] = {"kmeans": nearest_centre, "hmm": hidden_markov}
+QUANTIZERS: dict[str, Quantizer] = {"kmeans": nearest_centre, "hmm": hidden_markov}

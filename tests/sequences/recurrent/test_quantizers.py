@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 from tests.sequences.recurrent.traces import made_trace
 
-from clearwood.sequences.recurrent.quantisers import (
-    QUANTISERS,
+from clearwood.sequences.recurrent.quantizers import (
+    QUANTIZERS,
     comparable,
     most_frequent_first,
 )
@@ -43,7 +43,7 @@ def test_how_wide_units_are_does_not_matter():
         atol=1e-5,
     )
     # Cells are wide; k-means must not see them alone.
-    states = QUANTISERS["kmeans"](wide, 2, np.random.default_rng(0))
+    states = QUANTIZERS["kmeans"](wide, 2, np.random.default_rng(0))
     assert len(np.unique(np.column_stack([states, wide.states[:, 0]]), axis=0)) == 2
 
 
@@ -64,5 +64,5 @@ def test_no_step_is_in_a_state_without_training():
     vectors = np.random.default_rng(2).normal(size=(40, 8))[codes]
     vectors[1000:] += np.random.default_rng(3).normal(size=(1000, 8)) * 1e-6
     trace = replace(trace, states=vectors, log_proba=log_proba[codes])
-    states = QUANTISERS["kmeans"](trace, 200, np.random.default_rng(0))
+    states = QUANTIZERS["kmeans"](trace, 200, np.random.default_rng(0))
     assert set(states[1000:]) <= set(states[:1000])
