@@ -27,6 +27,7 @@ from clearwood.rules.decisions.display import (
 from clearwood.rules.decisions.in_words import (
     ERROR,
     MEANING,
+    decimals_of,
     means_held_text,
     quantile_texts,
     rate_text,
@@ -70,17 +71,19 @@ def summarize_decisions(
 
 def _of_one(found: Decisions) -> dict[str, Any]:
     label = prediction_text(found.pos_label)
-    sides = list(found.judged.values())
+    sides, decimals = list(found.judged.values()), decimals_of(found)
     rates = [
         {
             "word": key,
             "name": name,
             "meaning": meaning.format(label),
-            "texts": [_rate(key, getattr(side.rates[0], key)) for side in sides],
+            "texts": [
+                _rate(key, getattr(side.rates[0], key), decimals) for side in sides
+            ],
         }
         for key, (name, meaning) in MEANING.items()
     ]
-    wrong = [_rate("error", side.error) for side in sides]
+    wrong = [_rate("error", side.error, decimals) for side in sides]
     return {
         "kind": "one",
         "title": "Confusion matrix and calibration",
@@ -99,6 +102,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
 
 def _of_each(found: Decisions) -> dict[str, Any]:
     """Every class against the others; too many for curves."""
+    decimals = decimals_of(found)
     return {
         "kind": "each",
         "title": "Confusion matrix",
@@ -109,17 +113,19 @@ def _of_each(found: Decisions) -> dict[str, Any]:
         "classes": [
             {
                 "label": prediction_text(rates.label),
-                "texts": [_rate(key, rate) for key, rate in rates.items()],
+                "texts": [_rate(key, rate, decimals) for key, rate in rates.items()],
             }
             for rates in found.rules.rates
         ],
-        "errors": [(who, str(side.error)) for who, side in found.judged.items()],
+        "errors": [
+            (who, j.error.as_share(decimals)) for who, j in found.judged.items()
+        ],
     }
 
 
-def _rate(key: str, rate: Rate) -> tuple[str, str]:
+def _rate(key: str, rate: Rate, decimals: int) -> tuple[str, str]:
     """Text of a rate, with a warning if it is based on very few rows."""
-    return rate_text(key, rate), few_text(rate.rows)
+    return rate_text(key, rate, decimals), few_text(rate.rows)
 
 
 def _confusion(found: Decisions) -> dict[str, Any]:

@@ -313,7 +313,7 @@ class RuleAverage(_AllThatHold):
             if not max(map(abs, rule.numbers)) <= LARGEST_VALUE:
                 raise InputError(
                     f"Rule {number} predicts {rule.prediction!r}; in an average its "
-                    f"size must be at most {LARGEST_VALUE:g}, so that totals stay finite."
+                    f"size must be at most {LARGEST_VALUE:g}, so that sums stay finite."
                 )
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import percent_text, rounded_text
+from clearwood._words.numbers import rounded_text, share_decimals, share_text
 from clearwood._words.sentences import rows_in_words
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
@@ -21,19 +21,29 @@ if TYPE_CHECKING:
 
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),
-    "sensitivity": ("sensitivity", "of those that are {} are predicted so"),
-    "specificity": ("specificity", "of the others are not predicted so"),
-    "positive_value": ("PPV", "of those predicted {} are so"),
-    "negative_value": ("NPV", "of the other predictions are not {}"),
-    "area": ("AUC", "of pairs, one {}, are ranked correctly"),
+    "sensitivity": ("sensitivity", "of true {} rows are predicted so"),
+    "specificity": ("specificity", "of other rows are not predicted so"),
+    "positive_value": ("PPV", "of rows predicted {} are so"),
+    "negative_value": ("NPV", "of other predictions are not {}"),
+    "area": ("AUC", "of pairs are ranked correctly"),
 }
 """Abbreviations of rates, and their denominators."""
 ERROR = "of all rows are misclassified"
 
 
-def rate_text(name: str, rate: Rate) -> str:
+def rate_text(name: str, rate: Rate, decimals: int = 0) -> str:
     """A rate with its interval, as a share or as an area."""
-    return rate.as_number() if name == "area" else str(rate)
+    return rate.as_number() if name == "area" else rate.as_share(decimals)
+
+
+def decimals_of(found: Decisions) -> int:
+    """Decimals of all percentages of the tables: those of the most precise one."""
+    shares = [side.error for side in found.judged.values()]
+    for side in found.judged.values():
+        shares += [
+            r for rates in side.rates for name, r in rates.items() if name != "area"
+        ]
+    return max(share_decimals(rate.low, rate.high) for rate in shares)
 
 
 def when_called(found: Decisions) -> str:
@@ -92,23 +102,26 @@ def _with_totals(table: np.ndarray) -> list[list[float]]:
 
 def _rates_of_one(found: Decisions) -> list[str]:
     label = prediction_text(found.pos_label)
+    decimals = decimals_of(found)
     columns = {who: side.rates[0] for who, side in found.judged.items()}
     rows = [["", *columns, ""]]
     for name, (short, meaning) in MEANING.items():
-        texts = [rate_text(name, getattr(rates, name)) for rates in columns.values()]
+        texts = [rate_text(name, getattr(r, name), decimals) for r in columns.values()]
         rows.append([short, *texts, meaning.format(label)])
-    errors = [str(side.error) for side in found.judged.values()]
+    errors = [side.error.as_share(decimals) for side in found.judged.values()]
     rows.append(["error", *errors, ERROR])
     return aligned(rows, left=len(columns) + 1)
 
 
 def _rates_by_class(found: Decisions) -> list[str]:
+    decimals = decimals_of(found)
+
     def row(rates: ClassRates) -> list[str]:
-        texts = (rate_text(name, getattr(rates, name)) for name in MEANING)
+        texts = (rate_text(name, getattr(rates, name), decimals) for name in MEANING)
         return [prediction_text(rates.label), *texts]
 
     head = ["each class, rules", *(short for short, _ in MEANING.values())]
-    errors = [f"{who} {side.error}" for who, side in found.judged.items()]
+    errors = [f"{who} {j.error.as_share(decimals)}" for who, j in found.judged.items()]
     return [
         *aligned([head, *map(row, found.rules.rates)]),
         f"error: {', '.join(errors)}",
@@ -121,8 +134,10 @@ def _calibration(found: Decisions) -> list[str]:
     rows = [["", f"predicted {label}", "observed", ""]]
     for point in found.calibration:
         name = "" if point.line is None else f"rule {point.line}"
-        n_rows = rows_in_words(point.found.rows)
-        rows.append([name, percent_text(point.said), str(point.found), f"of {n_rows}"])
+        n_rows, found_text = rows_in_words(point.found.rows), point.found.as_share(1)
+        rows.append(
+            [name, share_text(point.said, decimals=1), found_text, f"of {n_rows}"]
+        )
     return aligned(rows)
 
 
@@ -161,7 +176,7 @@ def residuals_text(found: Residuals) -> str:
         lines += [
             "",
             f"{found.inside} of all rows lie within 2 printed standard deviations of",
-            "the prediction; expected: 95 %, if errors are normal and these are correct.",
+            "the prediction; expected: 95 %, if errors are normal and these correct.",
         ]
     if found.means_held[1]:
         lines.append(wrapped(means_held_text(found)))

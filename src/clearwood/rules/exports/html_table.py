@@ -6,7 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, share_text, unrounded
+from clearwood._words.numbers import (
+    number_text,
+    share_decimals,
+    share_text,
+    unrounded,
+)
 from clearwood.rules.evaluation.statistics import (
     RuleStatistics,
     few_text,
@@ -83,6 +88,12 @@ def summarize_rules(
         "is_linked": is_linked,
         "has_agreement": has_agreement,
         "has_quality": judged,
+        # One rounding of percentages for all rules.
+        "decimals": max(
+            share_decimals(rule.statistics.low, rule.statistics.high) for rule in rules
+        )
+        if rules.classes
+        else 0,
         # Estimates for new rows replace the figures on these.
         "is_expected": is_expected,
         "has_weights": rules.has_weights,
