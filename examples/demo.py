@@ -26,19 +26,19 @@ def main(folder: Path) -> None:
     forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
     nodes = sum(tree.tree_.node_count for tree in forest.estimators_)
     print(f"A forest of {len(forest.estimators_)} trees with {nodes:,} nodes:")
-    print(f"  accuracy on new data {forest.score(X_test, y_test):.3f}\n")
+    print(f"  test accuracy {forest.score(X_test, y_test):.3f}\n")
 
     few = cw.RuleListClassifier(forest, max_rules=10, random_state=0)
     few.fit(X_train, pd.Series(y_train, name="diagnosis"))
-    print("The same in rules:")
+    print("Rules fitted to its predictions:")
     print(few.rules_)
-    print("\nOn new data:")
+    print("\nOn test data:")
     print(few.rules_.evaluate(X_test, y_test, model=forest))
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
     cw.report(few, path, X=X_test, y=y_test, overwrite=True)
-    print(f"\nThe report: {path}")
+    print(f"\nReport: {path}")
 
 
 if __name__ == "__main__":

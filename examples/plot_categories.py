@@ -1,14 +1,14 @@
 """
-LightGBM with categories
-========================
+LightGBM with categorical features
+==================================
 
-A booster that knows text columns as they are, and its rules in the same words. The
-table is made up, so that what is true is known: small cars are dear to repair in three
-of eight towns, large ones everywhere.
+Rules for a LightGBM model with categorical columns use the names of the categories. The
+data are simulated, so that the truth is known: repairs are expensive for vans in all
+towns, and for other cars older than six years in three of eight towns.
 """
 
 # %%
-# Gaps and all.
+# The data have missing values.
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
@@ -33,17 +33,16 @@ booster = LGBMClassifier(n_estimators=60, num_leaves=15, verbose=-1, n_jobs=1)
 booster.fit(X[train], y[train].rename("repair"))
 
 # %%
-# The rules name the categories. One that the booster has never seen goes where the
-# booster sends it.
+# The rules contain category names. An unseen category is treated as by the model.
 rules = cw.RuleListClassifier(booster, max_rules=6, random_state=0)
 rules.fit(X[train], y[train].rename("repair"))
 print(rules.rules_)
 print(rules.rules_.evaluate(X[test], y[test], model=booster))
 
 # %%
-# Line by line, on new rows.
+# Each rule on test rows.
 rules.rules_.described_on(X[test], y[test], model=booster)
 
 # %%
-# Do booster and rules look at the same columns?
+# Permutation importance in the model and in the rules.
 bars = cw.rules.ImportancesDisplay.from_estimator(rules, X[test]).plot()

@@ -1,15 +1,15 @@
 """
-Kinds of rows, and columns that go together
-===========================================
+Clusters of rows and dependent columns
+======================================
 
-A sum-product network describes the rows of a table: of which kinds they are, and which
-columns depend on each other within a kind. It is learned with text, numbers and gaps as
-they come.
+A sum-product network models the joint distribution of the columns of a table: a mixture
+of clusters of rows, and the dependent columns within each cluster. Columns may be
+numeric or text, and cells may be missing.
 """
 
 # %%
-# Thirteen measurements of 178 Italian wines and their cultivar, as text. One cell of
-# five is taken out.
+# Thirteen measurements of 178 Italian wines, and their cultivar as text. One cell in
+# five is removed.
 import numpy as np
 from sklearn.datasets import load_wine
 
@@ -27,30 +27,29 @@ network = cw.MiniSPN(random_state=0).fit(train)
 print(network.circuit_)
 
 # %%
-# The same as a picture. From left to right stand the rows, by kinds, each as wide as
-# its share; every column is a strip. Blue is below the column's mean in all rows,
-# orange above. Columns that depend on each other are neighbours.
-kinds = cw.circuits.CircuitDisplay.from_estimator(network).plot()
+# The network as a chart. The width of a cluster is its share of the rows; each column
+# is a strip. Blue is below the overall mean of the column, orange above. Dependent
+# columns are adjacent.
+chart = cw.circuits.CircuitDisplay.from_estimator(network).plot()
 
 # %%
-# A column given others, exactly, whatever else is missing.
+# Exact conditional distributions of a column; all other columns are missing.
 curves = cw.circuits.ConditionalDisplay.from_estimator(
     network, "flavanoids", [{"cultivar": f"no. {k}"} for k in (1, 2, 3)]
 ).plot()
 
 # %%
-# And the cultivar, given measurements.
+# The cultivar given measurements.
 bars = cw.circuits.ConditionalDisplay.from_estimator(
     network, "cultivar", [{"flavanoids": 3.0}, {"flavanoids": 3.0, "proline": 500.0}]
 ).plot()
 
 # %%
-# The row held out that is least probable, and which of its entries the others did not
-# let expect.
+# The least probable test row, and its improbable entries given the others.
 least = int(np.argmin(network.score_samples(test)))
 row = cw.circuits.AnomalyDisplay.from_estimator(network, test.iloc[[least]]).plot()
 
 # %%
-# A search through networks of all sizes leaves those that nothing of their size beats.
+# `ParetoSPN` searches networks of all sizes and keeps the Pareto-optimal ones.
 search = cw.ParetoSPN(300, random_state=0).fit(train)
 sizes = cw.circuits.NetworkSizesDisplay.from_estimator(search).plot()

@@ -1,12 +1,13 @@
 """
-A forest on one page
-====================
+Rules for a random forest
+=========================
 
-A hundred trees tell malignant tumours from benign ones. Four lines say nearly the same.
+A random forest of a hundred trees classifies tumours as malignant or benign. A short
+rule list has nearly the same predictions.
 """
 
 # %%
-# Seven of ten patients train the forest.
+# The forest is trained on 70 % of the patients.
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
@@ -21,19 +22,19 @@ X_train, X_test, y_train, y_test = train_test_split(
 forest = RandomForestClassifier(100, random_state=0).fit(X_train, y_train)
 
 # %%
-# The rules, from the first to the last: the first that holds decides.
+# The rule list. The first rule that holds predicts.
 few = cw.RuleListClassifier(forest, max_rules=10, random_state=0).fit(X_train, y_train)
 print(few.rules_)
 
 # %%
-# As a picture, counted on patients whom neither forest nor rules have seen.
-way = cw.rules.TreeDisplay.from_estimator(few, X_test, y_test).plot()
+# The list as a chart, with counts on the test set.
+chart = cw.rules.TreeDisplay.from_estimator(few, X_test, y_test).plot()
 
 # %%
-# What was lost on the way.
+# Error and fidelity on the test set.
 print(f"error of the forest {1 - forest.score(X_test, y_test):.3f}")
 print(few.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
-# One patient: which rule decided, and what would have to differ for another answer.
+# One patient: the rule that applies, and counterfactuals.
 print(cw.explain(few.rules_, X_test.iloc[0]))

@@ -1,12 +1,13 @@
 """
-How many lines, by which method?
-================================
+Choosing a method and a number of rules
+=======================================
 
-Every method in every size, on rows held out: few lines to the left, few errors below.
+`compare` evaluates several methods at several sizes by cross-validation. The chart
+shows the error by the number of rules.
 """
 
 # %%
-# The forest is handed in unfitted, so that it never sees the rows that judge.
+# The forest is passed unfitted, so that it is refitted without the test rows.
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
@@ -28,9 +29,9 @@ frontier = cw.compare(
 print(frontier)
 
 # %%
-# Filled points are on the frontier; the dashed line is the forest.
+# Filled points are on the Pareto frontier; the dashed line is the forest.
 chart = cw.comparison.FrontierDisplay.from_frontier(frontier).plot()
 
 # %%
-# The best of at most five lines.
+# The best result with at most five rules.
 print(frontier.best(max_rules=5))

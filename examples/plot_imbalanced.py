@@ -1,13 +1,13 @@
 """
-A rare class
-============
+An imbalanced class
+===================
 
-Few payments are fraud, and a forest names few of them. Rules can be told that fraud
-matters, in two ways.
+Few payments are fraudulent, and a forest detects few of them. Two parameters give the
+minority class a larger weight in the rules.
 """
 
 # %%
-# The payments are made up; what makes fraud likelier is known, and never certain.
+# The payments are simulated, with a known probability of fraud.
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
@@ -30,31 +30,31 @@ y = pd.Series(np.where(rng.random(n) < chance, "fraud", "fine"), name="payment")
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 forest = RandomForestClassifier(50, min_samples_leaf=10, random_state=0)
 forest.fit(X_train, y_train)
-print(f"{(y_test == 'fraud').mean():.1%} of new payments are fraud")
+print(f"{(y_test == 'fraud').mean():.1%} of test payments are fraud")
 
 # %%
-# A forest calls fraud what is more likely fraud than not. ``scoring="balanced"``
-# chooses the lines so that both classes count the same; ``class_weight`` says what a
-# miss costs in false alarms.
-ways = {
+# The forest predicts the more probable class. ``scoring="balanced"`` selects rules by
+# balanced accuracy; ``class_weight`` sets the cost of a false negative relative to a
+# false positive.
+settings = {
     "balanced": {"scoring": "balanced"},
     "4 to 1": {"class_weight": {"fraud": 4, "fine": 1}},
 }
 fitted = {
-    name: cw.RuleListClassifier(forest, max_rules=6, random_state=0, **settings).fit(
+    name: cw.RuleListClassifier(forest, max_rules=6, random_state=0, **chosen).fit(
         X_train, y_train
     )
-    for name, settings in ways.items()
+    for name, chosen in settings.items()
 }
 for name, model in {"forest": forest, **fitted}.items():
-    said, is_fraud = model.predict(X_test) == "fraud", y_test == "fraud"
+    predicted, is_fraud = model.predict(X_test) == "fraud", y_test == "fraud"
     print(
-        f"{name:9} stops {said.sum():4} payments and finds "
-        f"{(said & is_fraud).sum():3} of {is_fraud.sum()} frauds"
+        f"{name:9} stops {predicted.sum():4} payments and finds "
+        f"{(predicted & is_fraud).sum():3} of {is_fraud.sum()} frauds"
     )
 
 # %%
-# Such a rule names fraud where fine is more probable, and prints how probable it is.
+# Such a rule can predict fraud with a probability below one half, which it prints.
 print(fitted["4 to 1"].rules_)
 calls = cw.rules.DecisionsDisplay.from_estimator(
     fitted["4 to 1"], X_test, y_test, pos_label="fraud"

@@ -1,14 +1,15 @@
 """
-One tree that averages its prunings
-===================================
+Averaging over the prunings of a tree
+=====================================
 
-Where should a tree be cut back? A meta-tree does not choose: every pruning gets its
-exact posterior probability, and predictions average over all of them. What one reads
-is the most probable tree, and how sure each of its nodes is.
+How far should a tree be pruned? A meta-tree assigns each pruning its exact posterior
+probability and averages predictions over all of them. The most probable pruning can be
+read, with the posterior probability of each node.
 """
 
 # %%
-# One tree is grown on half of the patients; their diabetes a year later is a number.
+# The tree is grown on half of the patients. The target is disease progression after one
+# year.
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
@@ -22,22 +23,22 @@ tree.target_name = "progression"
 print(tree.map_tree_)
 
 # %%
-# The same as a picture. The outline of a bar is the probability that a tree has the
-# node, its dark part that it has it as a leaf: where little is filled the tree surely
-# asks on, where all is filled it surely stops.
-picture = cw.metatree.MetaTreeDisplay.from_estimator(tree).plot()
+# The tree as a chart. The outline of a bar is the posterior probability that the node
+# is present, its dark part that it is a leaf. A mostly empty bar is a node that is
+# almost certainly split.
+chart = cw.metatree.MetaTreeDisplay.from_estimator(tree).plot()
 
 # %%
-# The average predicts at least as well as the most probable tree alone, and both
-# better than the tree in full, whose leaves hold one patient each. Intervals are too
-# narrow where a tree was searched for on the same few rows, as they do not know of the
-# other trees that might have been grown; those of the average less so.
+# The average predicts at least as well as the most probable pruning, and both predict
+# better than the full tree, whose leaves have one patient each. Intervals are too
+# narrow if the tree was grown on the same few rows, since they do not include the
+# uncertainty of the splits; for the average this effect is smaller.
 for name, scores in compare_scores(tree, X_test, y_test).items():
     print(
-        f"{name:10} off by {scores['rmse']:.1f} (root mean square), 90 % intervals "
-        f"hold {scores['coverage']:.0%}, {scores['n_leaves']:.0f} leaves"
+        f"{name:10} RMSE {scores['rmse']:.1f}, coverage of 90 % intervals "
+        f"{scores['coverage']:.0%}, {scores['n_leaves']:.0f} leaves"
     )
 
 # %%
-# A tree drawn at random from the posterior: another way to see what is not settled.
+# A tree sampled from the posterior shows which parts are uncertain.
 other = cw.metatree.MetaTreeDisplay(tree.sample_trees(1, random_state=1)[0]).plot()

@@ -1,9 +1,9 @@
 """
-A number, as a sum of rules
-===========================
+Additive rules for regression
+=============================
 
-How far diabetes has come a year later is a number, and several things add up to it. A
-sum says more of that in few lines than a list.
+The target is the progression of diabetes after one year. Several features have additive
+effects, which a sum of rules describes better than a rule list of the same length.
 """
 
 # %%
@@ -24,16 +24,16 @@ rules.fit(X_train, y_train)
 print(rules.rules_)
 
 # %%
-# A list of the same length, and the model.
-listed = cw.RuleListRegressor(model, max_rules=8, random_state=0)
-listed.fit(X_train, y_train)
-for name, found in {"sum": rules, "list": listed, "model": model}.items():
-    print(f"{name:6} R2 on new patients {found.score(X_test, y_test):.2f}")
+# Comparison with a rule list of the same length and with the model.
+rule_list = cw.RuleListRegressor(model, max_rules=8, random_state=0)
+rule_list.fit(X_train, y_train)
+for name, estimator in {"sum": rules, "list": rule_list, "model": model}.items():
+    print(f"{name:6} test R2 {estimator.score(X_test, y_test):.2f}")
 
 # %%
-# What the sum says, and what came.
+# Predicted and observed values on the test set.
 errors = cw.rules.ResidualsDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
-# Which measurements matter to the sum, and to the model?
+# Permutation importance in the rules and in the model.
 bars = cw.rules.ImportancesDisplay.from_estimator(rules, X_test).plot()

@@ -1,14 +1,14 @@
 """
-A model in a pipeline, and a network
-====================================
+Pipelines and neural networks
+=============================
 
-Most models stand behind steps that encode and scale. Rules speak of the table as it
-was before: the questions of the trees are carried back exactly. What has no trees, a
-network for instance, is asked as it stands.
+Rules for a pipeline refer to the original columns: splits of a forest behind encoders
+and scalers are transformed back exactly. A model without trees, such as a neural
+network, is used as a black box.
 """
 
 # %%
-# A table with text and gaps, and a forest behind the usual steps.
+# A table with text and missing values, and a forest after the usual preprocessing.
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
@@ -33,7 +33,7 @@ X["income"] = X.income.where(rng.random(800) > 0.1)
 y = pd.Series(np.where(bad ^ (rng.random(800) < 0.05), "bad", "good"), name="credit")
 
 
-def behind_steps(model):
+def preprocessed(model):
     return make_pipeline(
         make_column_transformer(
             (OneHotEncoder(), ["status"]),
@@ -43,25 +43,25 @@ def behind_steps(model):
     )
 
 
-pipeline = behind_steps(RandomForestClassifier(50, min_samples_leaf=5, random_state=0))
+pipeline = preprocessed(RandomForestClassifier(50, min_samples_leaf=5, random_state=0))
 pipeline.fit(X, y)
 
 # %%
-# The forest, read in the columns of the table. It decides every row as the pipeline.
+# The forest in the original columns. Its predictions equal those of the pipeline.
 ensemble = cw.read_ensemble(pipeline)
 print(ensemble)
 print((ensemble.predict(X) == pipeline.predict(X)).all())
 
 # %%
-# Rules in years, in money, and in words.
+# Rules in the original units and categories.
 rules = cw.RuleListClassifier(pipeline, max_rules=6, random_state=0)
 print(rules.fit(X, y).rules_)
 
 # %%
-# A network behind the same steps has no trees, so it is asked. Rules look for cuts of
-# their own, where what it says changes, and say so.
-network = behind_steps(MLPClassifier((16,), max_iter=1000, random_state=0)).fit(X, y)
-asked = cw.RuleListClassifier(network, max_rules=6, random_state=0)
-print(asked.fit(X, y).rules_)
-print(asked.rules_.about["cuts"])
-print(asked.rules_.evaluate(X, y, model=network))
+# A neural network has no splits. Thresholds are placed where its predictions change;
+# the rules record this.
+network = preprocessed(MLPClassifier((16,), max_iter=1000, random_state=0)).fit(X, y)
+rules = cw.RuleListClassifier(network, max_rules=6, random_state=0)
+print(rules.fit(X, y).rules_)
+print(rules.rules_.about["cuts"])
+print(rules.rules_.evaluate(X, y, model=network))

@@ -1,14 +1,14 @@
 """
-Do the probabilities hold?
-==========================
+Calibration of rules
+====================
 
-Each line prints how probable its class is on new rows, with an interval. Here what the
-lines promise is compared with what comes.
+Each rule prints the probability of its class on new rows, with a confidence interval.
+This example compares these probabilities with observed frequencies.
 """
 
 # %%
-# Is diabetes worse than usual a year later? Nobody can be sure, so probabilities matter
-# more than classes.
+# The class is whether the progression of diabetes after one year exceeds the median. It
+# is hard to predict, so that probabilities are more informative than classes.
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestClassifier
@@ -26,20 +26,20 @@ forest = RandomForestClassifier(200, min_samples_leaf=5, random_state=0)
 forest.fit(X_train, y_train)
 
 # %%
-# ``scoring="log_loss"`` chooses size and settings by probabilities, not by classes.
+# ``scoring="log_loss"`` selects the size and settings by probabilities, not by classes.
 rules = cw.RuleListClassifier(
     forest, max_rules=8, scoring="log_loss", random_state=0
 ).fit(X_train, y_train)
 print(rules.rules_)
 
 # %%
-# New patients: what does it cost to read eight lines in place of two hundred trees?
+# Test log loss of the rules and of the forest.
 for name, model in {"forest": forest, "rules": rules}.items():
     print(f"{name:7} log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
-print(f"no model         {-np.log(0.5):.3f}")
+print(f"uninformative    {-np.log(0.5):.3f}")
 
 # %%
-# Promised and found, line by line.
+# Predicted and observed frequencies of each rule.
 calls = cw.rules.DecisionsDisplay.from_estimator(
     rules, X_test, y_test, pos_label="worse"
 ).plot()

@@ -1,16 +1,16 @@
 """
-The best model, read through a small tree
-=========================================
+Projection of a Bayesian model onto a tree
+==========================================
 
-A small tree that is fitted to data says less than the best model there is. Here the
-best model is fitted first, a **reference**; then the small tree is found that says most
-nearly what the reference says. So its leaves know what the reference is sure of.
+The most accurate model, the **reference**, is fitted first. Then a small tree is found
+whose predictive distribution is closest to that of the reference, so that its leaves
+include the uncertainty of the reference.
 """
 
 # %%
-# Diabetes a year after ten measurements. The reference is a forest whose trees have
-# Bayesian-bootstrap weights: each tree is a draw of what might be true. Three quarters
-# of the patients are for the fit.
+# The target is the progression of diabetes one year after ten measurements. The
+# reference is a forest with Bayesian-bootstrap weights, each tree of which is a draw.
+# It is fitted to three quarters of the patients.
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
@@ -28,56 +28,53 @@ tree.fit(X_train, y_train)
 print(tree.rules_)
 
 # %%
-# How many leaves? Parts of the rows are held out, reference and trees are fitted anew,
-# and the smallest tree is taken that predicts about as well as the reference.
+# Cross-validation, including the reference, selects the smallest tree that predicts
+# about as well as the reference.
 sizes = cw.projection.SizePathDisplay.from_estimator(tree).plot()
 
 # %%
-# What each leaf says. Thick: what the draws of the reference say of its mean, which
-# more patients would make narrower. Thin: where nine in ten new patients are.
+# Predictions of the leaves. Thick lines are intervals of the mean over the draws, which
+# become narrower with more patients. Thin lines are 90 % prediction intervals.
 leaves = cw.projection.LeavesDisplay.from_estimator(tree).plot()
 
 # %%
-# On patients that neither has seen, the tree stands beside its reference, and beside a
-# tree of the same size that was fitted to the data.
+# Test error of the reference, of the projected tree, and of a tree of the same size
+# fitted to the data.
 size = tree.rules_.n_rules
 cart = DecisionTreeRegressor(max_leaf_nodes=size, min_samples_leaf=5, random_state=0)
 cart.fit(X_train, y_train)
 for name, model in {"reference": reference, "projected": tree, "CART": cart}.items():
-    off = ((model.predict(X_test) - y_test) ** 2).mean() ** 0.5
-    print(f"{name:10} is off by {off:.1f} (root mean square)")
+    rmse = ((model.predict(X_test) - y_test) ** 2).mean() ** 0.5
+    print(f"{name:10} RMSE {rmse:.1f}")
 
 # %%
-# One patient: the reference is asked about others like this one, and a tree of three
-# leaves is found for them alone.
-found = cw.explain_local(reference, X_test.iloc[0], max_size=3, n_neighbours=256)
-print(found)
-neighbours = cw.projection.LocalDisplay(found).plot()
+# Explanation of one patient: a tree with three leaves, fitted to the predictions of the
+# reference for similar patients.
+explanation = cw.explain_local(reference, X_test.iloc[0], max_size=3, n_neighbours=256)
+print(explanation)
+neighbours = cw.projection.LocalDisplay(explanation).plot()
 
 # %%
-# How much would the tree change with other patients? Both procedures are repeated on
-# bootstrap samples, and every two trees are compared: to the left is more stable. Here
-# neither is: of so few patients, one should not make much of which questions are asked.
+# Stability under resampling of patients. Both procedures are repeated on bootstrap
+# samples and each pair of trees is compared; values further left are more stable. Here
+# neither is stable: with so few patients, the selected splits should not be
+# interpreted.
 
 
 def projected(rows):
     X_drawn, y_drawn = X_train.iloc[rows], y_train.iloc[rows]
     forest = cw.reference(None, X_drawn, y_drawn, n_draws=20, random_state=0)
-    proxy = cw.ProjectedTreeRegressor(forest, max_leaf_nodes=size)
+    proxy = cw.ProjectedTreeRegressor(forest, n_leaf_nodes=size)
     return proxy.fit(X_drawn, y_drawn).tree_
 
 
-# To be compared, CART's trees must be trees of ours: each is projected as if it were a
-# reference. Projections need a noise, which moves no split of a tree of means: any will
-# do.
+# For the comparison, each CART tree is converted by projecting it onto a tree of the
+# same size, which reproduces it. The noise variance is required, but has no effect on
+# the splits.
 def fitted(rows):
     X_drawn, y_drawn = X_train.iloc[rows], y_train.iloc[rows]
-    teacher = cw.reference(cart, X_drawn, noise_variance=1.0)
-    teacher = teacher.refit(X_drawn, y_drawn)
-    # A projection of as many leaves is the tree itself.
-    proxy = cw.ProjectedTreeRegressor(
-        teacher, max_leaf_nodes=size, round_thresholds=False
-    )
+    model = cw.reference(cart, X_drawn, noise_variance=1.0).refit(X_drawn, y_drawn)
+    proxy = cw.ProjectedTreeRegressor(model, n_leaf_nodes=size, round_thresholds=False)
     return proxy.fit(X_drawn).tree_
 
 

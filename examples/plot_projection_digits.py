@@ -1,17 +1,16 @@
 """
-What a network looks at, early and late in training
-===================================================
+Neural networks early and late in training
+==========================================
 
-Small networks tell handwritten threes from eights: once after two passes over the
-data, once after two dozen. What they say is projected onto models that can be drawn, a
-logistic regression whose coefficients are a picture and a tree that asks for single
-pixels. Projected draw by draw, these also show what the networks do not agree on.
+Small networks classify handwritten threes and eights, after two passes over the data
+and after two dozen. Their predictions are projected onto a logistic regression, whose
+coefficients are an image, and onto a tree that splits on single pixels. Projecting each
+network by itself shows where the networks differ.
 """
 
 # %%
-# Twelve networks, each with a start and a bootstrap sample of its own, stand for a
-# posterior; draw *l* is the probability that network *l* gives. Such an ensemble is not
-# strictly a posterior, and its reference says so.
+# The draws are twelve networks, each with its own initialization and bootstrap sample.
+# Such an ensemble is not a sample of a posterior, hence ``is_posterior=False``.
 from copy import deepcopy
 
 import matplotlib.pyplot as plt
@@ -57,17 +56,17 @@ references["late"] = as_reference(networks)
 for when, ref in references.items():
     is_eight = ref.mean_and_variance(X_new)[0][:, 1] > 0.5
     share = np.mean(is_eight == (y_new == 8))
-    print(f"{when}: {share:.1%} of new digits are recognised")
+    print(f"{when}: test accuracy {share:.1%}")
 
 # %%
-# Around one digit
-# ----------------
-# The networks are asked about copies of one three with other shades of grey, and a
-# logistic regression is projected onto what each of them says. Where a red pixel is
-# dark that speaks for a three, where a blue one is dark for an eight; each row has its
-# own scale. Early, every network has its own reasons, and their mean has hardly any.
-# Later they share them: the left side of a three is open, its lower right is not. What
-# they still differ by is small beside that.
+# Local explanation
+# -----------------
+# The networks predict copies of one three with perturbed pixels, and a logistic
+# regression is fitted to the predictions of each network. A dark red pixel increases
+# the probability of a three, a dark blue one that of an eight; each row has its own
+# scale. Early in training the coefficients differ between networks and their mean is
+# close to zero. Later they agree: the left side of a three is open, its lower right is
+# not. The remaining differences are small in comparison.
 three = X_train[y_train == 3].iloc[[4]]
 rng = np.random.default_rng(0)
 near = three.loc[three.index.repeat(400)]
@@ -91,25 +90,24 @@ for ax in axes.flat:
     ax.set(xticks=[], yticks=[])
 
 # %%
-# Among all digits
-# ----------------
-# A tree of six leaves for the networks together, and one for each of them: how many ask
-# for a pixel? Early the trees differ as the networks do; later most of them agree on a
-# few pixels.
+# Global explanation
+# ------------------
+# A tree with six leaves is fitted to the mean of the networks, and one to each of them.
+# The images show how many of these trees use each pixel. Early in training the trees
+# differ; later most use the same few pixels.
 figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.2), layout="constrained")
 for ax, (when, ref) in zip(axes, references.items()):
-    tree = cw.ProjectedTreeClassifier(ref, max_leaf_nodes=6, draws="each")
+    tree = cw.ProjectedTreeClassifier(ref, n_leaf_nodes=6, draws="each")
     tree.fit(X_train, y_train)
-    asked = np.zeros(64)
-    for own, _ in tree.draw_trees_:
-        pixels = {c.feature for leaf in own.leaves for c in leaf.conditions}
-        asked[list(pixels)] += 1
-    shown = ax.imshow(asked.reshape(8, 8), cmap="Blues", vmin=0, vmax=len(numbers))
-    ax.set(title=f"{when}: {np.sum(asked > 0)} pixels", xticks=[], yticks=[])
-bar = figure.colorbar(shown, ax=axes, label="networks whose tree asks")
+    counts = np.zeros(64)
+    for draw_tree, _ in tree.draw_trees_:
+        pixels = {c.feature for leaf in draw_tree.leaves for c in leaf.conditions}
+        counts[list(pixels)] += 1
+    image = ax.imshow(counts.reshape(8, 8), cmap="Blues", vmin=0, vmax=len(numbers))
+    ax.set(title=f"{when}: {np.sum(counts > 0)} pixels", xticks=[], yticks=[])
+bar = figure.colorbar(image, ax=axes, label="trees that use the pixel")
 
 # %%
-# The tree of the networks that have learnt, in words. Pixels have the numbers of their
-# row and column, from 0.
+# The tree of the fully trained networks. Pixels are named by row and column, from 0.
 print(tree.tree_)
-print(f"{tree.score(X_new, y_new):.1%} of new digits are recognised by the tree")
+print(f"test accuracy of the tree {tree.score(X_new, y_new):.1%}")

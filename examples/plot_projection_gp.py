@@ -1,16 +1,15 @@
 """
-A smooth curve read through a tree
-==================================
+Projection of a Gaussian process onto a tree
+============================================
 
-What shall be easy to read is a matter of the reader, not of the data. A tree that is
-fitted to the data has to be small and true at once; one that is *projected* only has to
-say what a good model says already. Here the good model is a Gaussian process of one
-feature, so that everything can be seen.
+A tree fitted to data has to be small and accurate at the same time. A *projected* tree
+only has to approximate an accurate model. Here that model is a Gaussian process with
+one feature, so that all quantities can be plotted.
 """
 
 # %%
-# Forty noisy observations of a smooth curve, and a Gaussian process: the **reference**.
-# Its draws are whole functions from the posterior.
+# Forty noisy observations of a smooth curve. The **reference** is a Gaussian process,
+# with draws from its posterior over functions.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -33,11 +32,10 @@ ref = cw.reference(process, X, y, n_draws=200, random_state=0)
 print(ref.description)
 
 # %%
-# Trees of 2 to 16 leaves, some fitted to the observations, some projected: fitted to
-# what the process says of a fine grid. The first follow the noise, the more so the
-# larger they are. The second have nothing to follow but the process, so a larger one
-# is only a closer copy of it: how many leaves to print is a matter of taste, and no
-# longer of error.
+# Trees with 2 to 16 leaves are fitted to the observations, or projected: fitted to the
+# predictions of the process on a fine grid. The former overfit increasingly with size.
+# The latter approximate the process more closely with size, so that the number of
+# leaves can be chosen for readability.
 grid = np.linspace(-3, 3, 241)[:, None]
 tree = cw.ProjectedTreeRegressor(ref, max_leaf_nodes=16, random_state=0).fit(grid)
 projected = {size: tree.trees_[size - 1] for size in range(2, 17)}
@@ -47,8 +45,8 @@ fitted = {
 }
 
 
-def rmse(said):
-    return np.sqrt(np.mean((said - truth(grid[:, 0])) ** 2))
+def rmse(predicted):
+    return np.sqrt(np.mean((predicted - truth(grid[:, 0])) ** 2))
 
 
 mean, variance, noise = ref.mean_and_variance(grid)
@@ -68,23 +66,23 @@ right.set(xlabel="leaves", ylabel="RMSE to the truth")
 legend = right.legend(fontsize=8, frameon=False)
 
 # %%
-# Left to choose, the tree takes the fewest leaves with which held-out rows are nearly
-# as well described as by the reference. It is the noise that makes so few enough: where
-# a step is much smaller than the noise, no observation could tell the two apart. (Rows
-# that are counted are those of the grid.)
+# By default, the smallest tree is selected whose log likelihood on held-out rows is
+# close to that of the reference. Few leaves suffice because of the noise: steps that
+# are much smaller than the noise hardly change the likelihood. (Numbers of rows refer
+# to the grid.)
 print(tree.rules_)
 path = cw.projection.SizePathDisplay.from_estimator(tree).plot()
 
 # %%
-# The leaves know how sure the reference is. Of an observation, nine in ten lie in the
-# outer band: noise, what the draws differ by, and what the steps leave out of the
-# curve. The draws' own means, a leaf at a time, lie in the inner one.
+# The leaves include the uncertainty of the reference. The outer band is a 90 %
+# prediction interval: noise, variation between draws, and variation of the curve within
+# a leaf. The inner band is a 90 % interval of the leaf means over the draws.
 low, high = tree.predict_interval(grid, coverage=0.9).T
 means = np.quantile(tree.predict_draws(grid), [0.05, 0.95], axis=0)
 half = 1.645 * np.sqrt(variance + noise)
 _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 ax.fill_between(grid[:, 0], low, high, color="C1", alpha=0.2, label="tree, 90 %")
-ax.fill_between(grid[:, 0], *means, color="C1", alpha=0.6, label="its means, 90 %")
+ax.fill_between(grid[:, 0], *means, color="C1", alpha=0.6, label="leaf means, 90 %")
 ax.plot(grid, mean - half, "--", color="C2", label="reference, 90 %")
 ax.plot(grid, mean + half, "--", color="C2")
 ax.plot(X, y, ".", color="grey", label="observations")
@@ -92,8 +90,8 @@ ax.set(xlabel="x", ylabel="y")
 legend = ax.legend(fontsize=8, frameon=False)
 
 # %%
-# Around one row a line is enough. The same question has the same answer every time,
-# and beside it stands how faithful it is on other neighbours.
-found = cw.explain_local(ref, [1.0], X, proxy="linear", max_size=1, width=0.2)
-print(found)
-local = cw.projection.LocalDisplay(found).plot()
+# A local linear explanation of one row. It is deterministic, and reports its fidelity
+# on other neighbours.
+explanation = cw.explain_local(ref, [1.0], X, proxy="linear", max_size=1, width=0.2)
+print(explanation)
+local = cw.projection.LocalDisplay(explanation).plot()

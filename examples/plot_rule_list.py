@@ -1,10 +1,10 @@
 """
-A short list for a forest
-=========================
+A rule list for a random forest
+===============================
 
-A forest of two hundred trees tells three kinds of wine apart by thirteen
-measurements. A rule list says in a few lines what the forest says, and the
-pictures show how far each line can be trusted.
+A random forest of two hundred trees classifies three cultivars of wine by thirteen
+measurements. A rule list approximates it with a few rules, and charts show the
+reliability of each.
 """
 
 # %%
@@ -25,27 +25,27 @@ forest = RandomForestClassifier(200, random_state=0).fit(X_train, y_train)
 print("forest error", round(1 - forest.score(X_test, y_test), 3))
 
 # %%
-# The list is fitted to what the forest says. Cross-validation inside the training
-# rows chooses its length.
+# The list is fitted to the predictions of the forest. Cross-validation on the training
+# rows selects its length.
 rules = cw.RuleListClassifier(forest, max_rules=8, random_state=0)
 rules.fit(X_train, y_train)
 print(rules.rules_)
 print(rules.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
-# What the rules are worth on wines that neither the forest nor the rules have seen:
-# how many each decides, how often the forest agrees, and how many of them are what
-# the rule says.
+# Each rule on the test set: the number of rows it applies to, the share for which the
+# forest agrees, and its precision.
 rules.rules_.described_on(X_test, y_test, model=forest)
 
 # %%
-# How much a longer list would bring. The marked length is the one that was chosen:
+# Error and fidelity by the length of the list. The marked length is the selected one:
 # the shortest within one standard error of the best.
 path = cw.rules.PathDisplay.from_estimator(rules, X_test, y_test).plot()
 
 # %%
-# The rules over the two features that two of them ask. Dashed boxes ask for more
-# than the picture shows; the coloured ground is where these two features settle it.
+# The rules in the plane of two features. Dashed boxes have conditions on further
+# features; the background is coloured where these two features determine the
+# prediction.
 boxes = cw.rules.RegionsDisplay.from_estimator(
     rules, X_test, y_test, features=("flavanoids", "proline")
 ).plot()

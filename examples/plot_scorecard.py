@@ -1,13 +1,13 @@
 """
-A scorecard: points that add up
-===============================
+A scorecard
+===========
 
-A sum of rules has a constant and, for each rule that holds, so many points more or
-fewer. Here it stands for a gradient boosting that tells malignant tumours from benign.
+Additive rules have a constant and a number of points for each rule that holds. Here
+they approximate a gradient boosting model that classifies tumours.
 """
 
 # %%
-# The model, and a sum of six lines.
+# The model, and six additive rules.
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
@@ -24,11 +24,11 @@ print(card.rules_)
 print(card.rules_.evaluate(X_test, y_test, model=model))
 
 # %%
-# One patient's points, line by line.
+# The points of one patient.
 print(cw.explain(card.rules_, X_test.iloc[0]))
 
 # %%
-# Who is called malignant from a probability of 0.3 on, and do the probabilities hold?
+# Confusion matrix at a threshold of 0.3, and calibration.
 calls = cw.rules.DecisionsDisplay.from_estimator(
     card, X_test, y_test, pos_label="malignant", threshold=0.3
 ).plot()

@@ -1,15 +1,15 @@
 """
-States over time
-================
+A hidden Markov model
+=====================
 
-A hidden Markov model cuts a series into stretches, each in one of a few states: what a
-state emits, how long it lasts and where it leads can be read. Cells may be missing, and
-numbers may stand beside text.
+A hidden Markov model divides a series into segments, each in one of a few states, with
+readable emissions, durations and transitions. Cells may be missing, and columns may be
+numeric or text.
 """
 
 # %%
-# Six made-up nights of a sleeper who lies, sits and stands: a pulse, a posture and a
-# temperature. One cell of ten is taken out, and once the sensor of the pulse fails.
+# Six simulated nights of a person who lies, sits and stands: pulse, posture and
+# temperature. One cell in ten is removed, and the pulse sensor fails once.
 import numpy as np
 import pandas as pd
 
@@ -31,17 +31,17 @@ hmm.fit(train, [85] * 5)
 print(hmm.means_.round(1))
 
 # %%
-# A night that was held out, before the colours of its states.
+# A test night, coloured by state.
 night = cw.sequences.StatesDisplay.from_estimator(hmm, test).plot()
 
 # %%
-# Where each state leads when it ends. What marks a state stands beside it, and a state
-# is as large as it is frequent in this night.
+# Transitions between states, with the distinguishing features of each. The size of a
+# state is its frequency in this night.
 graph = cw.sequences.AutomatonDisplay.from_estimator(hmm, test).plot()
 
 # %%
-# A text is a sequence of letters. With two states the letters that stand beside each
-# other fall apart: vowels and blanks are mostly in one, consonants in the other.
+# A text is a sequence of letters. With two states, vowels and blanks are mostly in one
+# state and consonants in the other.
 text = """It was the best of times, it was the worst of times, it was the age of wisdom,
 it was the age of foolishness, it was the epoch of belief, it was the epoch of
 incredulity, it was the season of Light, it was the season of Darkness, it was the
@@ -52,6 +52,6 @@ letters = cw.HiddenMarkovModel(2, n_draws=100, random_state=0).fit(text)
 first = cw.sequences.StatesDisplay.from_estimator(letters, text, length=100).plot()
 
 # %%
-# Four chains have drawn parameters from their posterior. Where they move in the same
-# band, they have found the same states.
+# Four chains sample parameters from their posterior. If their traces overlap, they have
+# found the same states.
 sweeps = cw.sequences.SweepsDisplay.from_estimator(letters).plot()

@@ -1,14 +1,14 @@
 """
-A forest on four quarters
-=========================
+The Synthetic1 data
+===================
 
-The classes of Synthetic1 alternate over the quarters of the unit square, and one
-label in ten is wrong. A forest of a hundred trees gets the quarters right but
-needs thousands of small boxes for that. A few rules say the same.
+The classes of Synthetic1 alternate over the quadrants of the unit square, with 10 %
+label noise. A forest of a hundred trees finds the quadrants, but needs thousands of
+leaves. A few rules give the same predictions.
 """
 
 # %%
-# Train the forest and look at its size.
+# The number of leaves of the forest.
 from sklearn.ensemble import RandomForestClassifier
 
 import clearwood as cw
@@ -20,16 +20,16 @@ forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0).fit(X, 
 print(sum(tree.get_n_leaves() for tree in forest.estimators_), "leaves")
 
 # %%
-# The rules that explain it.
+# The rules.
 fab = cw.FABRulesClassifier(forest, max_rules=10, random_state=0).fit(X, y)
 print(fab.rules_)
 
 # %%
-# What was lost: compare the error of the rules with that of the forest.
+# Test error of the forest and of the rules.
 print("forest error", round(1 - forest.score(X_test, y_test), 3))
 print(fab.rules_.evaluate(X_test, y_test, model=forest))
 
 # %%
-# The rules as boxes over the data.
+# The rules as boxes, with the data.
 display = cw.rules.RegionsDisplay.from_estimator(fab, X, y)
 display.plot()

@@ -1,13 +1,13 @@
 """
-Many trees as one
-=================
+A tree for gradient boosting
+============================
 
-A gradient boosting for three kinds of wine becomes one small tree: lines that never
-overlap, each of which holds by itself.
+A gradient boosting model for three cultivars of wine is approximated by one small tree,
+whose leaves are disjoint rules.
 """
 
 # %%
-# Histograms show the wines at each question.
+# Histograms show the distribution of the wines at each split.
 from sklearn.datasets import load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
@@ -22,15 +22,15 @@ model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
 model.fit(X_train, y_train)
 tree = cw.DistilledTreeClassifier(model, max_rules=5, random_state=0)
 tree.fit(X_train, y_train)
-picture = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train).plot()
+chart = cw.rules.TreeDisplay.from_estimator(tree, X_train, y_train).plot()
 
 # %%
-# The same in text, and what is lost on new wines.
+# The rules, and their scores on test data.
 print(tree.rules_)
 print(tree.rules_.evaluate(X_test, y_test, model=model))
 
 # %%
-# A wine's way through the tree.
-way = cw.rules.TreeDisplay.from_estimator(
+# The path of one wine through the tree.
+path = cw.rules.TreeDisplay.from_estimator(
     tree, X_train, y_train, row=X_test.iloc[[0]]
 ).plot()

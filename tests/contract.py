@@ -124,7 +124,7 @@ def test_powers_of_two_are_exact(case, rounds):
     x, y = (2.0**40, 2.0**-30) if rounds else (2.0**-30, 2.0**40)
     scaled_target, y = (target, 1.0) if case.classifies else (target * y, y)
     plain = case.fitted() if rounds else fitted_exactly(case)
-    scaled = case.made(case.teacher(x=x, y=y), **settings).fit(X * x, scaled_target)
+    scaled = case.made(case.model(x=x, y=y), **settings).fit(X * x, scaled_target)
     catch_the_same(scaled, X * x, plain, X)
     # Short values are up to half a percent of the standard deviation away.
     near = 0.01 * np.std(target) if rounds and not case.classifies else 0.0
@@ -137,7 +137,7 @@ def test_offsets_cost_no_more_than_the_digits_of_the_data(case):
     X, y = case.data()
     plain = fitted_exactly(case)
     plus = 0.0 if case.classifies else 1e9
-    moved = case.made(case.teacher(plus_x=1e6, plus_y=plus), **case.exactly)
+    moved = case.made(case.model(plus_x=1e6, plus_y=plus), **case.exactly)
     moved.fit(X + 1e6, y if case.classifies else y + plus)
     # Equal trees may ask in another order, so that only what they say is the same.
     error = says(moved, X + 1e6) - plus - says(plain, X)
@@ -150,9 +150,7 @@ def test_weights_are_shares(case):
     X, y = (part[:150] for part in case.data())
     weight = 1.0 + np.arange(len(y)) % 3
     plain, *others = (
-        case.made(case.teacher(), min_samples_leaf=1).fit(
-            X, y, sample_weight=by * weight
-        )
+        case.made(case.model(), min_samples_leaf=1).fit(X, y, sample_weight=by * weight)
         for by in (1.0, 2.0**-60, 2.0**60)
     )
     for other in others:
@@ -164,7 +162,7 @@ def test_weights_are_shares(case):
 def test_the_order_of_rows_says_nothing(case):
     X, y = (part[:150] for part in case.data())
     mixed = np.random.default_rng(0).permutation(len(y))
-    plain, other = (case.made(case.teacher(), **case.exactly) for _ in range(2))
+    plain, other = (case.made(case.model(), **case.exactly) for _ in range(2))
     plain.fit(X, y)
     other.fit(X.iloc[mixed], y.iloc[mixed])
     # Of cuts that no row tells apart it may take others, so that rules may differ.

@@ -132,7 +132,7 @@ class Case(NamedTuple):
         make = RandomForestClassifier if self.classifies else RandomForestRegressor
         return make(3, max_depth=2, random_state=0, **settings)
 
-    def teacher(
+    def model(
         self, x: float = 1.0, plus_x: float = 0.0, y: float = 1.0, plus_y: float = 0.0
     ) -> cw.TreeEnsemble:
         """The forest as it would be in other units of the data."""

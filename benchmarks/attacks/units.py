@@ -115,10 +115,10 @@ def fit_and_read(case, of_x, weight):
 
 def exact_powers(case):
     X, y = case.data()
-    plain, different = case.made(case.teacher(), **case.exactly).fit(X, y), []
+    plain, different = case.made(case.model(), **case.exactly).fit(X, y), []
     for power in (-40, -9, 17, 60):
         x, of_y = 2.0**power, 1.0 if case.classifies else 2.0**-power
-        scaled = case.made(case.teacher(x=x, y=of_y), **case.exactly)
+        scaled = case.made(case.model(x=x, y=of_y), **case.exactly)
         scaled.fit(X * x, y if case.classifies else y * of_y)
         if not np.array_equal(says(scaled, X * x) / of_y, says(plain, X)):
             different.append(f"2^{power}")

@@ -40,7 +40,7 @@ def in_trees(X, y, forest):
     from clearwood.simplifiers.in_trees.ordering import order_rules
     from clearwood.simplifiers.in_trees.pruning import (
         distinct,
-        judge_and_prune,
+        score_and_prune,
         unpacked,
     )
 
@@ -49,7 +49,7 @@ def in_trees(X, y, forest):
     _, whole = timed(fit.fit, X, y)
     rows = Training(X, np.eye(2)[y], None, np.ones(len(y)), y, fit.bins_, (0, 1))
     codes, paths = rows.codes, fit.extracted_._paths
-    (_, judged), fast = timed(judge_and_prune, paths, rows)
+    (_, judged), fast = timed(score_and_prune, paths, rows)
     some = range(0, paths.n_rules, 50)
     facts = y, rows.weight, 2, "absolute", 0.05
     pruned, slow = timed(

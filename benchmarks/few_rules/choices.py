@@ -51,7 +51,7 @@ def learnt_rows(self, training, held, seed):
     return held, training.take(held)
 
 
-BEFORE = {"_to_judge": learnt_rows}
+BEFORE = {"_evaluation_rows": learnt_rows}
 WAYS = {
     ("list", "before"): {**BEFORE, "_softness": 0.0},
     ("list", "agreement"): {},

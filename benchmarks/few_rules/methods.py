@@ -203,10 +203,10 @@ def peer(case, name):
 
 def figs_probabilities(case):
     """FIGS fitted to class probabilities, one sum of trees with a vector per leaf."""
-    taught = lesson_of(case)._replace(taught=case.output, n_classes=0)
+    target = lesson_of(case)._replace(target=case.output, n_classes=0)
     found = [
         one._replace(said=one.said.reshape(len(case.X_test), -1).argmax(axis=1))
-        for one in peers.figs(taught)
+        for one in peers.figs(target)
     ]
     return {size: longest([_answer(one) for one in found], size) for size in SIZES}
 
@@ -224,7 +224,7 @@ def lesson_of(case):
     X = np.vstack([case.X, case.X_test])
     return peers.Lesson(
         X=X,
-        taught=case.labels,
+        target=case.labels,
         rows=np.arange(n_rows),
         told=np.arange(n_rows, len(X)),
         n_classes=len(case.model.classes_) if case.is_class else 0,

@@ -130,7 +130,7 @@ def cart_row(case, fit, size, seconds):
     """The scores of a decision tree of scikit-learn."""
     from clearwood.outcomes import OUTCOMES
 
-    said, taught = fit.predict(case.X_test), case.model.predict(case.X_test)
+    said, target = fit.predict(case.X_test), case.model.predict(case.X_test)
     task = "classification" if case.is_class else "regression"
     return {
         "size": size,
@@ -138,8 +138,8 @@ def cart_row(case, fit, size, seconds):
         "literals": tree_literals(fit.tree_),
         "error": wrong(case, said),
         "soft_error": np.nan,
-        "forest_error": wrong(case, taught),
-        "fidelity": OUTCOMES[task].fidelity(taught, said),
+        "forest_error": wrong(case, target),
+        "fidelity": OUTCOMES[task].fidelity(target, said),
         "coverage": 1.0,
         "overlap": 1.0,
         "components": 0,

@@ -172,7 +172,7 @@ OWN = (
             _PROJECTED_RULES,
             PageSection(
                 "projection",
-                "How sure it is",
+                "Uncertainty",
                 "clearwood.projection.reading.section",
                 "projection/reading/section.html",
             ),
@@ -181,7 +181,7 @@ OWN = (
             _PROJECTED_LINES,
             PageSection(
                 "coefficients",
-                "A linear model",
+                "Coefficients",
                 "clearwood.projection.reading.coefficients",
                 "projection/reading/coefficients.html",
                 has_rules=False,
@@ -190,7 +190,7 @@ OWN = (
         | {
             "LocalExplanation": PageSection(
                 "around",
-                "One row",
+                "Local explanation",
                 "clearwood.projection.reading.around",
                 "projection/reading/around.html",
                 has_rules=False,
@@ -209,13 +209,12 @@ OWN = (
                 "clearwood.sbfc.reading.section",
                 "sbfc/reading/section.html",
                 has_rules=False,
-                lead="Which features tell the class, and which of them depend on each "
-                "other.",
+                lead="Features associated with the class, and their dependences.",
                 parts=(
                     ("graph", "Feature graph"),
                     ("ranking", "Features"),
-                    ("scores", "How good predictions are"),
-                    ("sampling", "How it was found"),
+                    ("scores", "Accuracy"),
+                    ("sampling", "Sampling"),
                 ),
             )
         },
@@ -229,17 +228,16 @@ OWN = (
             _CIRCUITS,
             PageSection(
                 "circuit",
-                "Kinds of rows",
+                "Clusters",
                 "clearwood.circuits.reading.section",
                 "circuits/reading/section.html",
                 has_rules=False,
-                lead="Which kinds of rows there are, which columns go together, and "
-                "which rows are surprising.",
+                lead="Clusters of rows, dependent columns, and anomalies.",
                 parts=(
-                    ("kinds", "Kinds of rows"),
-                    ("together", "Columns that go together"),
-                    ("density", "How good it is"),
-                    ("surprising", "Surprising rows"),
+                    ("kinds", "Clusters"),
+                    ("together", "Dependent columns"),
+                    ("density", "Held-out likelihood"),
+                    ("surprising", "Anomalies"),
                 ),
             ),
         ),
@@ -262,13 +260,13 @@ OWN = (
                 "clearwood.sequences.reading.section",
                 "sequences/reading/section.html",
                 has_rules=False,
-                lead="A recurrent network as an automaton of few states, and what "
-                "that explains.",
+                lead="Approximation of a recurrent network by an automaton of few "
+                "states, and its fidelity.",
                 parts=(
-                    ("states", "The text"),
-                    ("fidelity", "How much it explains"),
-                    ("automaton", "The states"),
-                    ("failures", "Where it fails"),
+                    ("states", "States along the text"),
+                    ("fidelity", "Fidelity"),
+                    ("automaton", "Automaton"),
+                    ("failures", "Largest errors"),
                 ),
             ),
             "HiddenMarkovModel": PageSection(
@@ -277,23 +275,22 @@ OWN = (
                 "clearwood.sequences.reading.markov_section",
                 "sequences/reading/markov_section.html",
                 has_rules=False,
-                lead="Between which states sequences move, what each emits, and where "
-                "it leads.",
+                lead="Hidden states of the sequences, their emissions and transitions.",
                 parts=(
                     ("time", "States over time"),
-                    ("states", "What they are"),
-                    ("moves", "Where they lead"),
-                    ("score", "How good it is"),
+                    ("states", "States"),
+                    ("moves", "Transitions"),
+                    ("score", "Held-out likelihood"),
                 ),
             ),
             "HMMLSTM": PageSection(
                 "hybrid",
-                "A network and hidden states",
+                "Recurrent network and hidden Markov model",
                 "clearwood.sequences.reading.hybrid_section",
                 "sequences/reading/hybrid_section.html",
                 has_rules=False,
-                lead="A recurrent network beside a hidden Markov model: how well both "
-                "predict, and what each contributes.",
+                lead="A recurrent network combined with a hidden Markov model: "
+                "likelihood of both, and of each alone.",
                 parts=(("score", "Scores"), ("training", "Training")),
             ),
         },
@@ -333,7 +330,7 @@ def command_of(name: str) -> Any | None:
 
 
 def _first(part: str, names: tuple[str, ...]) -> Any | None:
-    """The entry of the first of some names; other packages are asked last."""
+    """The entry of the first of some names; other packages come last."""
     for name in names:
         for family in _in_order():
             if name in getattr(family, part):

@@ -18,7 +18,7 @@ from clearwood.cli import main
 from clearwood.cli.options import MODELS
 from clearwood.exceptions import ClearwoodError, InterruptedFitWarning
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleSet, RuleSum
-from clearwood.simplifiers._common.doubts import SingleSplit
+from clearwood.simplifiers._common.flaws import SingleSplit
 
 
 def run(*arguments):
@@ -162,7 +162,7 @@ def test_a_class_that_is_not_there_is_refused_before_the_fit(table, monkeypatch)
     def never(*_):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("clearwood.cli.verbs.simplify.find_rules", never)
+    monkeypatch.setattr("clearwood.cli.verbs.simplify.fit_rules", never)
     assert failed(simplify(table, "--pos-label", "sick"), "'sick'")
     kind = ("--train", "hist-gradient-boosting")
     numbers = run("simplify", table, "--target", "age", *kind, "--threshold", "0.2")
@@ -665,7 +665,7 @@ def test_cells_that_a_spreadsheet_would_run_are_quoted_where_that_is_asked(
 
 
 # Before the work, in it, and where what was found is written
-@pytest.mark.parametrize("place", ["check_outputs", "judge", "write_rules"])
+@pytest.mark.parametrize("place", ["check_outputs", "evaluate_rules", "write_rules"])
 @pytest.mark.parametrize("becomes", [None, ImportError("no such module")])
 def test_ctrl_c_that_other_code_drops_ends_all_the_same(
     table, tmp_path, monkeypatch, python_listens, place, becomes
@@ -675,7 +675,7 @@ def test_ctrl_c_that_other_code_drops_ends_all_the_same(
 
     where, name = {
         "check_outputs": (command_of_all, "check_outputs"),
-        "judge": (verb, "judge"),
+        "evaluate_rules": (verb, "evaluate_rules"),
         "write_rules": (command_of_all, "_write"),
     }[place]
     whole = getattr(where, name)

@@ -104,7 +104,7 @@ def test_an_empty_cell_in_quotes_is_a_row_and_a_blank_line_is_none(
     path = written(start + "x\n" + "".join(f"{k}\n" for k in range(2, 40)))
     with refuses(InputError, match=f"'x'.*{line}"):
         read_table(path)
-    file = CsvFile.opened(path, ())
+    file = CsvFile.from_path(path, ())
     row = file.read()["a"].tolist().index("x")
     assert file.lines(np.array([row, row + 37])) == f"lines {line}, {line + 37}"
 
@@ -349,7 +349,7 @@ def test_only_columns_that_rules_ask_are_read(written):
     space = FeatureSpace(("day", "dose", "at"), (None,) * 3, info=info)
     rules = RuleList((Rule((Interval(0, 17987.0),), 2.0),), Rule((), 1.0), space)
     path = written("day,dose,at\n2019-04-03,much,lately\n,1,2019-04-01\n")
-    table = read_table_of(space, path, asked=rules.asked)
+    table = read_table_of(space, path, required=rules.asked)
     assert rules.predict(table).tolist() == [2.0, 1.0]
     with refuses(InputError, match="'dose'.*'much'"):
         read_table_of(space, path)
@@ -383,7 +383,7 @@ def test_parquet_says_itself_what_is_missing(tmp_path):
 
 
 def test_lines_are_found_beyond_the_first_ones(written):
-    file = CsvFile.opened(written("a\n" + "1\n" * 50), ())
+    file = CsvFile.from_path(written("a\n" + "1\n" * 50), ())
     assert file.lines(np.array([0, 48])) == "lines 2, 50"
 
 

@@ -68,7 +68,7 @@ def test_every_number_is_what_its_definition_says(found, forest):
     dealer, _, *generators = np.random.default_rng(0).spawn(9)
     folds = deal_folds(y, 3, True, dealer)
     parts = make_parts(folds, np.ones(len(y)), 3, True, generators)
-    taught = forest.predict(X)
+    target = forest.predict(X)
 
     def fit(part):
         made = cw.DistilledTreeClassifier(
@@ -88,14 +88,14 @@ def test_every_number_is_what_its_definition_says(found, forest):
     assert errors.mean() == pytest.approx(point.error)
     spread = math.sqrt(point.error * (1 - point.error) / len(y))
     assert point.error_se == pytest.approx(spread)
-    assert point.fidelity == pytest.approx((said == taught).mean())
+    assert point.fidelity == pytest.approx((said == target).mean())
     assert point.coverage == pytest.approx(coverage.mean())
     assert point.overlap == pytest.approx(overlap.mean())
     assert str(point.rules) == str(fit(parts[3])) == point.text
     again = [fit(part).predict(X) for part in parts[4:]]
     pairs = [(a == b).mean() for a, b in combinations(again, 2)]
     assert point.stability == pytest.approx(np.mean(pairs))
-    assert found.model_error == pytest.approx((taught != y).mean())
+    assert found.model_error == pytest.approx((target != y).mean())
 
 
 def test_points_say_their_true_size_and_come_once(found):

@@ -11,12 +11,7 @@ from tests.wording import refuses, same_lines, same_text
 from clearwood.comparison import Frontier, FrontierPoint
 from clearwood.comparison.folds import Job, Part, Problem, Reply, SizedAnswer
 from clearwood.comparison.frontier import measure_text
-from clearwood.comparison.scores import (
-    HeldOut,
-    mean_error,
-    points_of,
-    with_frontier,
-)
+from clearwood.comparison.scores import HeldOut, mean_error, points_of, with_frontier
 from clearwood.exceptions import InputError
 from clearwood.outcomes import ClassProbabilities, Mean
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSet
@@ -175,10 +170,10 @@ def test_points_are_plain_numbers():
         assert not isinstance(found.on_frontier, np.bool_)
 
 
-def judged(task, said, truth, taught, weight):
+def judged(task, said, truth, target, weight):
     """The point of one method in one size, from what it says in two folds."""
     folds = [Part("fold", weight, np.array([k, k + 2]), 0, 0) for k in (0, 1)]
-    held = HeldOut(*[[part[f.told] for f in folds] for part in (truth, taught, weight)])
+    held = HeldOut(*[[part[f.told] for f in folds] for part in (truth, target, weight)])
     parts = (*folds, Part("all", weight, np.zeros(0, dtype=int), 0, 0))
     labels = np.arange(6) if task == "classification" else np.zeros(0)
     problem = Problem(None, truth, weight, True, (), labels, parts)
@@ -194,19 +189,19 @@ def judged(task, said, truth, taught, weight):
 def test_scores_of_a_point_count_rows_by_their_weight():
     truth = np.array([0.0, 1.0, 2.0, 4.0])
     said = np.array([1.0, 1.0, 2.0, 2.0])
-    taught = np.array([0.0, 2.0, 2.0, 5.0])
+    target = np.array([0.0, 2.0, 2.0, 5.0])
     weight = np.array([1.0, 2.0, 3.0, 4.0])
-    found = judged("regression", said, truth, taught, weight)
+    found = judged("regression", said, truth, target, weight)
     # Losses 1, 0, 0, 4; one fold holds rows 0 and 2, the other 1 and 3.
     assert found.error == pytest.approx(17 / 10)
     gaps = weight * (np.array([1.0, 0.0, 0.0, 4.0]) - 1.7)
     assert found.error_se == pytest.approx(np.sqrt((gaps**2).sum()) / 10)
-    # The mean that is taught is 3.
+    # The mean of the target is 3.
     assert found.fidelity == pytest.approx(1 - (1 + 2 + 36) / (9 + 2 + 3 + 16))
     assert found.coverage == pytest.approx((4 * 0.25 + 6 * 0.75) / 10)
     assert found.overlap == pytest.approx(2 * found.coverage)
     assert found.seconds == 3.0
-    found = judged("classification", said, truth, taught, weight)
+    found = judged("classification", said, truth, target, weight)
     assert found.error == pytest.approx(5 / 10)
     assert found.fidelity == pytest.approx(3 / 10)
 

@@ -31,9 +31,9 @@ from tests.wording import refuses, same_text, warns
 
 import clearwood as cw
 from clearwood.ensembles import TreeEnsemble, read_ensemble
-from clearwood.ensembles.any_model import AnyModel
+from clearwood.ensembles.black_box import BlackBox
 from clearwood.exceptions import ClearwoodError, ModelError, OwnPredictionsWarning
-from clearwood.simplifiers._common.teacher import read_teacher
+from clearwood.simplifiers._common.explained_model import read_model
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(300, 3)).round(2)
@@ -128,8 +128,8 @@ def test_a_model_that_decides_otherwise_is_not_read_as_its_trees(cause):
     if cause == "Shifted.predict":  # It takes no table, so that it cannot be asked.
         return
     with warns(OwnPredictionsWarning):
-        asked = read_teacher(model, X, Y)
-    assert isinstance(asked, AnyModel)
+        asked = read_model(model, X, Y)
+    assert isinstance(asked, BlackBox)
     np.testing.assert_array_equal(asked.predict(X), model.predict(X))
     columns = set(asked.splits().numeric.feature.tolist())
     assert 2 in columns or cause != "Ruled.predict_proba"
@@ -188,8 +188,8 @@ def test_models_that_predict_what_their_trees_say_are_read(name):
         table = X.round() if name == "categories" else X
         if name == "scaled":
             table = pd.DataFrame(X, columns=list("abc"))
-        taught = read_teacher(model, table, Y)
-    assert isinstance(taught, TreeEnsemble)
+        target = read_model(model, table, Y)
+    assert isinstance(target, TreeEnsemble)
     assert not [note for note in ensemble.notes if "compared" in note]
 
 
@@ -209,8 +209,8 @@ AROUND = {
 @pytest.mark.parametrize("name", AROUND)
 def test_what_stands_around_an_ensemble_is_asked_itself(name):
     model = AROUND[name].fit(X, Y)
-    asked = read_teacher(model, X, Y)
-    assert isinstance(asked, AnyModel)
+    asked = read_model(model, X, Y)
+    assert isinstance(asked, BlackBox)
     np.testing.assert_array_equal(asked.predict(X), model.predict(X))
 
 

@@ -25,7 +25,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood.ensembles.lightgbm.objectives import VALUE_LINKS
 from clearwood.exceptions import ClearwoodError
-from clearwood.simplifiers._common.teacher import read_teacher
+from clearwood.simplifiers._common.explained_model import read_model
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))
@@ -110,7 +110,7 @@ CASES = [
 
 @pytest.mark.parametrize(("model", "told"), CASES)
 def test_the_statistic_is_told_where_it_is_not_the_mean(model, told, tmp_path):
-    found = read_teacher(model.fit(X, Y), X, Y)
+    found = read_model(model.fit(X, Y), X, Y)
     assert told == bool(found.statistic)
     same_text(found.statistic)
     if isinstance(found, cw.TreeEnsemble):
@@ -166,7 +166,7 @@ def test_several_quantiles_are_refused_with_the_remedy(model):
 def test_what_only_orders_rows_is_told():
     ranks = (Y > 3).astype(int)
     ranker = xgb.XGBRanker(n_estimators=3).fit(X, ranks, group=[100, 100])
-    same_text(read_teacher(ranker, X).statistic)
+    same_text(read_model(ranker, X).statistic)
     ranker = lgb.LGBMRanker(n_estimators=3, verbose=-1).fit(X, ranks, group=[100, 100])
     same_lines(str(cw.simplify(ranker, X, max_rules=2, random_state=0)))
 
@@ -184,9 +184,9 @@ def test_the_scale_of_a_target_decides_nothing(scale):
     linear = TransformedTargetRegressor(
         LinearRegression(), transformer=StandardScaler()
     )
-    assert not read_teacher(linear.fit(X, scale * Y), X, scale * Y).statistic
+    assert not read_model(linear.fit(X, scale * Y), X, scale * Y).statistic
     logs = transformed(LinearRegression(), np.log, np.exp)
-    assert read_teacher(logs.fit(X, scale * Y), X, scale * Y).statistic
+    assert read_model(logs.fit(X, scale * Y), X, scale * Y).statistic
 
 
 def test_a_transformer_inside_a_model_of_its_own_is_no_transformed_target():
@@ -198,4 +198,4 @@ def test_a_transformer_inside_a_model_of_its_own_is_no_transformed_target():
         def predict(self, X):
             return super().predict(self.transformer_.transform(X))
 
-    assert not read_teacher(Own().fit(X, Y), X, Y).statistic
+    assert not read_model(Own().fit(X, Y), X, Y).statistic

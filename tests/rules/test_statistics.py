@@ -65,8 +65,8 @@ def test_where_the_model_says_otherwise():
 
 
 def test_a_teacher_may_know_classes_that_the_rules_do_not():
-    taught = [*TAUGHT[:3], "gone", "gone", "gone", "well", *TAUGHT[7:]]
-    second = LIST.described_on(X, model=taught).rules[1]
+    target = [*TAUGHT[:3], "gone", "gone", "gone", "well", *TAUGHT[7:]]
+    second = LIST.described_on(X, model=target).rules[1]
     assert (second.disagreement, second.instead) == (3.0, None)
 
 
@@ -86,15 +86,15 @@ def test_the_interval_of_a_mean_is_students():
         (Rule((Interval(0, low=4.5),), 7.0),), Rule((), 2.0), FeatureSpace.numeric(1)
     )
     y = np.array([0.0, 1, 2, 3, 4, 9, 6, 7, 8, 5])
-    taught = y + 3.0
-    rule = rules.described_on(X, y, model=taught).rules[0]
+    target = y + 3.0
+    rule = rules.described_on(X, y, model=target).rules[0]
     exact = stats.ttest_1samp(y[5:], 0.0).confidence_interval(0.95)
     assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
     assert rule.spread == pytest.approx(y[5:].std())
-    assert rule.disagreement == pytest.approx(np.sqrt(np.mean((taught[5:] - 7) ** 2)))
+    assert rule.disagreement == pytest.approx(np.sqrt(np.mean((target[5:] - 7) ** 2)))
     assert rule.instead is None and math.isnan(rule.precision_caught)
-    low, high = mean_interval(taught[5:], np.ones(5))
-    of_model = rules.described_on(X, model=taught).rules[0]
+    low, high = mean_interval(target[5:], np.ones(5))
+    of_model = rules.described_on(X, model=target).rules[0]
     assert (of_model.low, of_model.high) == (low, high)
 
 
@@ -204,8 +204,8 @@ def test_no_tag_of_a_hostile_class_survives():
     def table(label):
         classes = ("well", "ill", label)
         rules = RuleList(LIST.rules, LIST.otherwise, LIST.features, classes)
-        taught = [label if said == "dead" else said for said in TAUGHT]
-        return rules.described_on(X, TRUTH, model=taught)._repr_html_()
+        target = [label if said == "dead" else said for said in TAUGHT]
+        return rules.described_on(X, TRUTH, model=target)._repr_html_()
 
     assert tags_of(table("<img src=x onerror=alert(1)>")) == tags_of(table("dead"))
 

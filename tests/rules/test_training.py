@@ -22,13 +22,13 @@ def sample(seed, n_rows=20, classes=()):
     rng = np.random.default_rng(seed)
     dose = np.where(rng.random(n_rows) < 0.2, np.nan, rng.normal(1.5, 1.0, n_rows))
     encoded = np.column_stack([dose, rng.integers(0, 3, n_rows), rng.random(n_rows)])
-    taught = rng.normal(5.0, 2.0, n_rows)
-    teacher = taught
+    target = rng.normal(5.0, 2.0, n_rows)
+    predicted = target
     if classes:
-        taught = rng.dirichlet(np.ones(len(classes)), n_rows)
-        teacher = taught.argmax(axis=1)
+        target = rng.dirichlet(np.ones(len(classes)), n_rows)
+        predicted = target.argmax(axis=1)
     weight = rng.uniform(0.2, 3.0, n_rows)
-    return Training(encoded, taught, teacher + 1, weight, teacher, BINS, classes)
+    return Training(encoded, target, predicted + 1, weight, predicted, BINS, classes)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(), ("no", "yes")]))
@@ -55,20 +55,20 @@ def test_rows_in_one_order_are_the_same_whatever_it_was(seed, labelled):
     encoded[rng.random(20) < 0.2, 0] = np.inf
     labels = rng.integers(0, 2, 20) if labelled else None
     # What a model says depends on the bins alone.
-    taught = 1.1 * BINS.transform_encoded(encoded).sum(axis=1)
+    target = 1.1 * BINS.transform_encoded(encoded).sum(axis=1)
     whole = replace(
-        whole, encoded=encoded, taught=taught, labels=labels, weight=np.full(20, 0.1)
+        whole, encoded=encoded, target=target, labels=labels, weight=np.full(20, 0.1)
     )
     mixed = rng.permutation(20)
     other = replace(
         whole,
         encoded=encoded[mixed],
-        taught=taught[mixed],
+        target=target[mixed],
         labels=labels[mixed] if labelled else None,
-        teacher=whole.teacher[mixed],
+        model_predictions=whole.model_predictions[mixed],
     )
     one, two = whole.in_one_order(), other.in_one_order()
-    for name in ("encoded", "codes", "taught", "standardised", "labels"):
+    for name in ("encoded", "codes", "target", "standardised", "labels"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     np.testing.assert_array_equal(one.codes, BINS.transform_encoded(one.encoded))
 
@@ -79,8 +79,8 @@ def test_values_are_standardised_by_their_weighted_mean_and_deviation():
     square = np.average(training.standardised**2, weights=training.weight)
     assert (mean, square) == pytest.approx((0.0, 1.0), abs=1e-12)
     back = training.standardised * training.unit + training.centre
-    np.testing.assert_allclose(back, training.taught)
-    constant = replace(training, taught=np.full(20, 7.0))
+    np.testing.assert_allclose(back, training.target)
+    constant = replace(training, target=np.full(20, 7.0))
     assert (constant.centre, constant.unit) == (pytest.approx(7.0), 1.0)
     assert sample(0, classes=("a", "b")).standardised.sum() == pytest.approx(20)
 
@@ -96,7 +96,7 @@ def test_synthetic_rows_come_last_and_count_for_nothing_but_what_is_said():
     assert both.standardised[20] == (50.0 - real.centre) / real.unit
     np.testing.assert_array_equal(both.seen, real.seen)
     np.testing.assert_array_equal(both.codes, BINS.transform_encoded(both.encoded))
-    for name in ("encoded", "taught", "labels", "weight", "teacher", "codes"):
+    for name in ("encoded", "target", "labels", "weight", "model_predictions", "codes"):
         np.testing.assert_array_equal(getattr(both.real, name), getattr(real, name))
     # Other ones take their place.
     assert len(both.with_synthetic(rows[:1], np.ones(1), np.ones(1))) == 21
@@ -111,8 +111,8 @@ def test_the_grid_holds_what_the_model_asks_and_rules_may_ask():
     np.testing.assert_array_equal(training.seen, everything.seen())
     exclude_features = np.array([True, False, False])
     part = Training(
-        training.encoded, training.taught, None, training.weight, training.teacher,
-        BINS, exclude_features=exclude_features,
+        training.encoded, training.target, None, training.weight,
+        training.model_predictions, BINS, exclude_features=exclude_features,
     )  # fmt: skip
     assert part.asked.tolist() == [1]
     # A box of the grid says nothing of what may not be asked.

@@ -32,11 +32,11 @@ BINS = FeatureBins.from_splits(
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def training_of(encoded, taught, classes=()):
-    taught = np.asarray(taught, dtype=float)
-    teacher = taught.argmax(axis=1) if classes else taught
+def training_of(encoded, target, classes=()):
+    target = np.asarray(target, dtype=float)
+    predicted = target.argmax(axis=1) if classes else target
     weight = np.ones(len(encoded))
-    return Training(encoded, taught, None, weight, teacher, BINS, classes)
+    return Training(encoded, target, None, weight, predicted, BINS, classes)
 
 
 def rows_of(rng, n_rows=60, missing=True, unseen=True):
@@ -96,14 +96,14 @@ def test_tree_and_rules_say_what_the_bins_say(seed, missing, unseen):
     encoded = rows_of(rng, missing=missing, unseen=unseen)
     codes = BINS.transform_encoded(encoded)
     split = random_split(rng, codes, 4)
-    taught = rng.normal(size=60)
-    tree = build_tree(split, training_of(encoded, taught))
+    target = rng.normal(size=60)
+    tree = build_tree(split, training_of(encoded, target))
     decided = tree.apply(table_of(encoded))
     groups = {tuple(np.flatnonzero(decided == k)) for k in range(tree.n_leaves)}
     assert groups == leaf_rows(split, codes)
     for k, leaf in enumerate(tree.leaves):
         assert leaf.prediction == pytest.approx(
-            taught[decided == k].mean(), abs=0.0051 * taught.std()
+            target[decided == k].mean(), abs=0.0051 * target.std()
         )
         assert leaf.caught == leaf.support == (decided == k).sum()
     # On all kinds of rows, those that training never had among them.
@@ -118,10 +118,10 @@ def test_tree_and_rules_say_what_the_bins_say(seed, missing, unseen):
 
 def small_tree(synthetic=(), **settings):
     encoded = np.column_stack([np.repeat([0.5, 2.0, 3.0, np.nan], 10), np.zeros(40)])
-    taught = np.repeat([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0], [0.3, 0.7]], 10, axis=0)
+    target = np.repeat([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0], [0.3, 0.7]], 10, axis=0)
     low = BinSplit(0, np.array([True, False, False, False, False]), None, None)
     split = BinSplit(0, np.array([True, True, False, False, False]), low, None)
-    training = training_of(encoded, taught, ("a", "b"))
+    training = training_of(encoded, target, ("a", "b"))
     if synthetic:
         training = training.with_synthetic(*synthetic)
     return build_tree(split, training, **settings)

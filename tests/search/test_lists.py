@@ -454,7 +454,7 @@ def test_lists_are_of_all_features_also_where_some_are_not_searched(most, monkey
     pool[0, 22:25] = False
     found = grow_lists(problem, pool, 2)
     assert found[-1].boxes.shape == (1, 44)
-    np.testing.assert_allclose(found[-1].predict(grid), loss.taught[:, 0])
+    np.testing.assert_allclose(found[-1].predict(grid), loss.target[:, 0])
     # Where no box asks about any, all are searched.
     assert grow_lists(problem, np.ones((1, 44), dtype=bool), 2)
 

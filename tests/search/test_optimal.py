@@ -9,18 +9,8 @@ from tests.search.problems import numeric_grid
 from tests.search.test_trees import random_problem
 
 from benchmarks.few_rules.optimal_lists import least_of_all, least_of_lists
-from benchmarks.few_rules.optimal_trees import (
-    all_cuts,
-    optimal_trees,
-    statements_of,
-)
-from clearwood.search import (
-    Loss,
-    Penalties,
-    candidate_boxes,
-    grow_lists,
-    make_problem,
-)
+from benchmarks.few_rules.optimal_trees import all_cuts, optimal_trees, statements_of
+from clearwood.search import Loss, Penalties, candidate_boxes, grow_lists, make_problem
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import (
     inner_nodes,
@@ -179,7 +169,7 @@ def test_lists_found_otherwise_are_no_better(kind, seed):
         target = loss.scores
     else:
         loss = Loss.squares(rng.normal(size=200), np.ones(200))
-        target = loss.taught[:, 0]
+        target = loss.target[:, 0]
     tree_problem = make_tree_problem(grid, loss, np.ones(200))
     least = [least_of_lists(tree_problem, all_cuts(grid), n, 2)[0] for n in (1, 2)]
     pool = candidate_boxes(grid, target, np.ones(200), rng)

@@ -200,7 +200,7 @@ def test_joint_values_are_scipys_optimum(kind):
         assert constant.sum() == pytest.approx(0, abs=1e-6)
 
 
-def test_a_class_that_is_never_taught_has_a_score_that_ends():
+def test_a_class_without_target_has_a_score_that_ends():
     rng = np.random.default_rng(0)
     target = np.column_stack([rng.dirichlet(np.ones(4), 60), np.zeros(60)])
     loss = ClassSumLoss.of(target, np.ones(60))
@@ -211,8 +211,8 @@ def test_a_class_that_is_never_taught_has_a_score_that_ends():
         )
         assert -30 < constant[4] - constant[:4].max() < -15
         others = np.exp(constant[[0, 2, 3]])
-        taught = target[:, [0, 2, 3]].mean(axis=0)
-        np.testing.assert_allclose(others / others.sum(), taught / taught.sum())
+        means = target[:, [0, 2, 3]].mean(axis=0)
+        np.testing.assert_allclose(others / others.sum(), means / means.sum())
 
 
 def test_boxes_are_worth_the_same_whichever_classes_are_one(monkeypatch):

@@ -20,14 +20,7 @@ from clearwood._kernels.search_trees import (
     spread_cuts,
 )
 from clearwood.datasets import make_synthetic1
-from clearwood.search import (
-    Grid,
-    Loss,
-    Penalties,
-    contains,
-    make_problem,
-    refine,
-)
+from clearwood.search import Grid, Loss, Penalties, contains, make_problem, refine
 from clearwood.search.grid import LEAST_ROWS
 from clearwood.search.growth import some_rows
 from clearwood.search.losses import SQUARED_ERROR, LossForm
@@ -592,7 +585,7 @@ def test_trees_found_on_some_rows_are_trees_of_all(monkeypatch):
         assert sum(len(leaf.rows) for leaf in tree.leaves()) == 900
         for leaf in tree.leaves():
             assert leaf.value == pytest.approx(
-                np.average(loss.taught[leaf.rows, 0], weights=loss.share[leaf.rows])
+                np.average(loss.target[leaf.rows, 0], weights=loss.share[leaf.rows])
             )
 
 

@@ -4,10 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -80,12 +77,12 @@ def test_values_are_the_printed_sum(diabetes):
 def test_values_are_those_of_least_squares(diabetes):
     X, y, forest = diabetes
     found = additive(forest, n_synthetic=0).fit(X, y)
-    taught = forest.predict(X)
+    target = forest.predict(X)
     design = np.column_stack([found.rules_.matches(X), np.ones(len(X))])
-    best = np.linalg.lstsq(design, taught, rcond=None)[0]
+    best = np.linalg.lstsq(design, target, rcond=None)[0]
     printed = [rule.prediction for rule in found.rules_]
     # What they are rounded by, and the slight ridge.
-    np.testing.assert_allclose(printed, best, atol=0.02 * taught.std())
+    np.testing.assert_allclose(printed, best, atol=0.02 * target.std())
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import (
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 from tests.wording import refuses, same_text
 
@@ -47,9 +45,9 @@ def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):
     X, y, forest = cancer
     # Without labels nothing is known of new rows.
     found = rule_list(forest, n_synthetic=0).fit(X)
-    caught, taught = found.rules_.apply(X), forest.predict_proba(X)
+    caught, target = found.rules_.apply(X), forest.predict_proba(X)
     for i, rule in enumerate(found.rules_):
-        assert rule.probabilities == pytest.approx(taught[caught == i].mean(axis=0))
+        assert rule.probabilities == pytest.approx(target[caught == i].mean(axis=0))
     X, y, forest = diabetes
     found = rule_list(forest, n_synthetic=0).fit(X, y)
     caught, said = found.rules_.apply(X), forest.predict(X)

@@ -101,7 +101,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         X = check_table(self, sample.X, reset=True)
         if X_val is not None and not len(X_val):
             raise InputError(
-                "X_val has no rows to choose by; hand in some, or leave it out: then "
+                "X_val has no rows; pass at least one, or leave it out: then "
                 "validation_fraction of X is held out."
             )
         self._library = library_of(X)
@@ -273,7 +273,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not isinstance(n_samples, Integral) or n_samples < 0:
-            raise InputError(f"n_samples is {n_samples!r}; give a number of rows.")
+            raise InputError(f"n_samples is {n_samples!r}; expected an integer >= 0.")
         features = self.circuit_.features
         row = row_of(features, {} if given is None else given)
         drawn = sample(self.circuit_, int(n_samples), as_generator(random_state), row)
@@ -304,7 +304,7 @@ def encoded(estimator: Any, X: Any, features: FeatureSpace) -> np.ndarray:
 
 
 def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
-    """Warn of outliers so extreme that all other cells are one value beside them."""
+    """Warn of outliers so extreme that all other cells have nearly one value."""
     for j, (name, labels) in enumerate(zip(features.names, features.categories)):
         if labels is None:
             column = values[:, j]
@@ -313,8 +313,8 @@ def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:
                 row = int(np.nanargmax(np.abs(column - middle)))
                 warnings.warn(
                     f"Column {name!r} holds {column[row]:.6g} in row {row}, so far "
-                    f"from most others ({low:.6g} to {high:.6g}) that these are hardly "
-                    "told apart. Correct such cells or leave them empty; or take "
+                    f"from most others ({low:.6g} to {high:.6g}) that these hardly "
+                    "differ. Correct such cells, leave them empty, or take "
                     "logarithms.",
                     LostDigitsWarning,
                     stacklevel=users_level(),

@@ -68,9 +68,9 @@ class Circuit:
         >>> old = Product((Bernoulli(0, 0.4), Gaussian(1, 60.0, 100.0)))
         >>> both = Sum(np.array([0.7, 0.3]), (young, old))
         >>> print(Circuit(both, features))
-        2 columns; rows are told apart at 1 place; 4 leaves.
-        Depend on each other most: smoker and age 0.28
-        Rows are of 2 kinds:
+        2 columns; 1 split of rows into clusters; 4 leaves.
+        Strongest dependences: smoker and age 0.28
+        2 clusters of rows:
         1. 70 %: age 35.0 ± 8.0 (42 ± 14); smoker = yes in 10 % (19 %)
         2. 30 %: age 60 ± 10 (42 ± 14); smoker = yes in 40 % (19 %)
         """

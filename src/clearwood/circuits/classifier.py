@@ -169,7 +169,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise InputError(
                 "SPNClassifier requires y to be passed, but the target y is None; give "
-                "one label per row, or learn a density alone, by MiniSPN."
+                "one label per row, or fit a density without classes by MiniSPN."
             )
         sample, table = sample_of(X, y)
         X, y = check_table(self, sample.X, reset=True), sample.y
@@ -180,7 +180,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise InputError(
                 f"y holds one class only, {self.classes_.tolist()}: there is nothing "
-                "to tell apart. Give rows of two classes or more."
+                "to discriminate. Pass rows of two or more classes."
             )
         default = MiniSPN(random_state=self.random_state)
         network = clone(default if self.network is None else self.network)

@@ -54,8 +54,8 @@ column 'wet'; each column belongs to one child of a product alone.
         circuit.root.variables
     )
     if left_out:
-        found = f"says nothing of {_name(min(left_out), circuit)}"
-        _refuse(circuit.root, circuit, found, "a circuit is over all its columns")
+        found = f"has no distribution of {_name(min(left_out), circuit)}"
+        _refuse(circuit.root, circuit, found, "expected all columns of the table")
 
 
 def _check_sum(node: Sum, circuit: Circuit) -> None:
@@ -64,15 +64,17 @@ def _check_sum(node: Sum, circuit: Circuit) -> None:
             node,
             circuit,
             f"has {np.size(node.weights)} weights and {len(node.children)} children",
-            "give one weight for each child",
+            "expected one weight per child",
         )
     if shares_fault(node.weights):
         found = f"has weights {node.weights.tolist()}"
-        _refuse(node, circuit, found, "expected shares that add up to 1")
+        _refuse(node, circuit, found, "expected non-negative weights that sum to 1")
     for child in node.children:
         if sorted(child.variables) != list(node.variables):
             found = f"has a child over {_names(child, circuit)}"
-            _refuse(node, circuit, found, "all children of a sum are over its columns")
+            _refuse(
+                node, circuit, found, "expected the columns of the sum in each child"
+            )
 
 
 def _check_product(node: Product, circuit: Circuit) -> None:
@@ -82,7 +84,7 @@ def _check_product(node: Product, circuit: Circuit) -> None:
     if twice:
         found = f"has children over the same column {_name(twice[0], circuit)}"
         _refuse(
-            node, circuit, found, "each column belongs to one child of a product alone"
+            node, circuit, found, "expected each column in one child of a product only"
         )
 
 
@@ -96,7 +98,7 @@ def _check_leaf(leaf: Leaf, circuit: Circuit) -> None:
         )
     fault = leaf.fault([len(categories[j] or ()) for j in leaf.variables])
     if fault:
-        _refuse(leaf, circuit, fault, "such leaves are no distributions of its columns")
+        _refuse(leaf, circuit, fault, "expected a distribution of its columns")
 
 
 def _refuse(node: Node, circuit: Circuit, found: str, expected: str) -> None:

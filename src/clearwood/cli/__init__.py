@@ -27,20 +27,20 @@ COMMANDS = {
 
 
 # \b keeps click from joining the lines that follow it.
-HELP = """Turn tree ensembles into a few readable rules.
+HELP = """Interpretable models: a few rules, one tree, a graph or states.
 
-Explain the model you have, or train one and read what it learnt:
+Approximate a fitted model, or fit one to a table and summarize it:
 
 \b
   clearwood check model.ubj
-  clearwood simplify model.ubj data.csv --target y --report report.html
+  clearwood simplify model.ubj data.csv --target y --classes no,yes --report page.html
   clearwood simplify data.csv --target y --out rules.json
-  clearwood compare model.ubj data.csv --target y --report compare.html
+  clearwood compare model.ubj data.csv --target y --classes no,yes
   clearwood stability data.csv --target y
-  clearwood metatree data.csv --target y --report report.html
-  clearwood project data.csv --target y --reference bart --report report.html
+  clearwood metatree data.csv --target y --report page.html
+  clearwood project data.csv --target y --reference bart --report page.html
   clearwood sbfc data.csv --target y --report graph.html
-  clearwood density data.csv --report kinds.html
+  clearwood density data.csv --report clusters.html
   clearwood states series.csv --n-states 8 --report states.html
   clearwood predict rules.json new.csv
   clearwood export rules.json --to sql --table visits

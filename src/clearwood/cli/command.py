@@ -1,13 +1,13 @@
 """Shared runner of all commands.
 
-A command is a function of the parsed options that returns its findings. Before it runs
-the files are checked, afterwards the findings are written and printed, and throughout
+A command is a function of the parsed options that returns its result. Before it runs
+the files are checked, afterwards the result is written and printed, and throughout
 warnings and errors are reduced to lines::
 
-    @command("Count the rows.", shared.data, shared.out, *shared.PRINTED)
-    def count(asked):
+    @command("Count the rows.", shared.data, shared.as_json)
+    def count(args):
         ...
-        return Findings({"rows": n}, text=lambda: f"{n} rows")
+        return Result({"rows": n}, text=lambda: f"{n} rows")
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
 COMMON = (
-    shared.flag("--debug", "Show the whole traceback of an error."),
+    shared.flag("--quiet", "Print only errors on stderr."),
+    shared.flag("--debug", "Show the full traceback of an error."),
     shared.option(
         "--max-memory",
         shared.FROM_1,
-        "Memory that the content of one file may take; by default ten times its size "
-        "and 67 MB (a table: 1,074 MB). Allow more for files that you trust.",
+        "Maximum memory for the content of one file; by default ten times its size "
+        "plus 67 MB (tables: 1,074 MB). Increase it only for trusted files.",
         metavar="MB",
     ),
 )
 
 
 @dataclass(frozen=True)
-class Findings:
+class Result:
     """Result of a command, in all its output forms.
 
     Attributes
@@ -72,21 +73,21 @@ class Findings:
 
 def command(
     short: str, *options: click.Parameter
-) -> Callable[[Callable[[Any], Findings | None]], click.Command]:
+) -> Callable[[Callable[[Any], Result | None]], click.Command]:
     """Make a command of a function; its docstring is the help.
 
-    The parsed options have an attribute each, and ``say``, which prints a line on
+    The parsed options have an attribute each, and ``log``, which prints a line on
     stderr, and ``progress``, whether to show bars. A command that prints its own output
     returns None.
     """
 
-    def made(verb: Callable[[Any], Findings | None]) -> click.Command:
-        def callback(debug: bool, max_memory: int | None, **asked: Any) -> None:
+    def made(verb: Callable[[Any], Result | None]) -> click.Command:
+        def callback(debug: bool, max_memory: int | None, **args: Any) -> None:
             from clearwood._memory import memory_allowed
 
             allowed = None if max_memory is None else max_memory * 10**6
             with plain_errors(debug), memory_allowed(allowed):
-                _run(verb, asked)
+                _run(verb, args)
 
         return click.Command(
             verb.__name__,
@@ -99,31 +100,33 @@ def command(
     return made
 
 
-def _run(verb: Callable[[Any], Findings | None], options: dict[str, Any]) -> None:
-    quiet = options.get("quiet", False)
-    say, progress = _speaker(quiet), sys.stderr.isatty() and not quiet
-    asked = SimpleNamespace(**options, say=say, progress=progress)
+def _run(verb: Callable[[Any], Result | None], options: dict[str, Any]) -> None:
+    quiet = options["quiet"]
+    log, progress = _logger(quiet), sys.stderr.isatty() and not quiet
+    args = SimpleNamespace(**options, log=log, progress=progress)
     check_outputs(options)  # Before anything that takes long.
-    with plain_warnings(say):
-        found = verb(asked)
-    if found is None:
+    with plain_warnings(log):
+        result = verb(args)
+    if result is None:
         return
-    with plain_warnings(say):
-        _write(found, asked)
-        text = json_text(found.summary, found.indent) if asked.as_json else found.text()
+    with plain_warnings(log):
+        _write(result, args)
+        text = (
+            json_text(result.summary, result.indent) if args.as_json else result.text()
+        )
     show(text)
 
 
-def _speaker(quiet: bool) -> Callable[[str], None]:
+def _logger(quiet: bool) -> Callable[[str], None]:
     """Function that prints each line once on stderr, or nothing when ``quiet``."""
-    said = set()
+    printed = set()
 
-    def say(text: str) -> None:
-        if not quiet and text not in said:
-            said.add(text)
+    def log(text: str) -> None:
+        if not quiet and text not in printed:
+            printed.add(text)
             click.echo(f"clearwood: {safe_text(text)}", err=True)
 
-    return say
+    return log
 
 
 def show(text: Any) -> None:
@@ -133,11 +136,11 @@ def show(text: Any) -> None:
     click.echo(visible(str(text)))
 
 
-def json_text(found: Any, indent: int | None = 2) -> str:
+def json_text(data: Any, indent: int | None = 2) -> str:
     """Plain data as readable JSON, without terminal control sequences."""
     from clearwood._words.labels import CONTROL
 
-    text = json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
     lines = text.split("\n")
     escape = "\\u{:04x}".format
     return "\n".join(CONTROL.sub(lambda c: escape(ord(c[0])), line) for line in lines)
@@ -164,40 +167,40 @@ def check_outputs(options: dict[str, Any]) -> None:
         )
 
 
-def _write(found: Findings, asked: Any) -> None:
-    if getattr(asked, "out", None):
-        write_out(found.out() if found.out else json_text(found.summary), asked)
-    if getattr(asked, "save", None):
+def _write(result: Result, args: Any) -> None:
+    if getattr(args, "out", None):
+        write_out(result.out() if result.out else json_text(result.summary), args)
+    if getattr(args, "save", None):
         from clearwood.persistence import save
 
-        save(found.fitted, asked.save, overwrite=asked.overwrite)
-        asked.say(f"wrote {asked.save}")
-    if getattr(asked, "report", None):
-        write_page(found.fitted, asked.report, asked, **found.page)
+        save(result.fitted, args.save, overwrite=args.overwrite)
+        args.log(f"wrote {args.save}")
+    if getattr(args, "report", None):
+        write_page(result.fitted, args.report, args, **result.page)
 
 
-def write_out(text: str, asked: Any) -> None:
+def write_out(text: str, args: Any) -> None:
     """Write the file of ``--out``."""
     from clearwood.codec.files import write_text
 
-    write_text(asked.out, text, overwrite=asked.overwrite)
-    asked.say(f"wrote {asked.out}")
+    write_text(args.out, text, overwrite=args.overwrite)
+    args.log(f"wrote {args.out}")
 
 
-def write_page(result: Any, path: str, asked: Any, **shown: Any) -> None:
+def write_page(result: Any, path: str, args: Any, **shown: Any) -> None:
     """Write a page about a result."""
     from clearwood.reporting import report
 
-    report(result, path, overwrite=asked.overwrite, **shown)
-    asked.say(f"wrote {path}")
+    report(result, path, overwrite=args.overwrite, **shown)
+    args.log(f"wrote {path}")
 
 
-def out_or_print(text: str, asked: Any) -> None:
+def out_or_print(text: str, args: Any) -> None:
     """Write a text to the named file, or else print it."""
     from clearwood.codec.files import write_text
 
-    if asked.out:
-        write_text(asked.out, text, overwrite=asked.overwrite)
+    if args.out:
+        write_text(args.out, text, overwrite=args.overwrite)
     else:
         click.echo(text, nl=False)
 

@@ -17,14 +17,14 @@ from clearwood.exceptions import ClearwoodError, InterruptedFitWarning, safe_tex
 FAILED, INTERRUPTED = 1, 130
 
 _ctrl_c: list[int] = []
-"""Each Ctrl-C not yet handled by the running command; see :func:`_noting_ctrl_c`."""
+"""Each Ctrl-C not yet handled by the running command; see :func:`_record_ctrl_c`."""
 
 
 @contextmanager
 def plain_errors(debug: bool) -> Iterator[None]:
     """Report errors in one line and exit; ``debug`` lets the traceback through."""
     try:
-        with _noting_ctrl_c():
+        with _record_ctrl_c():
             yield
     except KeyboardInterrupt:
         click.echo("clearwood: interrupted", err=True)
@@ -58,7 +58,7 @@ def one_line(error: Exception) -> str:
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)"
 
 
-class Caught:
+class Interruption:
     """Warnings that were issued, available at the end."""
 
     interrupted = False
@@ -66,36 +66,36 @@ class Caught:
 
 @contextmanager
 def plain_warnings(
-    say: Callable[[str], None], *, ends: bool = True
-) -> Iterator[Caught]:
+    log: Callable[[str], None], *, ends: bool = True
+) -> Iterator[Interruption]:
     """Print each warning once, in one line, without its file.
 
     A fit interrupted by Ctrl-C ends the command, though in Python it keeps its partial
     result: a stopped command should write no files. With ``ends=False`` the command
     goes on with the partial result, and is informed of it.
     """
-    found = Caught()
-    _end_if_ctrl_c_came()
+    state = Interruption()
+    _raise_if_interrupted()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         warnings.simplefilter("error" if ends else "always", InterruptedFitWarning)
         try:
-            yield found
+            yield state
         except InterruptedFitWarning:
             raise KeyboardInterrupt from None
         finally:
             # An error may follow from a warning.
             for text in dict.fromkeys(" ".join(str(w.message).split()) for w in caught):
-                say(f"warning: {text}")
+                log(f"warning: {text}")
             if ends:
-                _end_if_ctrl_c_came()
+                _raise_if_interrupted()
     warned = any(w.category is InterruptedFitWarning for w in caught)
-    found.interrupted = warned or bool(_ctrl_c)
+    state.interrupted = warned or bool(_ctrl_c)
     _ctrl_c.clear()  # The caller has been informed, and goes on.
 
 
 @contextmanager
-def _noting_ctrl_c() -> Iterator[None]:
+def _record_ctrl_c() -> Iterator[None]:
     """Record each Ctrl-C, as other code may suppress its exception.
 
     C code that calls Python may suppress the exception of a Ctrl-C there, or replace it
@@ -117,9 +117,9 @@ def _noting_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        _end_if_ctrl_c_came()
+        _raise_if_interrupted()
 
 
-def _end_if_ctrl_c_came() -> None:
+def _raise_if_interrupted() -> None:
     if _ctrl_c:
         raise KeyboardInterrupt from None

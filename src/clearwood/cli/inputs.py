@@ -21,7 +21,7 @@ PLAIN = (str, int, float, bool, type(None))
 # Tables to learn from
 
 
-def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
+def read_frame(args: Any, labels: Collection[str] = ()) -> Any:
     """Columns of a table that are not dropped, with their descriptions.
 
     ``labels`` are categorical columns besides the requested ones.
@@ -29,16 +29,16 @@ def read_frame(asked: Any, labels: Collection[str] = ()) -> Any:
     from clearwood.cli.tables.reading import read_table
 
     frame = read_table(
-        asked.data,
-        drop=asked.drop,
-        categories=[*asked.categories, *labels],
-        missing=asked.na,
-        form=form_of(asked),
+        args.data,
+        drop=args.drop,
+        categories=[*args.categories, *labels],
+        missing=args.na,
+        form=csv_form(args),
     )
-    return with_said(frame, asked.column_info)
+    return with_column_info(frame, args.column_info)
 
 
-def read_labelled(asked: Any, reader: str | None = None) -> Any:
+def read_labelled(args: Any, reader: str | None = None) -> Any:
     """Training table, encoded for the named ensemble, and its target.
 
     Returns
@@ -48,12 +48,12 @@ def read_labelled(asked: Any, reader: str | None = None) -> Any:
     from clearwood.cli.tables.target import split_target
     from clearwood.cli.train import READS_TEXT, prepare
 
-    with plain_warnings(asked.say):
-        frame = read_frame(asked)
-    table = split_target(frame, asked.target, asked.task)
-    if asked.task == "auto":
+    with plain_warnings(args.log):
+        frame = read_frame(args)
+    table = split_target(frame, args.target, args.task)
+    if args.task == "auto":
         other = {"classification": "regression", "regression": "classification"}
-        asked.say(
+        args.log(
             f"{table.task}, because of the target: {table.reason} "
             f"(otherwise: --task {other[table.task]})"
         )
@@ -61,7 +61,7 @@ def read_labelled(asked: Any, reader: str | None = None) -> Any:
     return table._replace(X=prepare(table.X, reader or READS_TEXT))
 
 
-def split_rows(table: Any, asked: Any) -> Any:
+def split_rows(table: Any, args: Any) -> Any:
     """Split into training and held-out rows.
 
     Returns
@@ -70,56 +70,56 @@ def split_rows(table: Any, asked: Any) -> Any:
     """
     from clearwood.cli.train import hold_out
 
-    return hold_out(table.X, table.y, table.task, asked.test_size, asked.random_state)
+    return hold_out(table.X, table.y, table.task, args.test_size, args.random_state)
 
 
-def form_of(asked: Any) -> Any:
+def csv_form(args: Any) -> Any:
     """CSV format, as far as it is given."""
     from clearwood.cli.tables.csv_file import CsvForm
 
-    sep = {"tab": "\t", "\\t": "\t"}.get(asked.sep, asked.sep)
+    sep = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
     if sep is not None and len(sep) != 1:
         raise InputError(f"--sep must be one character or tab, found {sep!r}.")
-    return CsvForm(sep, asked.encoding)
+    return CsvForm(sep, args.encoding)
 
 
-def with_said(frame: Any, path: str | None) -> Any:
+def with_column_info(frame: Any, path: str | None) -> Any:
     """Table with the descriptions of its columns from a file."""
     if path is not None:
         from clearwood.cli.tables.columns_file import read_columns_file
         from clearwood.columns.feature_space import FeatureSpace
 
-        said = read_columns_file(path)
+        info = read_columns_file(path)
         # Raises here if it is invalid, before anything that takes long.
-        FeatureSpace.numeric(frame.shape[1], list(frame.columns)).with_info(said)
-        frame.attrs["column_info"] = said
+        FeatureSpace.numeric(frame.shape[1], list(frame.columns)).with_info(info)
+        frame.attrs["column_info"] = info
     return frame
 
 
 # Models to explain
 
 
-def check_files(asked: Any) -> None:
+def check_files(args: Any) -> None:
     """Raise for contradictory options; without a model, choose one to train."""
-    files = asked.files
+    files = args.files
     is_model = files[0].lower().endswith(MODEL_FILES)
-    if len(files) != (1 if asked.train else 2) and (len(files) > 1 or is_model):
+    if len(files) != (1 if args.train else 2) and (len(files) > 1 or is_model):
         verb = click.get_current_context().info_name
         raise click.UsageError(
             f"Give either a model file and a table, as in 'clearwood {verb} "
             "model.json data.csv', or one table; --train "
-            f"{{{','.join(known.MODELS)}}} says which ensemble learns from it."
+            f"{{{','.join(known.MODELS)}}} selects the ensemble to train on it."
         )
-    if len(files) == 1 and not asked.train:
-        asked.train = known.DEFAULT_MODEL
-    asked.data, asked.large = files[-1], None
-    trained = "--train; a model finds its own columns"
-    known.only_for(trained, asked.train, "drop categories")
-    if asked.classes and asked.train:
-        raise click.UsageError("--classes names the classes of a model file.")
+    if len(files) == 1 and not args.train:
+        args.train = known.DEFAULT_MODEL
+    args.data, args.large = files[-1], None
+    trained = "--train; a model selects its columns by name"
+    known.only_for(trained, args.train, "drop categories")
+    if args.classes and args.train:
+        raise click.UsageError("--classes is for a model file.")
 
 
-def read_model_and_table(asked: Any) -> tuple[Any, Any]:
+def read_model_and_table(args: Any) -> tuple[Any, Any]:
     """Ensemble of a file, and the table encoded for it.
 
     Of a large file only a representative sample of rows.
@@ -133,30 +133,30 @@ def read_model_and_table(asked: Any) -> tuple[Any, Any]:
     from clearwood.cli.tables.target import split_target
     from clearwood.ensembles import read_ensemble
 
-    path = asked.files[0]
+    path = args.files[0]
     ensemble = read_ensemble(path)
-    if asked.task not in ("auto", ensemble.task):
-        raise InputError(f"{path} is for {ensemble.task}, not for {asked.task}.")
+    if args.task not in ("auto", ensemble.task):
+        raise InputError(f"{path} is for {ensemble.task}, not for {args.task}.")
     for note in ensemble.notes:
-        asked.say(f"note: {note}")
-    with plain_warnings(asked.say):
+        args.log(f"note: {note}")
+    with plain_warnings(args.log):
         frame = (
-            asked.large.sample.X
-            if asked.large
+            args.large.sample.X
+            if args.large
             else read_table_of(
                 ensemble.features,
-                asked.data,
-                missing=asked.na,
-                target=asked.target,
+                args.data,
+                missing=args.na,
+                target=args.target,
                 task=ensemble.task,
-                form=form_of(asked),
+                form=csv_form(args),
             )
         )
-    frame = with_said(frame, asked.column_info)
-    table = split_target(frame, asked.target, ensemble.task)
-    if asked.classes:
+    frame = with_column_info(frame, args.column_info)
+    table = split_target(frame, args.target, ensemble.task)
+    if args.classes:
         # As in the table: 1 where its labels are numbers, "1" where they are text.
-        ensemble = _with_classes(ensemble, asked.classes, set(table.y.tolist()))
+        ensemble = _with_classes(ensemble, args.classes, set(table.y.tolist()))
     return ensemble, table
 
 
@@ -185,86 +185,86 @@ def read_saved(path: str) -> tuple[Any, Any]:
     return result, rules_of(result, path)
 
 
-def read_rows(rules: Any, asked: Any) -> Any:
+def read_rows(rules: Any, args: Any) -> Any:
     """Rows of a file, encoded for rules."""
     from clearwood.cli.tables.reading import read_table_of
 
     return read_table_of(
         rules.features,
-        asked.data,
-        asked=rules.asked,
-        missing=asked.na,
-        form=form_of(asked),
+        args.data,
+        required=rules.asked,
+        missing=args.na,
+        form=csv_form(args),
     )
 
 
-def read_new_rows(rules: Any, asked: Any) -> NewRows:
+def read_new_rows(rules: Any, args: Any) -> NewRows:
     """Rows to evaluate rules against the target in the table, or a model.
 
     The target is the named column, or else that of the rules, if the table has it.
     """
     from clearwood.cli.tables.reading import read_table_of
-    from clearwood.cli.tables.target import truth_of
+    from clearwood.cli.tables.target import target_as_labels
 
-    if asked.classes and asked.model is None:
-        raise click.UsageError("--classes names the classes of a --model file.")
-    model = None if asked.model is None else _read_model_of(rules, asked)
-    target = asked.target or rules.target
+    if args.classes and args.model is None:
+        raise click.UsageError("--classes is for a --model file.")
+    model = None if args.model is None else _read_model_of(rules, args)
+    target = args.target or rules.target
     frame = read_table_of(
         (model or rules).features,
-        asked.data,
-        asked=None if model else rules.asked,
-        missing=asked.na,
+        args.data,
+        required=None if model else rules.asked,
+        missing=args.na,
         target=target,
         task=rules.task,
-        form=form_of(asked),
+        form=csv_form(args),
     )
-    if asked.target is None and target not in frame:
+    if args.target is None and target not in frame:
         return NewRows(frame, None, model)
     X = frame.drop(columns=target, errors="ignore")
-    return NewRows(X, truth_of(rules, frame, target), model)
+    return NewRows(X, target_as_labels(rules, frame, target), model)
 
 
-def _read_model_of(rules: Any, asked: Any) -> Any:
+def _read_model_of(rules: Any, args: Any) -> Any:
     """Ensemble of a file, with classes named as in the rules."""
     from clearwood.ensembles import read_ensemble
 
-    path = asked.model
+    path = args.model
     model = read_ensemble(path)
     if model.task != rules.task:
         raise InputError(
-            f"{path} is for {model.task}, and the rules are for {rules.task}; name the "
-            "model that they speak for."
+            f"{path} is for {model.task}, and the rules are for {rules.task}; pass the "
+            "model that they approximate."
         )
-    own = [] if model.classes is None else list(model.classes)
+    labels = [] if model.classes is None else list(model.classes)
     theirs = list(rules.classes)
-    if asked.classes:
-        return _with_classes(model, asked.classes, theirs)
-    if set(own) == set(theirs) or len(own) != len(theirs):
+    if args.classes:
+        return _with_classes(model, args.classes, theirs)
+    if set(labels) == set(theirs) or len(labels) != len(theirs):
         return model
-    asked.say(
-        f"note: the classes of {path} are taken for those of the rules, in this order: "
-        f"{', '.join(f'{a} for {b}' for a, b in zip(own, theirs))} (otherwise: "
+    args.log(
+        f"note: the classes of {path} are matched to those of the rules in order: "
+        f"{', '.join(f'{a} for {b}' for a, b in zip(labels, theirs))} (otherwise: "
         "--classes)"
     )
     return model.with_classes(theirs)
 
 
-def numbered_row(frame: Any, asked: Any) -> Any:
+def numbered_row(frame: Any, args: Any) -> Any:
     """Row with the number of ``--row``, from 1."""
-    if asked.row > len(frame):
+    if args.row > len(frame):
         raise InputError(
-            f"--row is {asked.row}, but {asked.data} has {len(frame)} row(s)."
+            f"--row is {args.row}, but {args.data} has {len(frame)} row(s)."
         )
-    return frame.iloc[[asked.row - 1]]
+    return frame.iloc[[args.row - 1]]
 
 
-def names_of_rows(frame: Any, own: str, taken: Collection[str]) -> list[Any]:
+def row_names(frame: Any, id_column: str, taken: Collection[str]) -> list[Any]:
     """Row names from a column, if the result does not have it already."""
-    if own not in frame.columns or own in taken:
+    if id_column not in frame.columns or id_column in taken:
         raise InputError(
-            f"--id names {own!r}, which the table does not have, or the result has "
-            f"already; the table has {list(frame.columns)}."
+            f"--id is {id_column!r}, which is not in the table, or already a column of "
+            f"the result; the table has {list(frame.columns)}."
         )
-    cells = [None if cell != cell else cell for cell in frame[own].tolist()]
+    cells = [None if cell != cell else cell for cell in frame[id_column].tolist()]
     return [cell if isinstance(cell, PLAIN) else str(cell) for cell in cells]

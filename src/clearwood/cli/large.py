@@ -45,15 +45,15 @@ class LargeFile(NamedTuple):
         return counted(rules, model, RowsOfTable(X), rows, self.n_rows)
 
 
-def open_large(asked: Any) -> LargeFile | None:
+def open_large(args: Any) -> LargeFile | None:
     """Parquet file with more rows than are searched; None for a smaller one."""
     from clearwood.cli.tables.csv_file import is_parquet
 
-    path, scheduler = asked.data, getattr(asked, "scheduler", None)
+    path, scheduler = args.data, getattr(args, "scheduler", None)
     # Options that do not apply to Parquet raise where it is read at once.
-    if not is_parquet(path) or asked.na:
+    if not is_parquet(path) or args.na:
         if scheduler is not None:
-            raise InputError("--scheduler is for a Parquet file, and without --na.")
+            raise InputError("--scheduler requires a Parquet file, and no --na.")
         return None
     from clearwood._tables import SAMPLE_ROWS, open_rows
     from clearwood.simplifiers.large_tables import read_by
@@ -61,13 +61,13 @@ def open_large(asked: Any) -> LargeFile | None:
     table = open_rows(path)
     if scheduler is not None:
         # Requested, so it must be reachable, also for a file that does not need it.
-        connect(scheduler, asked.say)
+        connect(scheduler, args.log)
     if table.n_rows <= SAMPLE_ROWS:
         return None
-    asked.say(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
+    args.log(f"reading a sample, {SAMPLE_ROWS:,} of {table.n_rows:,} rows")
     sample = read_by(None, table).sample(SAMPLE_ROWS)
     rows = path if scheduler is None else _read_by_workers(path)
-    return LargeFile(rows, asked.target, table.n_rows, sample)
+    return LargeFile(rows, args.target, table.n_rows, sample)
 
 
 def _read_by_workers(path: str) -> Any:
@@ -79,7 +79,7 @@ def _read_by_workers(path: str) -> Any:
     return dd.read_parquet(str(Path(path).resolve()))
 
 
-def connect(address: str, say: Any) -> None:
+def connect(address: str, log: Any) -> None:
     """Connect Dask to a cluster until the command ends; raise if it is unreachable."""
     try:
         import dask.dataframe  # noqa: F401, the part of Dask that reads tables
@@ -90,7 +90,7 @@ def connect(address: str, say: Any) -> None:
         ) from None
     client, reason = None, ""
     try:
-        with plain_warnings(say):
+        with plain_warnings(log):
             client = Client(address, timeout=WAIT)
     except (OSError, ValueError) as error:
         reason = str(error)
@@ -98,14 +98,14 @@ def connect(address: str, say: Any) -> None:
         # A partial connection takes a lock on deletion: not while another one begins.
         gc.collect()
         raise InputError(
-            f"No scheduler of Dask answers at {address} ({reason}). "
-            "Start one (dask scheduler), and give the address that it prints."
+            f"No Dask scheduler responds at {address} ({reason}). "
+            "Start one (dask scheduler), and pass the address that it prints."
         )
     click.get_current_context().with_resource(client)
     try:
         client.wait_for_workers(1, timeout=WAIT)
     except TimeoutError:
         raise InputError(
-            f"The scheduler of Dask at {address} has no worker. Start some where the "
-            f"file can be read (dask worker {address})."
+            f"The Dask scheduler at {address} has no worker. Start workers that can "
+            f"read the file (dask worker {address})."
         ) from None

@@ -103,50 +103,55 @@ files = click.Argument(
 )
 data = click.Argument(["data"], type=FILE_OR_PIPE)
 saved = click.Argument(["rules"], type=FILE)
-model = option("--model", FILE, "File of the model that the rules speak for.")
+model = option("--model", FILE, "Model file that the rules approximate.")
 
 # Columns and cells
 
 target = option("--target", TEXT, "Column to predict.", required=True)
-truth = option(
+true_target = option(
     "--target",
     TEXT,
-    "Column of DATA that holds what is true; by default the one that the rules are "
-    "about, where DATA has it.",
+    "Column of DATA with the true values; by default the target of the rules, if DATA "
+    "has it.",
 )
-drop = listing("--drop", "Columns to leave out before training: --drop id,name")
+drop = listing("--drop", "Columns to leave out: --drop id,name")
 categories = listing(
     "--categories",
-    "Columns of categories, also where they hold numbers: --categories zip,code",
+    "Categorical columns, even if they hold numbers: --categories zip,code",
 )
 column_info = option(
     "--column-info",
     TEXT,
-    "What people call the columns: a CSV with the columns column, name, unit and "
-    'description, or JSON: {"chol": {"unit": "mg/dl"}}.',
+    "Display names, units and descriptions of the columns: a CSV with the columns "
+    'column, name, unit and description, or JSON: {"chol": {"unit": "mg/dl"}}.',
     metavar="FILE",
 )
-own = option("--id own", TEXT, "A column to carry to the result.", metavar="COLUMN")
+id_column = option(
+    "--id id_column",
+    TEXT,
+    "Column of row identifiers to include in the result.",
+    metavar="COLUMN",
+)
 na = option(
     "--na",
     TEXT,
-    "Cells of a CSV file that are missing, besides empty ones; may be repeated: "
-    "--na NA --na -999. In columns of numbers NA, NaN, null, None and the like are "
-    "missing anyway; in columns of text they are values.",
+    "Cell of a CSV file that means missing, besides the empty cell; may be repeated: "
+    "--na NA --na -999. In numeric columns NA, NaN, null, None and the like are "
+    "always missing; in text columns they are values.",
     multiple=True,
     metavar="CELL",
 )
 sep = option(
     "--sep",
     TEXT,
-    "What stands between the cells of a CSV file; by default it is found (of comma, "
-    "semicolon, tab and bar).",
+    "Separator of a CSV file; by default it is detected (comma, semicolon, tab or "
+    "bar).",
     metavar="CHARACTER",
 )
 encoding = option(
     "--encoding",
     TEXT,
-    "How a CSV file is written, if not in UTF-8: --encoding cp1252",
+    "Encoding of a CSV file other than UTF-8: --encoding cp1252",
 )
 CELLS = (na, sep, encoding)
 TABLE = (drop, categories, column_info, *CELLS)
@@ -156,44 +161,53 @@ TABLE = (drop, categories, column_info, *CELLS)
 train = option(
     "--train",
     click.Choice(MODELS),
-    "Ensemble to train and explain, where no MODEL is given; without it "
-    f"{DEFAULT_MODEL}.",
+    f"Ensemble to train and explain if no MODEL is given; by default {DEFAULT_MODEL}.",
 )
 classes = listing(
-    "--classes", "Labels of the MODEL's classes 0, 1, ... in the data: --classes no,yes"
+    "--classes", "Labels in DATA of the MODEL's classes 0, 1, ...: --classes no,yes"
 )
 task = choice(
     "--task",
     "auto classification regression",
-    "auto: classes for text, true/false and few whole numbers.",
+    "auto: classification for text, true/false and few distinct integers.",
 )
 max_rules = option(
-    "--max-rules", FROM_1, "Most rules, the last ('otherwise') included.", 10
+    "--max-rules",
+    FROM_1,
+    "Maximum number of rules, including the default rule ('otherwise').",
+    10,
 )
 exclude_features = listing(
-    "--exclude-features", "Columns that no rule may ask: --exclude-features sex,age"
+    "--exclude-features", "Columns that rules must not use: --exclude-features sex,age"
 )
 pos_label = option("--pos-label", TEXT, "The positive class; by default the second.")
 threshold = option(
     "--threshold",
     SHARE,
-    "Call a row positive from this probability on; by default, what rules say.",
+    "Probability from which a row is classified as positive; by default the prediction "
+    "of the rules.",
 )
 test_size = option(
     "--test-size",
     SHARE,
-    "Share of the rows kept out of the fit, for the scores.",
+    "Fraction of the rows held out for the scores.",
     0.25,
 )
-random_state = option(
-    "--random-state", click.IntRange(0, 2**32 - 1), "Seed of all that is random.", 0
-)
+random_state = option("--random-state", click.IntRange(0, 2**32 - 1), "Random seed.", 0)
 
 # Outputs
 
-out = option("--out", NEW_FILE, "Write the rules to this JSON file.")
-report = option("--report", NEW_FILE, "Write an HTML page about them.")
+
+def out(what: str, **more: Any) -> click.Option:
+    """Option of the output file."""
+    return option("--out", NEW_FILE, f"Write {what} to this file.", **more)
+
+
+RULES, NUMBERS = "the rules as JSON", "all results as JSON"
+
+save = option("--save", NEW_FILE, "Save the fitted estimator for clearwood.load.")
+report = option("--report", NEW_FILE, "Write an HTML report.")
 as_json = flag("--json as_json", "Print JSON instead of text.")
-overwrite = flag("--overwrite", "Overwrite files that exist.")
-quiet = flag("--quiet", "Say nothing on stderr but errors.")
-PRINTED = (as_json, overwrite, quiet)
+overwrite = flag("--overwrite", "Overwrite existing files.")
+FITTED = (save, report, as_json, overwrite)
+"""Outputs of commands that fit an estimator."""

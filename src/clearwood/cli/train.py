@@ -71,18 +71,18 @@ def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
     if many:
         raise InputError(
-            f"Column(s) {many} hold more than {MOST_CATEGORIES} different texts, too "
-            f"many to be told apart; leave them out (--drop {','.join(many)}) or group "
+            f"Column(s) {many} hold more than {MOST_CATEGORIES} distinct texts, too "
+            f"many categories; leave them out (--drop {','.join(many)}) or group "
             "their values."
         )
     empty = [c for c in X.columns if X[c].isna().all()]
     if empty:
-        raise InputError(f"Column(s) {empty} have no value in any row; leave them out.")
-    gaps = [c for c in X.columns if X[c].isna().any()]
-    if gaps and name == "gradient-boosting":
+        raise InputError(f"Column(s) {empty} are empty in every row; leave them out.")
+    incomplete = [c for c in X.columns if X[c].isna().any()]
+    if incomplete and name == "gradient-boosting":
         raise InputError(
-            f"Column(s) {gaps} have missing values, which {name} cannot read; use "
-            f"--train {READS_TEXT} or random-forest, or fill them in."
+            f"Column(s) {incomplete} have missing values, which {name} does not "
+            f"accept; use --train {READS_TEXT} or random-forest, or impute them."
         )
     check_finite(X)
     return X.astype(dict.fromkeys(text, "category")) if name == READS_TEXT else X
@@ -102,7 +102,7 @@ def check_finite(X: pd.DataFrame) -> None:
         infinite = np.isinf(column.to_numpy(np.float64, na_value=np.nan))
         if infinite.any():
             raise InputError(
-                f"Column {name!r} holds infinity in row {infinite.argmax() + 1} "
+                f"Column {name!r} is infinite in row {infinite.argmax() + 1} "
                 "(counted from 1); correct the cell, or leave it empty."
             )
 
@@ -114,8 +114,8 @@ def hold_out(
     n_test = int(np.ceil(share * len(y)))
     if n_test < 1 or len(y) - n_test < 2:
         raise InputError(
-            f"{len(y)} row(s) are too few to hold out a share of {share:g} "
-            "(--test-size) and learn from the rest; give more rows."
+            f"{len(y)} row(s) are too few to hold out a fraction of {share:g} "
+            "(--test-size) and train on the rest; provide more rows."
         )
     by_class = None
     if task == "classification":
@@ -127,8 +127,8 @@ def hold_out(
     )
     if task == "classification" and len(np.unique(y)) < 2:
         raise InputError(
-            "The rows left to learn from are all of one class; give more rows of the "
-            "others or hold out fewer (--test-size)."
+            "All training rows are of one class; provide more rows of the others, or "
+            "hold out fewer (--test-size)."
         )
     return Split(X, y, X_test, y_test, task)
 

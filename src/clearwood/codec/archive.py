@@ -143,5 +143,5 @@ def _read_array(part: bytes, name: str) -> np.ndarray:
     except Exception as error:  # a header is a Python literal: anything may be wrong
         raise ModelFormatError(f"{name}: not an array ({error}).") from None
     if stream.tell() != len(part):
-        raise ModelFormatError(f"{name}: the file goes on behind the array.")
+        raise ModelFormatError(f"{name}: unexpected data after the array.")
     return values

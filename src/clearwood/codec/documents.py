@@ -65,7 +65,7 @@ def parse_json(data: bytes, name: str) -> Any:
     except ValueError as error:
         reason = str(error)
     refuse_table(data, name)
-    raise ModelFormatError(f"{name}: no sound JSON, {reason}. {REMEDY}")
+    raise ModelFormatError(f"{name}: invalid JSON, {reason}. {REMEDY}")
 
 
 def refuse_table(data: bytes, name: str) -> None:
@@ -329,7 +329,7 @@ expected one. The model is damaged or was changed by hand; read it again or refi
         try:
             self.value.encode()
         except UnicodeEncodeError:
-            found = f"{ascii(self.value[:40])} with half a character"
+            found = f"{ascii(self.value[:40])} with invalid Unicode"
             self.fail(found, "a text that can be printed")
         return self.value
 

@@ -45,12 +45,12 @@ def _telling(verb: str, path: Any) -> Iterator[None]:
         raise InputError(f"Cannot {verb} {str(path)!r}: {why}.") from None
     except UnicodeEncodeError as error:
         raise InputError(
-            f"Cannot {verb} {str(path)!r}: there is half a character in "
-            f"{error.object[:60]!r}; write that text in another way."
+            f"Cannot {verb} {str(path)!r}: invalid Unicode in "
+            f"{error.object[:60]!r}; correct that text."
         ) from None
     except ValueError as error:  # a null character
         raise InputError(
-            f"Cannot {verb} {str(path)!r}: no file can be called so ({error})."
+            f"Cannot {verb} {str(path)!r}: not a valid file name ({error})."
         ) from None
 
 
@@ -102,7 +102,7 @@ def read_bytes(path: Any, most: int | None = None) -> bytes:
         # System files without a size; or another program is writing to the file.
         raise InputError(
             f"Cannot read {str(path)!r}: it holds more than the {size:,} bytes that it "
-            "is said to have. Copy it to a plain file first."
+            "reports. Copy it to a regular file first."
         )
     return content
 
@@ -146,7 +146,7 @@ def _copy_pipe(path: str, copy: Any) -> None:
         # None means no data yet; an immediate end means that there is no writer.
         while (start := pipe.read(1)) == b"":
             if time.monotonic() > end:
-                raise InputError(f"Cannot read {path!r}: nobody writes to this pipe.")
+                raise InputError(f"Cannot read {path!r}: no writer on this pipe.")
             time.sleep(0.05)
         copy.write(start or b"")
         # The writer may compute for long; its exit ends the wait.
@@ -207,13 +207,13 @@ there is no folder 'no-such-folder'. Make it first or choose another path.
         )
     if found is not None and not overwrite:
         raise InputError(
-            f"{shown!r} exists already and is left as it is. Choose another path, "
-            "or ask to overwrite it (overwrite=True; --overwrite on the command line)."
+            f"{shown!r} exists and was not changed. Choose another path, "
+            "or overwrite it (overwrite=True; --overwrite on the command line)."
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(
             f"Cannot write {shown!r}: no files may be made in the folder "
-            f"{str(folder)!r}. Ask for the permission or choose another path."
+            f"{str(folder)!r}. Request permission or choose another path."
         )
     return target
 

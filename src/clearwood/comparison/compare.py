@@ -15,20 +15,10 @@ from clearwood._numeric import as_generator
 from clearwood._words.labels import target_name
 from clearwood.columns.frames import read_once
 from clearwood.columns.sparse_tables import is_matrix
-from clearwood.columns.validation import (
-    check_apart,
-    check_table,
-    check_weight,
-)
+from clearwood.columns.validation import check_apart, check_table, check_weight
 from clearwood.columns.warned_once import warned_once
 from clearwood.comparison.fits import groups_of
-from clearwood.comparison.folds import (
-    Job,
-    Problem,
-    deal_folds,
-    make_jobs,
-    make_parts,
-)
+from clearwood.comparison.folds import Job, Problem, deal_folds, make_jobs, make_parts
 from clearwood.comparison.frontier import Frontier
 from clearwood.comparison.models import (
     Models,
@@ -47,13 +37,13 @@ from clearwood.comparison.scores import (
     warnings_in_words,
     with_frontier,
 )
-from clearwood.ensembles.any_model import task_of
+from clearwood.ensembles.black_box import task_of
 from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.outcomes import OUTCOMES, Outcome, outcome_of
 from clearwood.simplifiers import METHODS
-from clearwood.simplifiers._common.doubts import warn_of_class_order
-from clearwood.simplifiers._common.teacher import as_given
+from clearwood.simplifiers._common.explained_model import as_given
+from clearwood.simplifiers._common.flaws import warn_of_class_order
 
 
 @warned_once()
@@ -206,7 +196,7 @@ def compare(
     ]
     failures = _failures(jobs, {point.method for point in points}, done)
     _say_what_happened(done, bool(points), failures, len(jobs))
-    error, spread = mean_error(held.taught, held, problem.outcome)
+    error, spread = mean_error(held.target, held, problem.outcome)
     found = Frontier(
         problem.outcome.task,
         short_name(ensemble),

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearwood.outcomes import Outcome, outcome_of
 from clearwood.rules import RuleSet
-from clearwood.simplifiers._common.asking import Teacher
+from clearwood.simplifiers._common.predictions import Model
 
 ALL_SMALL = 4
 """Up to this size, methods that fit one size at a time fit all sizes."""
@@ -54,7 +54,7 @@ class Problem(NamedTuple):
     weight : ndarray
         As given; ones where none were.
     is_weighted : bool
-    ensembles : tuple of TreeEnsemble or AnyModel
+    ensembles : tuple of TreeEnsemble or BlackBox
         One, or one per fold and one of all rows.
     labels : ndarray
         All labels in order; empty in regression. Predictions are positions in it.
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
     y: np.ndarray
     weight: np.ndarray
     is_weighted: bool
-    ensembles: tuple[Teacher, ...]
+    ensembles: tuple[Model, ...]
     labels: np.ndarray
     parts: tuple[Part, ...]
     target: str = "y"

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearwood.ensembles.any_model import task_of
+from clearwood.ensembles.black_box import task_of
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
-from clearwood.simplifiers._common.asking import Teacher, class_positions
-from clearwood.simplifiers._common.teacher import read_teacher
+from clearwood.simplifiers._common.explained_model import read_model
+from clearwood.simplifiers._common.predictions import Model, class_positions
 
 
 class Models(NamedTuple):
@@ -22,19 +22,19 @@ class Models(NamedTuple):
 
     Attributes
     ----------
-    ensembles : tuple of TreeEnsemble or AnyModel
+    ensembles : tuple of TreeEnsemble or BlackBox
         One, or one per fold and one of all rows.
     originals : tuple
         The models from which they were read.
     """
 
-    ensembles: tuple[Teacher, ...]
+    ensembles: tuple[Model, ...]
     originals: tuple[Any, ...]
 
 
 def read_fitted(model: Any, X: Any, y: np.ndarray) -> Models:
     """Read a fitted model or a file, with the data's names and labels."""
-    ensemble = read_teacher(model, X, y)
+    ensemble = read_model(model, X, y)
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
             f"The model knows one class only ({ensemble.classes.tolist()[0]!r}); there "
@@ -91,7 +91,7 @@ def fit_afresh(
             ) from error
         fitted.append(one)
         # Where rules may choose their own thresholds, only from the rows of the fit.
-        ensembles.append(read_teacher(one, X, y, rows=rows))
+        ensembles.append(read_model(one, X, y, rows=rows))
     return Models(tuple(ensembles), tuple(fitted))
 
 
@@ -120,7 +120,7 @@ def pickled(originals: Sequence[Any]) -> tuple[bytes, ...]:
         return ()
 
 
-def short_name(ensemble: Teacher) -> str:
+def short_name(ensemble: Model) -> str:
     """Short name of the model, and of its prediction if that is not the mean.
 
     Examples

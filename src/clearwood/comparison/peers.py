@@ -23,7 +23,7 @@ class Lesson(NamedTuple):
     ----------
     X : ndarray of shape (n_rows, n_features)
         All rows, as numbers.
-    taught : ndarray of shape (n_rows,)
+    target : ndarray of shape (n_rows,)
         Target, the ensemble's predictions: values, or positions in its classes.
     rows : ndarray of int
         Rows to fit to, with repetitions.
@@ -37,7 +37,7 @@ class Lesson(NamedTuple):
     """
 
     X: np.ndarray
-    taught: np.ndarray
+    target: np.ndarray
     rows: np.ndarray
     told: np.ndarray
     n_classes: int
@@ -94,11 +94,11 @@ def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     if not np.isfinite(X).all():
         raise InputError("reads no missing or infinite values")
     outcome = outcome_of(ensemble.classes)
-    taught = outcome.codes(ensemble.predict(problem.X))
+    target = outcome.codes(ensemble.predict(problem.X))
     models = problem.pickled_models
     return Lesson(
         X,
-        taught,
+        target,
         # Weights are counts here: of a bootstrap, or 0 for held-out rows.
         np.repeat(np.arange(len(X)), part.weight.astype(np.int64)),
         part.told,
@@ -131,7 +131,7 @@ def figs_by_splits(lesson: Lesson) -> list[Found]:
         # imodels breaks ties with the global state.
         np.random.seed(lesson.seed)  # noqa: NPY002
         model = make(max_rules=n_splits)
-        model.fit(lesson.X[lesson.rows], lesson.taught[lesson.rows])
+        model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
         n_leaves = sum(_n_leaves(tree) for tree in model.trees_)
         n_literals = sum(_n_literals(tree) for tree in model.trees_)
         text = str(model)
@@ -190,7 +190,7 @@ def rulefit(lesson: Lesson) -> list[Found]:
             max_rules=size - 1, include_linear=False, cv=False, random_state=lesson.seed
         )
         _remember(candidates, model)
-        model.fit(lesson.X[lesson.rows], lesson.taught[lesson.rows])
+        model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
         said, text = np.zeros(0), str(model)
         if len(lesson.told):
             said = np.ravel(model._predict_continuous_output(lesson.X[lesson.told]))
@@ -226,7 +226,7 @@ def greedy_list(lesson: Lesson) -> list[Found]:
     found: dict[int, Found] = {}
     for size in range(2, max(lesson.sizes) + 1):
         model = GreedyRuleListClassifier(max_depth=size - 1)
-        model.fit(lesson.X[lesson.rows], lesson.taught[lesson.rows])
+        model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
         n_rules = len(model.rules_)
         if n_rules not in found:
             said = _said(model, lesson)
@@ -246,7 +246,7 @@ def te2rules(lesson: Lesson) -> list[Found]:
     model = pickle.loads(lesson.pickled_model)
     names = [f"X{d}" for d in range(lesson.X.shape[1])]
     explainer = ModelExplainer(model=model, feature_names=names)
-    rules = explainer.explain(X=lesson.X[lesson.rows], y=lesson.taught[lesson.rows])
+    rules = explainer.explain(X=lesson.X[lesson.rows], y=lesson.target[lesson.rows])
     said = np.zeros(0)
     if len(lesson.told):
         said = np.array(explainer.predict(lesson.X[lesson.told]))

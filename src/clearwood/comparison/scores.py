@@ -22,7 +22,7 @@ class HeldOut(NamedTuple):
 
     Attributes
     ----------
-    truth, taught : list of ndarray
+    truth, target : list of ndarray
         Values, or positions in the problem's labels.
     weight : list of ndarray
     sure : list of ndarray
@@ -30,7 +30,7 @@ class HeldOut(NamedTuple):
     """
 
     truth: list[np.ndarray]
-    taught: list[np.ndarray]
+    target: list[np.ndarray]
     weight: list[np.ndarray]
     sure: Sequence[np.ndarray] = ()
 
@@ -175,7 +175,7 @@ def _point(
         answer.n_literals,
         error,
         spread,
-        outcome.fidelity(*map(np.concatenate, (held.taught, said, held.weight))),
+        outcome.fidelity(*map(np.concatenate, (held.target, said, held.weight))),
         float(np.average([one.coverage for one in found], weights=totals)),
         float(np.average([one.overlap for one in found], weights=totals)),
         float(np.mean(pairs)) if pairs else math.nan,

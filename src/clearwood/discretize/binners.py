@@ -84,7 +84,7 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 if cuts is None:
                     raise InputError(
                         f"Column {d} held labels in the fit, which an array of numbers "
-                        "cannot; hand in a frame as it was then."
+                        "cannot; pass a frame with the same columns."
                     )
                 binned[:, d] = bin_positions(numbers(column, f"x{d}"), cuts)
             return binned

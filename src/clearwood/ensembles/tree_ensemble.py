@@ -132,7 +132,7 @@ class TreeEnsemble(FlatTrees):
     details: Mapping[str, str | float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    where_from = ""  # Its splits are its own; an AnyModel names their origin.
+    split_source = ""  # Its splits are its own; a BlackBox names their origin.
 
     def __post_init__(self) -> None:
         """Convert the arrays to their types and check that they form trees."""

@@ -139,16 +139,16 @@ class ClassProbabilities(Outcome):
 
         Examples
         --------
-        >>> taught = np.array([[0.9, 0.1], [0.5, 0.5]])
-        >>> excess = ClassProbabilities().proper_losses(taught, np.full((2, 2), 0.5))
+        >>> target = np.array([[0.9, 0.1], [0.5, 0.5]])
+        >>> excess = ClassProbabilities().proper_losses(target, np.full((2, 2), 0.5))
         >>> excess.round(3) + 0.0
         array([0.368, 0.   ])
         """
         total = answers.sum(axis=1)
-        taught, said = (p / p.sum(axis=1, keepdims=True) for p in (answers, said))
+        target, said = (p / p.sum(axis=1, keepdims=True) for p in (answers, said))
         p = np.maximum(said, LEAST)
         p /= p.sum(axis=1, keepdims=True)
-        return total * (xlogy(taught, taught) - taught * np.log(p)).sum(axis=1)
+        return total * (xlogy(target, target) - target * np.log(p)).sum(axis=1)
 
     def spread(self, points: np.ndarray, weight: np.ndarray | None = None) -> float:
         """Zero: agreement is the share of equal classes, without a scale."""

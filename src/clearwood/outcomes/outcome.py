@@ -154,7 +154,7 @@ class Outcome(ABC):
 
     def fidelity(
         self,
-        taught: np.ndarray,
+        target: np.ndarray,
         said: Any,
         weight: np.ndarray | None = None,
         rows: np.ndarray | None = None,
@@ -163,7 +163,7 @@ class Outcome(ABC):
 
         Parameters
         ----------
-        taught : ndarray of shape (n_rows,)
+        target : ndarray of shape (n_rows,)
             Labels or values of the model.
         said : ndarray of shape (n_rows,), or one label or value for all rows
         weight : ndarray of shape (n_rows,), optional
@@ -174,18 +174,18 @@ class Outcome(ABC):
         Examples
         --------
         >>> from clearwood.outcomes import Mean
-        >>> taught = np.array([1.0, 2.0, 3.0])
-        >>> Mean().fidelity(taught, 2.0), Mean().fidelity(taught, 2.0, rows=taught == 2)
+        >>> target = np.array([1.0, 2.0, 3.0])
+        >>> Mean().fidelity(target, 2.0), Mean().fidelity(target, 2.0, rows=target == 2)
         (0.0, 1.0)
         """
         if rows is None:
-            rows = np.ones(len(taught), dtype=bool)
+            rows = np.ones(len(target), dtype=bool)
         elif not (rows if weight is None else weight[rows]).sum() > 0:
             return math.nan
         said = said[rows] if np.ndim(said) else said
         of_rows = None if weight is None else weight[rows]
-        mean = float(np.average(self.terms(taught[rows], said), weights=of_rows))
-        return self.agreement(mean, self.spread(taught, weight))
+        mean = float(np.average(self.terms(target[rows], said), weights=of_rows))
+        return self.agreement(mean, self.spread(target, weight))
 
     def concordance(self, one: np.ndarray, two: np.ndarray) -> float:
         """Agreement of two predictions on equal terms: Lin's concordance.

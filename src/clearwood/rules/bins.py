@@ -30,7 +30,7 @@ from clearwood.exceptions import InputError
 
 if TYPE_CHECKING:
     from clearwood.ensembles import TreeEnsemble
-    from clearwood.ensembles.any_model import AnyModel
+    from clearwood.ensembles.black_box import BlackBox
 
 
 class Statements(NamedTuple):
@@ -107,7 +107,7 @@ class FeatureBins:
     @classmethod
     def from_ensemble(
         cls,
-        ensemble: TreeEnsemble | AnyModel,
+        ensemble: TreeEnsemble | BlackBox,
         *,
         missing_seen: np.ndarray | None = None,
         counts: str = "distinct",
@@ -116,7 +116,7 @@ class FeatureBins:
 
         Parameters
         ----------
-        ensemble : TreeEnsemble or AnyModel
+        ensemble : TreeEnsemble or BlackBox
             Its ``splits()`` are read.
         missing_seen : ndarray of bool of shape (n_features,), optional
             Features that have missing values in the data. For the others, two splits at

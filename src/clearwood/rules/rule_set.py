@@ -424,11 +424,11 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         """Predictions of the model (or its file, or given predictions) for each row."""
         if model is None:
             return None
-        from clearwood.ensembles.any_model import said_by
+        from clearwood.ensembles.black_box import predict_with
         from clearwood.ensembles.read import as_predictor
 
-        taught = said_by(as_predictor(model), X, self.classes)
-        return self.check_target(taught, n_rows, "the model")
+        predicted = predict_with(as_predictor(model), X, self.classes)
+        return self.check_target(predicted, n_rows, "the model")
 
     def check_target(self, values: Any, n_rows: int, name: str) -> np.ndarray:
         """Validate true labels or values, one per row."""

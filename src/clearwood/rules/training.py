@@ -31,16 +31,16 @@ class Training:
     encoded : ndarray of shape (n_rows, n_features)
         The rows as encoded by ``FeatureSpace.encode``; the synthetic ones come last.
         Columns should be contiguous, as rules read columns.
-    taught : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    target : ndarray of shape (n_rows,) or (n_rows, n_classes)
         The target to fit: values in their own units, or class probabilities.
     labels : ndarray of shape (n_real,) or None
         True values of the real rows, or positions of true labels in ``classes``; used
         for statistics only.
     weight : ndarray of shape (n_rows,)
         Row weights, larger than zero for real rows.
-    teacher : ndarray of shape (n_real,)
+    model_predictions : ndarray of shape (n_real,)
         The model's predictions for the real rows: values, or positions in ``classes``.
-        Equal to the point predictions of ``taught`` unless rules are fitted to labels.
+        Equal to the point predictions of ``target`` unless rules are fitted to labels.
     bins : FeatureBins
         Bins, the coordinates of the search.
     classes : tuple, default=()
@@ -75,10 +75,10 @@ class Training:
     """
 
     encoded: np.ndarray
-    taught: np.ndarray
+    target: np.ndarray
     labels: np.ndarray | None
     weight: np.ndarray
-    teacher: np.ndarray
+    model_predictions: np.ndarray
     bins: FeatureBins
     classes: tuple[Any, ...] = ()
     exclude_features: np.ndarray = None  # type: ignore[assignment]
@@ -160,8 +160,8 @@ class Training:
     def _centre_and_unit(self) -> tuple[float, float]:
         if self.scale is not None:
             return self.scale
-        taught, weight = self.taught[: self.n_real], self.weight[: self.n_real]
-        return self.outcome.scale(taught, weight)
+        target, weight = self.target[: self.n_real], self.weight[: self.n_real]
+        return self.outcome.scale(target, weight)
 
     @property
     def centre(self) -> float:
@@ -176,7 +176,7 @@ class Training:
     @cached_property
     def standardised(self) -> np.ndarray:
         """The standardized target, for which penalties have a common scale."""
-        return self.standardise(self.taught)
+        return self.standardise(self.target)
 
     def standardise(self, answers: np.ndarray) -> np.ndarray:
         """Values less ``centre``, over ``unit``; class probabilities, weighted."""
@@ -212,17 +212,19 @@ class Training:
     @property
     def counted(self) -> EncodedRows:
         """The rows as a block for statistics of rules; none may be synthetic."""
-        return EncodedRows(self.encoded, self.weight, self.teacher, self.labels)
+        return EncodedRows(
+            self.encoded, self.weight, self.model_predictions, self.labels
+        )
 
     def take(self, rows: np.ndarray | slice) -> Training:
         """Subset of the real rows, by position; ``centre`` and ``unit`` are kept."""
         part = replace(
             self,
             encoded=_rows_of(self.encoded, rows),
-            taught=self.taught[rows],
+            target=self.target[rows],
             labels=None if self.labels is None else self.labels[rows],
             weight=self.weight[rows],
-            teacher=self.teacher[rows],
+            model_predictions=self.model_predictions[rows],
             others=None if self.others is None else self.others.take(rows),
             n_synthetic=0,
             scale=self._centre_and_unit,
@@ -263,20 +265,20 @@ class Training:
         return encoded if self.others is None else self.others.filled(encoded, rows)
 
     def with_synthetic(
-        self, encoded: np.ndarray, taught: np.ndarray, weight: np.ndarray
+        self, encoded: np.ndarray, target: np.ndarray, weight: np.ndarray
     ) -> Training:
         """Copy with synthetic rows after the real ones.
 
         Parameters
         ----------
-        encoded, taught, weight : ndarray
+        encoded, target, weight : ndarray
             As the fields of the same names.
         """
         real = self.real
         both = replace(
             real,
             encoded=np.concatenate([real.encoded.T, encoded.T], axis=1).T,
-            taught=np.concatenate([real.taught, taught]),
+            target=np.concatenate([real.target, target]),
             weight=np.concatenate([real.weight, weight]),
             n_synthetic=len(encoded),
             scale=self._centre_and_unit,

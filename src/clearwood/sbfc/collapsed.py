@@ -263,7 +263,7 @@ def _thinned(edges: Edges, bounds: tuple[float, ...]) -> Edges:
             break
     if largest > MOST_TOGETHER:
         raise InputError(
-            f"Strong edges tie more than {MOST_TOGETHER} features together, too many "
+            f"Strong edges connect more than {MOST_TOGETHER} features, too many "
             'to sum over their forests; use sampler="original", which draws the '
             "forests as well."
         )

@@ -317,7 +317,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"Column {self.levels_.features.names[widest]!r} has "
                 f"{n_levels[widest]:,} levels, too many to count with those of all "
-                "columns; leave it out if it names rows, or put rare levels together."
+                "columns; leave it out if it identifies rows, or group rare levels."
             )
         if rows is not None:
             return _not_too_heavy(

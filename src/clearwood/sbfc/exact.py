@@ -79,7 +79,7 @@ def exact_posterior(
     d = scores.table.n_features
     if d > MOST_FEATURES[target]:
         raise InputError(
-            f"There are {d} features; all graphs can be summed over for at most "
+            f"There are {d} features; all graphs can be enumerated for at most "
             f"{MOST_FEATURES[target]} (target={target!r}). Use the sampler "
             f"{'collapsed' if target == 'rooted' else 'original'!r}."
         )

@@ -1,7 +1,7 @@
 // What rows lose by what is said of them: the one place with the formulas.
 //
 // What is said is a vector of as many numbers as a row has scores. Scores are what the
-// row is taught times its share. For every kind, saying `said` costs a row
+// row is its target times its share. For every kind, saying `said` costs a row
 //
 //     base + share * offset - scores @ factors,
 //

@@ -56,7 +56,7 @@ class Loss:
     Parameters
     ----------
     form : LossForm
-    taught : ndarray of shape (n_rows, n_scores)
+    target : ndarray of shape (n_rows, n_scores)
         Target of each row: a value, or a number per class.
     share : ndarray of shape (n_rows,)
         Weights, of sum one.
@@ -71,7 +71,7 @@ class Loss:
     """
 
     form: LossForm
-    taught: np.ndarray
+    target: np.ndarray
     share: np.ndarray
 
     @classmethod
@@ -96,7 +96,7 @@ class Loss:
         return cls(SQUARED_ERROR, target[:, None], weight / weight.sum())
 
     @classmethod
-    def logarithmic(cls, taught: np.ndarray, weight: np.ndarray) -> Loss:
+    def logarithmic(cls, target: np.ndarray, weight: np.ndarray) -> Loss:
         """Cross-entropy to probabilities of classes, or the deviance of rates.
 
         Predictions have no order, so that it is for lists without signs only.
@@ -107,11 +107,11 @@ class Loss:
         >>> loss.best_value(np.array([True, True]))
         [0.7, 0.3]
         """
-        return cls(LossForm(LOG_MEAN), taught, weight / weight.sum())
+        return cls(LossForm(LOG_MEAN), target, weight / weight.sum())
 
     @classmethod
     def probabilities(
-        cls, taught: np.ndarray, weight: np.ndarray, softness: float
+        cls, target: np.ndarray, weight: np.ndarray, softness: float
     ) -> Loss:
         """Regret, plus ``softness`` times the squared error of the probabilities.
 
@@ -121,34 +121,34 @@ class Loss:
 
         Parameters
         ----------
-        taught : ndarray of shape (n_rows, n_classes)
+        target : ndarray of shape (n_rows, n_classes)
             Class probabilities, each times the weight of its class.
 
         Examples
         --------
-        >>> taught = np.array([[0.9, 0.1], [0.4, 0.6]])
-        >>> loss = Loss.probabilities(taught, np.ones(2), softness=0.5)
+        >>> target = np.array([[0.9, 0.1], [0.4, 0.6]])
+        >>> loss = Loss.probabilities(target, np.ones(2), softness=0.5)
         >>> loss.best_value(np.array([True, True])), loss.rows([1.0, 0.0])
         ([0.65, 0.35], array([0.005, 0.28 ]))
         """
         form = LossForm(SQUARES, hard=1.0, soft=softness)
-        return cls(form, taught, weight / weight.sum())
+        return cls(form, target, weight / weight.sum())
 
     @property
     def n_scores(self) -> int:
         """Number of scores of a row."""
-        return self.taught.shape[1]
+        return self.target.shape[1]
 
     @cached_property
     def scores(self) -> np.ndarray:
         """Targets times shares."""
-        return np.ascontiguousarray(self.taught * self.share[:, None])
+        return np.ascontiguousarray(self.target * self.share[:, None])
 
     @cached_property
     def base(self) -> np.ndarray:
         """Loss of each row for a prediction of 0 everywhere without a class."""
-        squares = self.form.soft * (self.taught**2).sum(axis=1)
-        return self.share * (self.form.hard * self.taught.max(axis=1) + squares)
+        squares = self.form.soft * (self.target**2).sum(axis=1)
+        return self.share * (self.form.hard * self.target.max(axis=1) + squares)
 
     @cached_property
     def constant(self) -> float:
@@ -206,4 +206,4 @@ class Loss:
     def take(self, rows: np.ndarray) -> Loss:
         """The loss on some of the rows, in the same units."""
         share = self.share[rows]
-        return Loss(self.form, self.taught[rows], share / share.sum())
+        return Loss(self.form, self.target[rows], share / share.sum())

@@ -123,7 +123,7 @@ class _Table:
         """See ``Kind``; a list of tables is refused."""
         if isinstance(X, list | tuple) and any(_holds_rows(own) for own in X):
             raise InputError(
-                "X is a list of tables; hand them in as one, rows one after the other "
+                "X is a list of tables; pass their concatenation "
                 "(np.concatenate, pandas.concat), with "
                 f"lengths={[len(own) for own in X]}."
             )
@@ -198,7 +198,7 @@ class Switches(_Table):
         """See ``Kind``."""
         ones = numbers("emissionprob_", model.emissionprob_, (n_states, None))
         if not ((ones >= 0) & (ones <= 1)).all():
-            raise InputError("emissionprob_ holds numbers that are no probabilities.")
+            raise InputError("emissionprob_ holds numbers outside 0 to 1.")
         both = np.stack([1.0 - ones, ones], axis=2).reshape(n_states, -1)
         return self._columns(ones.shape[1], 1.0), both
 

@@ -100,7 +100,7 @@ def recursions(
     if width != emission.n_columns:
         raise InputError(
             f"X has {width} columns, the parameters of the model are of "
-            f"{emission.n_columns}; hand in the same columns."
+            f"{emission.n_columns}; pass the same columns."
         )
     return {
         "startprob": model.startprob,

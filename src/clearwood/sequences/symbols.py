@@ -55,8 +55,8 @@ def _holds_sequences(X: Any) -> bool:
     others = [own for own in X if not isinstance(own, str)]
     if words and any(is_missing(own) for own in others):
         raise InputError(
-            f"X is a list with None (or NaN) beside the text {words[0]!r}; a list of "
-            "texts holds a sequence of characters each. Leave None out; or hand in an "
+            f"X is a list with None (or NaN) and the text {words[0]!r}; a list of "
+            "texts holds a sequence of characters each. Leave None out; or pass an "
             "array, or a list in a list, if texts are symbols."
         )
     are_sequences = all(

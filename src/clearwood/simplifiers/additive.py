@@ -112,12 +112,12 @@ class _AdditiveRules(RulesOnSizePath):
     ) -> list[list[BoxSum]]:
         candidates = self._candidates(training, generator)
         kind: Any = ClassSumLoss if training.classes else SquaredSumLoss
-        taught, weight = training.standardised, training.weight
+        target, weight = training.standardised, training.weight
         if training.class_weight is not None:
             # Probabilities again, under the class frequencies that the weights imply.
-            total = taught.sum(axis=1)
-            taught, weight = taught / total[:, None], weight * total
-        loss = kind.of(taught, weight)
+            total = target.sum(axis=1)
+            target, weight = target / total[:, None], weight * total
+        loss = kind.of(target, weight)
         penalised = at_stake(training.soft_loss(SOFTNESS_FOR_LOG_LOSS))
         problems = [
             make_sum_problem(

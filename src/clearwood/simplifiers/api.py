@@ -9,13 +9,13 @@ from clearwood import simplifiers
 from clearwood._estimators import parameter_names
 from clearwood._numeric import as_generator
 from clearwood._tables import SAMPLE_ROWS, RowBlocks, RowsOfTable, is_read_in_blocks
-from clearwood.ensembles.any_model import task_of
+from clearwood.ensembles.black_box import task_of
 from clearwood.exceptions import InputError, OwnPredictionsWarning
 from clearwood.outcomes import OUTCOMES
 from clearwood.rules import RuleSet
 from clearwood.rules.displays.held_out import place_of
+from clearwood.simplifiers._common.explained_model import as_given, read_model
 from clearwood.simplifiers._common.size_path import ENOUGH_ERRORS
-from clearwood.simplifiers._common.teacher import as_given, read_teacher
 from clearwood.simplifiers.large_tables import simplify_table
 from clearwood.simplifiers.pinned import (
     check_pinned,
@@ -193,7 +193,7 @@ def _find(
     task = task_of(model, X)
     left = sample_weight
     if pinned is not None:
-        model = read_teacher(model, X, y, task=task)
+        model = read_model(model, X, y, task=task)
         check_pinned(pinned, model, method)
         left = weight_left(pinned, X, sample_weight)
         settings = sizes_left(pinned, settings)

@@ -16,13 +16,13 @@ from clearwood.columns.validation import check_weight
 from clearwood.exceptions import InputError
 from clearwood.outcomes import outcome_of
 from clearwood.rules import Rule, RuleList, RuleSet
-from clearwood.simplifiers._common.asking import Teacher
+from clearwood.simplifiers._common.predictions import Model
 
 ORDERED = ("list", "in-trees", "fab", "em")
 """Methods that return ordered lists."""
 
 
-def check_pinned(pinned: Any, model: Teacher, method: str) -> None:
+def check_pinned(pinned: Any, model: Model, method: str) -> None:
     """Validate pinned rules against a model and a method."""
     if method not in ORDERED:
         raise InputError(
@@ -80,7 +80,7 @@ def sizes_left(pinned: RuleList, settings: dict[str, Any]) -> dict[str, Any]:
 def put_above(
     pinned: RuleList,
     found: RuleSet,
-    model: Teacher,
+    model: Model,
     X: Any,
     y: Any,
     sample_weight: Any,

@@ -318,7 +318,7 @@ def test_the_chosen_network_is_marked():
     ]
     display = cw.circuits.NetworkSizesDisplay.from_estimator(found).plot()
     assert display.chosen == 1
-    (mark,) = [line for line in display.ax_.lines if line.get_label() == "chosen"]
+    (mark,) = [line for line in display.ax_.lines if line.get_label() == "selected"]
     assert mark.get_xydata().tolist() == [[own, -8.0]]
     assert display.ax_.get_xscale() == "log"
     with refuses(InputError, match="front_"):

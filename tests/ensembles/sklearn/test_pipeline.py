@@ -229,12 +229,12 @@ def test_what_is_not_followed_says_why(step):
 )
 def test_rows_that_no_question_inside_tells_apart_get_one_answer(model):
     from clearwood.columns.schema import features_of
-    from clearwood.ensembles.any_model import ask_model
+    from clearwood.ensembles.black_box import wrap_model
     from clearwood.rules import FeatureBins
 
     model.fit(X, Y)
     features = features_of(X)
-    asked = ask_model(model, X, None, "classification").with_questions(
+    asked = wrap_model(model, X, None, "classification").with_questions(
         questions_inside(model, X, features), "inside"
     )
     rows = pd.concat([X, table(3000, seed=3)[0]], ignore_index=True)

@@ -12,7 +12,7 @@ from tests.charts.drawn import dots, elements, lines, texts
 from tests.wording import refuses, same_lines, same_text
 
 import clearwood as cw
-from clearwood.cli.verbs.project import _nearness
+from clearwood.cli.verbs.project import _fidelity_text
 from clearwood.exceptions import InputError
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference, remarks_on
@@ -162,7 +162,7 @@ def test_of_one_row_no_share_of_a_variance_is_told(values, rows):
     fidelity = compare_with_reference(values, X[:1], y[:1])["fidelity"]
     gap = values.predict(X[:1]) - values.reference_.predict(X[:1])
     assert fidelity["rms_difference"] == pytest.approx(abs(gap[0]))
-    told = _nearness(fidelity, "tree")
+    told = _fidelity_text(fidelity, "tree")
     assert f" {abs(gap[0]):.2g}" in told
     same_lines(told)
 

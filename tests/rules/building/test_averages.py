@@ -236,14 +236,14 @@ def test_a_change_is_told_with_all_values_that_do_as_well():
 
 
 def test_a_report_says_where_the_average_fails(tmp_path):
-    rules, taught = values(), np.array([31.0, 31, 11, 22, 0])
-    page = summarize(rules, X=ROWS, model=taught)
+    rules, target = values(), np.array([31.0, 31, 11, 22, 0])
+    page = summarize(rules, X=ROWS, model=target)
     worst = page["failures"]["lines"][0]
     assert worst["rule"] == "3"
     same_text(worst["values"])
     assert page["failures"]["lines"][1]["rule"] == "1, 2"
     path = tmp_path / "page.html"
-    report(rules.described_on(ROWS), path, X=ROWS, model=taught)
+    report(rules.described_on(ROWS), path, X=ROWS, model=target)
     text = path.read_text()
     same_lines(text)
     assert ">5 rows<" in text
@@ -269,35 +269,35 @@ def test_pictures():
     matplotlib.pyplot.close("all")
 
 
-def training(taught, classes=()):
+def training(target, classes=()):
     encoded = np.arange(6.0)[:, None]
-    said = taught.argmax(axis=1) if taught.ndim == 2 else taught
+    said = target.argmax(axis=1) if target.ndim == 2 else target
     bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
-    return Training(encoded, taught, None, np.ones(6), said, bins, classes)
+    return Training(encoded, target, None, np.ones(6), said, bins, classes)
 
 
 def test_building_gives_means_short_numbers_and_joins_what_holds_every_row():
-    taught = np.array([1.0, 1.0, 1.0, 4.00001, 5.0, 6.00002])
+    target = np.array([1.0, 1.0, 1.0, 4.00001, 5.0, 6.00002])
     regions = [(Interval(0, low=2.3456),), (Interval(0, low=-1.0),)]
-    rules = build_rule_average(regions, [0.123456, 0.5], 0.25, training(taught))
+    rules = build_rule_average(regions, [0.123456, 0.5], 0.25, training(target))
     assert [rule.weight for rule in rules] == [0.123, 0.75]
     assert [rule.prediction for rule in rules] == [5.0, 3.0]
     assert rules.rules[0].conditions == (Interval(0, low=2.0),)
     assert rules.otherwise.support == 6
     exact = build_rule_average(
-        regions, [0.123456, 0.5], 0.25, training(taught), round_thresholds=False
+        regions, [0.123456, 0.5], 0.25, training(target), round_thresholds=False
     )
     assert exact.rules[0].weight == 0.123456
-    assert exact.rules[0].prediction == pytest.approx(taught[3:].mean(), rel=1e-15)
+    assert exact.rules[0].prediction == pytest.approx(target[3:].mean(), rel=1e-15)
 
 
 def test_building_rounds_probabilities_so_that_they_add_up():
-    taught = np.array([[1 / 3] * 3] * 3 + [[1 / 7, 2 / 7, 4 / 7]] * 3)
+    target = np.array([[1 / 3] * 3] * 3 + [[1 / 7, 2 / 7, 4 / 7]] * 3)
     rules = build_rule_average(
         [(Interval(0, low=2.5),), (Interval(0, high=2.5),)],
         [0.5, 0.5],
         0.0,
-        training(taught, ("a", "b", "c")),
+        training(target, ("a", "b", "c")),
     )
     assert rules.rules[0].probabilities == (0.143, 0.286, 0.571)
     assert rules.rules[1].probabilities == (0.334, 0.333, 0.333)

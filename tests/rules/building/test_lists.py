@@ -29,7 +29,7 @@ ONES = np.ones(10)
 
 
 def low_mid_high():
-    taught = np.array([0.0] * 4 + [5.0] * 3 + [9.0, 9.0, 12.0])
+    target = np.array([0.0] * 4 + [5.0] * 3 + [9.0, 9.0, 12.0])
     regions = [
         (Interval(0, low=6.5),),
         (Interval(0, high=3.5),),
@@ -37,7 +37,7 @@ def low_mid_high():
         (Interval(0, low=40.0),),
         (Interval(0, high=2.5),),
     ]
-    return regions, Training(X, taught, taught + 1.0, ONES, taught, NO_CUTS)
+    return regions, Training(X, target, target + 1.0, ONES, target, NO_CUTS)
 
 
 def test_values_order_and_statistics_of_regression_rules():
@@ -49,9 +49,9 @@ def test_values_order_and_statistics_of_regression_rules():
     assert [rule.caught for rule in rules] == [4.0, 3.0, 3.0, 0.0]
     assert [rule.agreement for rule in rules.rules[:2]] == [1.0, 1.0]
     assert [rule.agreement_caught for rule in rules.rules[:2]] == [1.0, 1.0]
-    variance = training.taught.var()
+    variance = training.target.var()
     assert rules.rules[2].agreement == pytest.approx(1 - 2.0 / variance)
-    # Spread is of the labels (y), not of what is taught.
+    # Spread is of the labels (y), not of the target.
     assert rules.rules[2].spread == pytest.approx(np.std([10.0, 10.0, 13.0]))
     assert rules.otherwise.support == 0.0
     np.testing.assert_array_equal(rules.predict(X), [0] * 4 + [5] * 3 + [10] * 3)
@@ -60,17 +60,17 @@ def test_values_order_and_statistics_of_regression_rules():
 def test_otherwise_speaks_for_the_rows_that_are_left():
     regions, training = low_mid_high()
     rules = build_rule_set(regions[1:2], training, round_thresholds=False)
-    assert rules.otherwise.prediction == training.taught[4:].mean()
+    assert rules.otherwise.prediction == training.target[4:].mean()
     assert rules.otherwise.support == 6.0
 
 
 def test_classification_rules_take_the_most_probable_class():
-    taught = np.array([[0.9, 0.1]] * 5 + [[0.4, 0.6]] * 4 + [[0.7, 0.3]])
+    target = np.array([[0.9, 0.1]] * 5 + [[0.4, 0.6]] * 4 + [[0.7, 0.3]])
     labels = np.array([0] * 4 + [1] * 6)
     rules = build_rule_set(
         [(Interval(0, high=4.5),), (Interval(0, low=4.5),)],
         Training(
-            X, taught, labels, ONES, taught.argmax(axis=1), NO_CUTS, ("no", "yes")
+            X, target, labels, ONES, target.argmax(axis=1), NO_CUTS, ("no", "yes")
         ),
     )
     assert [rule.prediction for rule in rules.rules] == ["no", "yes"]
@@ -81,10 +81,10 @@ def test_classification_rules_take_the_most_probable_class():
 
 
 def test_agreement_is_told_apart_where_earlier_rules_take_rows():
-    taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 7], axis=0)
+    target = np.repeat([[1.0, 0.0], [0.0, 1.0]], [3, 7], axis=0)
     rules = build_rule_set(
         [(Interval(0, low=6.5),), (Interval(0, low=0.5, high=8.5),)],
-        Training(X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("a", "b")),
+        Training(X, target, None, ONES, target.argmax(axis=1), NO_CUTS, ("a", "b")),
     )
     later = rules.rules[1]
     assert (later.support, later.caught) == (8.0, 6.0)
@@ -100,8 +100,8 @@ def test_weights_count_as_repeated_rows():
     weighted = build_rule_set(regions, replace(training, weight=weight))
     repeated = build_rule_set(
         regions,
-        Training(X[repeat], training.taught[repeat], training.labels[repeat],
-                 np.ones(len(repeat)), training.teacher[repeat], NO_CUTS),
+        Training(X[repeat], training.target[repeat], training.labels[repeat],
+                 np.ones(len(repeat)), training.model_predictions[repeat], NO_CUTS),
     )  # fmt: skip
     for a, b in zip(weighted, repeated):
         assert a.conditions == b.conditions
@@ -134,15 +134,23 @@ def test_a_region_that_holds_all_rows_is_otherwise():
     regions, training = low_mid_high()
     regions = [(Interval(0, high=99.0),), regions[0]]
     rules = build_rule_set(regions, training, round_thresholds=False)
-    assert [rule.prediction for rule in rules] == [10.0, training.taught[:7].mean()]
+    assert [rule.prediction for rule in rules] == [10.0, training.target[:7].mean()]
 
 
-def test_agreement_is_with_the_teacher_also_where_labels_are_taught():
-    taught = np.eye(2)[np.repeat([0, 1], 5)]
-    teacher = np.array([0] * 5 + [0, 0, 1, 1, 1])
+def test_agreement_is_with_the_model_also_where_labels_are_the_target():
+    target = np.eye(2)[np.repeat([0, 1], 5)]
+    predicted = np.array([0] * 5 + [0, 0, 1, 1, 1])
     rules = build_rule_set(
         [(Interval(0, low=4.5),)],
-        Training(X, taught, taught.argmax(axis=1), ONES, teacher, NO_CUTS, ("a", "b")),
+        Training(
+            X,
+            target,
+            target.argmax(axis=1),
+            ONES,
+            predicted,
+            NO_CUTS,
+            ("a", "b"),
+        ),
     )
     assert rules.rules[0].precision == 1.0
     assert rules.rules[0].agreement == pytest.approx(3 / 5)
@@ -152,27 +160,27 @@ def test_lines_beyond_max_rules_fall_to_otherwise():
     regions, training = low_mid_high()
     rules = build_rule_set(regions, training, max_rules=2, round_thresholds=False)
     assert [rule.caught for rule in rules] == [4.0, 6.0]
-    assert rules.otherwise.prediction == training.taught[4:].mean()
+    assert rules.otherwise.prediction == training.target[4:].mean()
 
 
 def test_huge_values_are_left_as_they_are():
-    taught = np.repeat([1e200, 2e200], 5)
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = np.repeat([1e200, 2e200], 5)
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     with np.errstate(over="ignore"):
         rules = build_rule_set([(Interval(0, low=4.5),)], training)
-    assert rules.predict(X).tolist() == taught.tolist()
+    assert rules.predict(X).tolist() == target.tolist()
 
 
 def test_probabilities_are_those_of_the_rows():
-    taught = np.array([[0.9, 0.1]] * 4 + [[0.6, 0.4]] * 3 + [[0.1, 0.9]] * 3)
+    target = np.array([[0.9, 0.1]] * 4 + [[0.6, 0.4]] * 3 + [[0.1, 0.9]] * 3)
     rules = build_rule_set(
         [(Interval(0, high=3.5),), (Interval(0, low=6.5),)],
-        Training(X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("a", "b")),
+        Training(X, target, None, ONES, target.argmax(axis=1), NO_CUTS, ("a", "b")),
     )
     for rule in rules:
         last = rule is rules.otherwise
         rows = rules.apply(X) == rules.n_rules - 1 if last else rule.matches(X)
-        np.testing.assert_allclose(rule.probabilities, taught[rows].mean(axis=0))
+        np.testing.assert_allclose(rule.probabilities, target[rows].mean(axis=0))
 
 
 @pytest.mark.parametrize(
@@ -230,9 +238,9 @@ def test_a_list_ends_where_a_rule_holds_every_row():
 
 
 def test_lists_say_class_probabilities_of_the_caught_rows():
-    taught = np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]] * 7)
+    target = np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]] * 7)
     training = Training(
-        X, taught, None, ONES, taught.argmax(axis=1), NO_CUTS, ("no", "yes")
+        X, target, None, ONES, target.argmax(axis=1), NO_CUTS, ("no", "yes")
     )
     regions = [(Interval(0, high=2.5),), (Interval(0, high=5.5),)]
     rules = build_rule_list(regions, training)
@@ -241,8 +249,8 @@ def test_lists_say_class_probabilities_of_the_caught_rows():
 
 
 def test_synthetic_rows_count_for_values_and_literals_but_not_in_statistics():
-    taught = np.where(X[:, 0] < 5, 1.0, 3.0)
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = np.where(X[:, 0] < 5, 1.0, 3.0)
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     more = training.with_synthetic(
         np.array([[4.2], [4.4], [40.0]]), np.array([2.0, 2.0, 7.0]), np.ones(3)
     )
@@ -269,9 +277,9 @@ RISING = np.array([1])
 def binary(probabilities):
     """Rows 0-3, 4-6 and 7-9 with their probabilities of "yes"."""
     p = np.repeat(probabilities, [4, 3, 3])
-    taught = np.column_stack([1 - p, p])
-    said = taught.argmax(axis=1)
-    return Training(X, taught, None, ONES, said, NO_CUTS, ("no", "yes"))
+    target = np.column_stack([1 - p, p])
+    said = target.argmax(axis=1)
+    return Training(X, target, None, ONES, said, NO_CUTS, ("no", "yes"))
 
 
 @pytest.mark.parametrize(
@@ -300,16 +308,16 @@ def test_values_stay_in_order_whatever_rounding_does(monkeypatch):
     monkeypatch.setattr(
         "clearwood.outcomes.outcome.short_value", lambda value, step: short[value]
     )
-    taught = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = np.repeat([1.0, 2.25, 2.75], [4, 3, 3])
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     regions = [(Interval(0, low=6.5),), (Interval(0, low=3.5),)]
     rules = build_rule_list(regions, training, signs=RISING)
     assert rules.predictions.tolist() == [2.3, 2.3, 1.0]
 
 
 def test_lines_that_bound_a_rising_feature_from_above_stay_below():
-    taught = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     first = (Interval(0, high=3.5),)
     rules = build_rule_list([first], training, signs=RISING)
     assert rules.predictions == pytest.approx([5.0, 5.0])
@@ -320,10 +328,10 @@ def test_lines_that_bound_a_rising_feature_from_above_stay_below():
 
 
 def test_lines_in_order_say_the_same_in_any_unit_of_weight():
-    taught = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
+    target = np.array([5.0] * 4 + [1.0] * 3 + [9.0] * 3)
     first = (Interval(0, high=3.5),)
     for unit in (1e-3, 1.0, 1e3):
-        training = Training(X, taught, None, unit * ONES, taught, NO_CUTS)
+        training = Training(X, target, None, unit * ONES, target, NO_CUTS)
         rules = build_rule_list(
             [first], training, signs=-RISING, round_thresholds=False
         )
@@ -337,8 +345,8 @@ def test_lines_in_order_say_the_same_in_any_unit_of_weight():
 def test_missing_values_alone_are_compared_with_nothing():
     table = X.copy()
     table[:3] = np.nan
-    taught = np.array([7.0] * 3 + [1.0] * 4 + [9.0] * 3)
-    training = Training(table, taught, None, ONES, taught, NO_CUTS)
+    target = np.array([7.0] * 3 + [1.0] * 4 + [9.0] * 3)
+    training = Training(table, target, None, ONES, target, NO_CUTS)
     missing = (Interval(0, low=np.inf, missing=True),)
     regions = [missing, (Interval(0, low=6.5),)]
     for sign in (1, -1):
@@ -347,8 +355,8 @@ def test_missing_values_alone_are_compared_with_nothing():
 
 
 def test_otherwise_without_rows_gives_way_to_no_rule():
-    taught = np.array([1.0] * 4 + [3.0] * 6)
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = np.array([1.0] * 4 + [3.0] * 6)
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     regions = [(Interval(0, low=3.5),), (Interval(0, high=3.5),)]
     rules = build_rule_list(regions, training, signs=RISING)
     top, low, otherwise = rules.predictions
@@ -357,8 +365,8 @@ def test_otherwise_without_rows_gives_way_to_no_rule():
 
 
 def test_two_sides_of_a_rising_feature_are_refused():
-    taught = X[:, 0]
-    training = Training(X, taught, None, ONES, taught, NO_CUTS)
+    target = X[:, 0]
+    training = Training(X, target, None, ONES, target, NO_CUTS)
     both = [(Interval(0, low=2.5, high=6.5),)]
     with refuses(InputError):
         build_rule_list(both, training, signs=RISING)
@@ -392,9 +400,9 @@ def test_a_sum_drops_what_holds_nothing_and_adds_what_holds_all_to_the_constant(
 
 
 def test_scores_of_a_sum_are_rounded_to_three_digits():
-    taught = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
-    said = taught.argmax(axis=1)
-    training = Training(X, taught, None, ONES, said, NO_CUTS, ("no", "yes"))
+    target = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
+    said = target.argmax(axis=1)
+    training = Training(X, target, None, ONES, said, NO_CUTS, ("no", "yes"))
     region = [(Interval(0, low=4.5),)]
     rules = build_rule_sum(region, [[0.0, 3.14159]], [0.0, -2.0], training)
     assert [rule.scores for rule in rules] == [(0.0, 3.14), (0.0, -2.0)]
@@ -409,9 +417,9 @@ def test_probabilities_do_not_round_beyond_one():
     rng = np.random.default_rng(0)
     for _ in range(50):
         weight = rng.random(10)
-        taught = np.tile([0.0, 1.0], (10, 1))
+        target = np.tile([0.0, 1.0], (10, 1))
         said = np.ones(10, int)
-        training = Training(X, taught, None, weight, said, NO_CUTS, ("no", "yes"))
+        training = Training(X, target, None, weight, said, NO_CUTS, ("no", "yes"))
         rules = build_rule_list([], training)
         assert rules.otherwise.probabilities[0] == 0.0
         assert 1 - 1e-12 < rules.otherwise.probabilities[1] <= 1.0

@@ -41,9 +41,9 @@ X = np.arange(10.0).reshape(-1, 1)
 
 def training(labels, classes=(), weight=None):
     labels = np.asarray(labels)
-    taught = np.eye(len(classes))[labels] if classes else labels.astype(float)
+    target = np.eye(len(classes))[labels] if classes else labels.astype(float)
     weight = np.ones(len(labels)) if weight is None else np.asarray(weight)
-    return Training(X[: len(labels)], taught, labels, weight, labels, BINS, classes)
+    return Training(X[: len(labels)], target, labels, weight, labels, BINS, classes)
 
 
 def rule_list(classes=(), said=(1, 0, 0)):

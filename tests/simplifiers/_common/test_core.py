@@ -19,7 +19,7 @@ OWN = {
 
 @pytest.fixture(scope="module")
 def cases():
-    """A forest that was taught something else than the labels at hand."""
+    """A forest that was fitted to something else than the labels at hand."""
     rng = np.random.default_rng(0)
     X = rng.random((400, 3))
     told = 3.0 * (X[:, 0] > 0.4) + (X[:, 1] > 0.6) - 4.0 * (X[:, 2] > 0.9)

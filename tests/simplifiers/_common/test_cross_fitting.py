@@ -118,7 +118,7 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
     assert sum(map(len, kept)) == len(set.union(*kept)) == N_ROWS
     for fitted, left_out in seen:
         # What the forest says of them it has learnt from the others, too.
-        np.testing.assert_array_equal(fitted.taught, np.eye(2)[fitted.labels])
+        np.testing.assert_array_equal(fitted.target, np.eye(2)[fitted.labels])
         rows = {tuple(row) for row in fitted.encoded}
         assert not rows & {tuple(row) for row in left_out.encoded}
         assert len(fitted) + len(left_out) == N_ROWS
@@ -127,13 +127,13 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
 def test_rules_that_nobody_reads_warn_nobody(noise, monkeypatch, recwarn):
     """Those of a part of the rows; but Ctrl-C there ends the search for all."""
     X, y, forest = noise
-    find, kind = cw.RuleListClassifier.find_again, [UserWarning]
+    find, kind = cw.RuleListClassifier._refit, [UserWarning]
 
     def warning(self, *args):
         warnings.warn("of a part", kind[0], stacklevel=1)
         return find(self, *args)
 
-    monkeypatch.setattr(cw.RuleListClassifier, "find_again", warning)
+    monkeypatch.setattr(cw.RuleListClassifier, "_refit", warning)
     asked = cw.RuleListClassifier(forest, n_rules=3, **QUICK)
     told = asked.fit(X, y).rules_
     assert not any("of a part" in str(w.message) for w in recwarn)

@@ -31,21 +31,21 @@ def rare():
     return X, y.astype(int), forest.fit(X[:1500], y[:1500].astype(int))
 
 
-def rows_of(taught, weight=None):
-    n, n_classes = taught.shape
+def rows_of(target, weight=None):
+    n, n_classes = target.shape
     bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
     weight = np.ones(n) if weight is None else weight
-    teacher = taught.argmax(axis=1)
+    predicted = target.argmax(axis=1)
     classes = tuple("abc"[:n_classes])
-    return Training(np.zeros((n, 1)), taught, None, weight, teacher, bins, classes)
+    return Training(np.zeros((n, 1)), target, None, weight, predicted, bins, classes)
 
 
 def test_losses_are_those_of_the_books():
     rng = np.random.default_rng(0)
-    taught, said = rng.dirichlet(np.ones(3), (2, 60))
+    target, said = rng.dirichlet(np.ones(3), (2, 60))
     weight = rng.uniform(0.5, 2, 60)
-    rows = rows_of(taught, weight)
-    truth, guess = taught.argmax(axis=1), said.argmax(axis=1)
+    rows = rows_of(target, weight)
+    truth, guess = target.argmax(axis=1), said.argmax(axis=1)
     np.testing.assert_array_equal(losses_of("agreement", rows, said), truth != guess)
     wrong = losses_of("balanced", rows, said)
     by_class = [
@@ -64,20 +64,20 @@ def test_losses_are_those_of_the_books():
 
 
 def test_a_function_gives_a_number_per_row():
-    taught = np.array([[0.9, 0.1], [0.2, 0.8]])
-    rows = rows_of(taught)
+    target = np.array([[0.9, 0.1], [0.2, 0.8]])
+    rows = rows_of(target)
 
-    def brier(taught, said):
-        return -((taught - said) ** 2).sum(axis=1)
+    def brier(target, said):
+        return -((target - said) ** 2).sum(axis=1)
 
     found = losses_of(brier, rows, np.full((2, 2), 0.5))
     np.testing.assert_allclose(found, 1 + np.array([0.32, 0.18]))
-    values = replace(rows_of(taught), taught=np.array([10.0, 30.0]), classes=())
+    values = replace(rows_of(target), target=np.array([10.0, 30.0]), classes=())
     # In the data's own units, not in those of the search.
     near = losses_of(lambda t, s: -abs(t - s), values, np.array([-1.0, 0.0]))
     np.testing.assert_allclose(near, [1, 11])
     with refuses(InputError):
-        losses_of(lambda t, s: 1.0, rows, taught)
+        losses_of(lambda t, s: 1.0, rows, target)
 
 
 def test_weights_of_classes():
@@ -112,15 +112,15 @@ def test_rare_classes_are_found_if_they_count(make, rare):
     assert found.rules_.about["class_weight"].startswith("0 0.5")
     p = found.predict_proba(X[1500:])[:, 1]
     assert roc_auc_score(y[1500:], p) > 0.65
-    taught, said = (m.predict_proba(X[:1500]) for m in (forest, found))
+    target, said = (m.predict_proba(X[:1500]) for m in (forest, found))
     if make is cw.AdditiveRulesClassifier:
         # As many of both in a world with so many more of the second.
-        weight = taught @ (0.5 / taught.mean(axis=0))
+        weight = target @ (0.5 / target.mean(axis=0))
         assert np.average(said[:, 1], weights=weight) == pytest.approx(0.5, abs=0.01)
     else:
         # Printed is how probable it is, not how much it counts.
         assert p.max() < 0.5
-        assert said.mean(axis=0) == pytest.approx(taught.mean(axis=0))
+        assert said.mean(axis=0) == pytest.approx(target.mean(axis=0))
 
 
 def test_balanced_needs_no_weights(rare):
@@ -149,7 +149,7 @@ def test_what_decides_is_what_was_asked_for(make, cancer):
     if make is not cw.DistilledTreeClassifier:
         quick["tune"] = None
     lines = {}
-    for scoring in ("log_loss", lambda taught, said: 1 - (taught[:, 0] > 2) * 1.0):
+    for scoring in ("log_loss", lambda target, said: 1 - (target[:, 0] > 2) * 1.0):
         found = make(forest, scoring=scoring, **quick).fit(X[:150])
         lines[str(scoring)[:8]] = found.n_rules_
         score = np.array(found.cv_results_["score"])

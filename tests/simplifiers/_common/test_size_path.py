@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import clearwood as cw
 from clearwood.simplifiers._common import size_path
-from clearwood.simplifiers._common.synthetic_rows import rows_to_judge
+from clearwood.simplifiers._common.synthetic_rows import evaluation_rows
 
 
 def noise(seed):
@@ -62,7 +62,7 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
     assert -0.08 < too_high() < 0.02
     monkeypatch.setattr(
         size_path.RulesOnSizePath,
-        "_to_judge",
+        "_evaluation_rows",
         lambda self, training, held, seed: training.take(held),
     )
     assert too_high() < -0.12
@@ -70,9 +70,9 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
 
 def test_rows_to_judge_are_mixtures_of_those_held_out(captured):
     part = captured.training.take(np.arange(50))
-    made = rows_to_judge(part, captured.ensemble_, 3, np.random.default_rng(0))
+    made = evaluation_rows(part, captured.ensemble_, 3, np.random.default_rng(0))
     assert len(made) == 150
-    np.testing.assert_allclose(made.taught, captured.ensemble_.predict(made.encoded))
+    np.testing.assert_allclose(made.target, captured.ensemble_.predict(made.encoded))
     parent = part.encoded.repeat(3, axis=0)
     from_parent = (made.encoded == parent).mean()
     assert 0.4 < from_parent < 0.6
@@ -81,14 +81,16 @@ def test_rows_to_judge_are_mixtures_of_those_held_out(captured):
     # In the units of the whole.
     assert made.unit == captured.training.unit
     np.testing.assert_array_equal(made.weight, part.weight.repeat(3))
-    one = rows_to_judge(part.take([0]), captured.ensemble_, 2, np.random.default_rng(0))
+    one = evaluation_rows(
+        part.take([0]), captured.ensemble_, 2, np.random.default_rng(0)
+    )
     np.testing.assert_array_equal(one.encoded, part.encoded[[0, 0]])
 
 
 def test_all_settings_are_judged_on_the_same_rows(captured):
     held = np.arange(40)
-    test = captured._to_judge(captured.training, held, 7)
-    same = captured._to_judge(captured.training, held, 7)
+    test = captured._evaluation_rows(captured.training, held, 7)
+    same = captured._evaluation_rows(captured.training, held, 7)
     np.testing.assert_array_equal(test.encoded, same.encoded)
     # 4,000 for 200.
     assert len(test) == 20 * len(held)
@@ -97,7 +99,7 @@ def test_all_settings_are_judged_on_the_same_rows(captured):
 def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypatch):
     training, judged = captured.training, []
     assert captured._some(training, 7) is training
-    monkeypatch.setattr(size_path, "MOST_JUDGED", 90)
+    monkeypatch.setattr(size_path, "MOST_EVALUATED", 90)
     some, again = captured._some(training, 7), captured._some(training, 7)
     np.testing.assert_array_equal(some.encoded, again.encoded)
     # Each row once, from first to last.
@@ -123,6 +125,6 @@ def test_only_the_rows_themselves_have_labels(noisy):
     X, y, _, forest = noisy
     settings = {"learn_from": "labels", "tune": None, "n_rules": 2, "max_rules": 2}
     found = Captured(forest, **settings, random_state=0).fit(X, y)
-    test = found._to_judge(found.training, np.arange(40), 7)
-    np.testing.assert_array_equal(test.taught, found.training.taught[:40])
-    assert set(test.taught) <= set(y)
+    test = found._evaluation_rows(found.training, np.arange(40), 7)
+    np.testing.assert_array_equal(test.target, found.training.target[:40])
+    assert set(test.target) <= set(y)

@@ -66,10 +66,10 @@ def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
     X, y, forest = cancer
     fab = quick(forest).fit(X, y)
     best = fab.restarts_[fab.selected_]
-    taught = forest.predict(X)
-    assert best["fidelity"] == pytest.approx(np.mean(fab.predict(X) == taught))
+    target = forest.predict(X)
+    assert best["fidelity"] == pytest.approx(np.mean(fab.predict(X) == target))
     assert best["soft_fidelity"] == pytest.approx(
-        np.mean(fab.predict_soft(X) == taught)
+        np.mean(fab.predict_soft(X) == target)
     )
 
 
@@ -358,10 +358,10 @@ def test_agreement_under_labels_is_with_the_model(cancer):
     X, y, forest = cancer
     stump = RandomForestClassifier(1, max_depth=1, random_state=0).fit(X, y)
     fab = quick(stump, learn_from="labels").fit(X, y)
-    taught = stump.predict(X)
+    target = stump.predict(X)
     for rule in fab.rules_.rules:
         rows = rule.matches(X.to_numpy())
-        assert rule.agreement == pytest.approx((taught[rows] == rule.prediction).mean())
+        assert rule.agreement == pytest.approx((target[rows] == rule.prediction).mean())
         precision = (y.to_numpy()[rows] == rule.prediction).mean()
         assert rule.precision == pytest.approx(precision)
 

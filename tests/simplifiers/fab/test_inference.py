@@ -33,9 +33,9 @@ def regression(seed, n_rows=300, counts="distinct"):
     X, y = make_xor_regression(n_rows, random_state=seed)
     forest = RandomForestRegressor(10, max_depth=5, random_state=seed).fit(X, y)
     bins = FeatureBins.from_ensemble(read_ensemble(forest), counts=counts)
-    taught = forest.predict(X)
-    taught = (taught - taught.mean()) / taught.std()
-    return X, taught, bins, GaussianOutput(VARIANCE_FLOOR)
+    target = forest.predict(X)
+    target = (target - target.mean()) / target.std()
+    return X, target, bins, GaussianOutput(VARIANCE_FLOOR)
 
 
 KINDS = pytest.mark.parametrize("make", [classification, regression])

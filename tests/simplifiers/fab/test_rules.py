@@ -31,8 +31,8 @@ def box(bins, low, high):
 
 def rows(target):
     X = np.random.default_rng(0).random((N, 2))
-    taught = target(X)
-    return X, Training(X, taught, None, np.ones(N), taught, grid_bins())
+    values = target(X)
+    return X, Training(X, values, None, np.ones(N), values, grid_bins())
 
 
 def refined(boxes, training, **options):
@@ -43,7 +43,7 @@ def test_a_box_off_its_place_finds_it():
     X, training = rows(lambda X: 3.0 * ((X[:, 0] > 0.4) & (X[:, 0] <= 0.8)))
     rules = refined([box(grid_bins(), 5, 7)], training, max_rules=10)
     assert rules.n_rules == 2
-    assert np.abs(rules.predict(X) - training.taught).max() < 0.02
+    assert np.abs(rules.predict(X) - training.target).max() < 0.02
 
 
 def test_boxes_without_rows_and_those_beyond_max_rules_go():
@@ -59,16 +59,18 @@ def test_boxes_without_rows_and_those_beyond_max_rules_go():
 def test_classes_and_weights():
     X, training = rows(lambda X: np.eye(2)[(X[:, 0] > 0.5).astype(int)])
     training = replace(
-        training, teacher=training.taught.argmax(axis=1), classes=("no", "yes")
+        training,
+        model_predictions=training.target.argmax(axis=1),
+        classes=("no", "yes"),
     )
     rules = refined([box(grid_bins(), 7, 10)], training, max_rules=4)
     assert rules.predict(X).tolist() == np.where(X[:, 0] > 0.5, "yes", "no").tolist()
     # Rows of no weight neither pull the box nor count.
     weight = (X[:, 0] > 0.6).astype(float) + (X[:, 0] < 0.3)
-    unsure = np.where(weight[:, None] > 0, training.taught, 1 - training.taught)
+    unsure = np.where(weight[:, None] > 0, training.target, 1 - training.target)
     rules = refined(
         [box(grid_bins(), 7, 10)],
-        replace(training, taught=unsure, weight=weight),
+        replace(training, target=unsure, weight=weight),
         max_rules=4,
     )
     heavy = weight > 0
@@ -102,12 +104,12 @@ def test_a_row_is_a_row_whatever_it_weighs():
     bins = grid_bins()
     few = np.array([0.05, 0.05, 0.95, 0.95, 0.5, 0.5, 0.5])
     X = np.stack([few, few], axis=1)
-    taught = (few > 0.9).astype(float)
+    target = (few > 0.9).astype(float)
 
     def lines(weight, times):
         rows = np.repeat(np.arange(len(few)), times)
         training = Training(
-            X[rows], taught[rows], None, np.full(len(rows), weight), taught[rows], bins
+            X[rows], target[rows], None, np.full(len(rows), weight), target[rows], bins
         )
         return refined([box(bins, 9, 10)], training, max_rules=3).n_rules
 

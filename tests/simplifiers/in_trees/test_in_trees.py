@@ -30,7 +30,7 @@ from clearwood.simplifiers.in_trees.ordering import best_prefixes, order_rules
 from clearwood.simplifiers.in_trees.paths import extract_paths
 from clearwood.simplifiers.in_trees.pruning import (
     distinct,
-    judge_and_prune,
+    score_and_prune,
     target_of,
     unpacked,
     without_twins,
@@ -148,7 +148,7 @@ def test_golden_rules_pruning_and_list(facts, monkeypatch):
 def test_golden_pruning_before_equal_rules_are_merged(facts, decay):
     X, y = np.array(facts["X"]), np.array(facts["y"])
     setting = prepared(golden_ensemble(facts), X, np.searchsorted(list("abc"), y), 3)
-    _, pruned = judge_and_prune(setting.paths, setting.rows, decay)
+    _, pruned = score_and_prune(setting.paths, setting.rows, decay)
     name = "pruned" if decay == "relative" else "pruned_absolute_increase_0.05"
     expected = [rule["conditions"] if "pred" in rule else rule for rule in facts[name]]
     for k, conditions in enumerate(expected):
@@ -159,7 +159,7 @@ def test_golden_pruning_before_equal_rules_are_merged(facts, decay):
 def test_golden_order_is_by_position(facts):
     X, y = np.array(facts["X"]), np.array(facts["y"])
     setting = prepared(golden_ensemble(facts), X, np.searchsorted(list("abc"), y), 3)
-    _, pruned = judge_and_prune(setting.paths, setting.rows, "relative")
+    _, pruned = score_and_prune(setting.paths, setting.rows, "relative")
     found = order_rules(distinct(pruned), setting.rows, 0.01)
     assert found.rules == [entry["rule"] for entry in facts["rule_list"][:-1]]
     assert found.losses[-1] == pytest.approx(facts["train_error"])
@@ -176,9 +176,9 @@ class prepared:
         self.bins = FeatureBins.from_ensemble(ensemble, missing_seen=missing)
         self.codes = self.bins.transform_encoded(encoded)
         weight = np.ones(len(target)) if weight is None else weight
-        taught = np.eye(n_classes)[target] if n_classes else np.asarray(target, float)
+        shares = np.eye(n_classes)[target] if n_classes else np.asarray(target, float)
         self.rows = Training(
-            encoded, taught, None, weight, target, self.bins, tuple(range(n_classes))
+            encoded, shares, None, weight, target, self.bins, tuple(range(n_classes))
         )
         self.target = target_of(self.rows)
         self.seen = self.rows.seen
@@ -251,7 +251,7 @@ def keys(paths, k):
 def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
     _, setting = random_setting(seed, n_classes, weighted)
     rows, most = setting.rows, 0.0501
-    whole, pruned = judge_and_prune(setting.paths, rows, decay, most)
+    whole, pruned = score_and_prune(setting.paths, rows, decay, most)
     k_found = 0
     for k in range(setting.paths.n_rules):
         literals = naive.masks(setting.paths, setting.bins, setting.codes, k)
@@ -289,7 +289,7 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
 def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, setting = random_setting(seed, n_classes, weighted, nodes="all")
     rows = setting.rows
-    _, judged = judge_and_prune(setting.paths, rows, "absolute")
+    _, judged = score_and_prune(setting.paths, rows, "absolute")
     judged = distinct(judged)
     inside = unpacked(judged.bits, len(rows))
     said = judged.said if n_classes else [None] * len(judged.said)
@@ -315,7 +315,7 @@ def test_ties_go_to_the_frequent_then_the_short_then_the_first():
     x = np.arange(12.0)[:, None] % 4
     y = (x[:, 0] >= 2).astype(int)
     forest = RandomForestClassifier(5, random_state=0).fit(x, y)
-    judged = judge_and_prune(
+    judged = score_and_prune(
         (setting := prepared(cw.read_ensemble(forest), x, y, 2)).paths,
         setting.rows,
         None,
@@ -332,7 +332,7 @@ def test_threads_change_nothing(monkeypatch):
     monkeypatch.setattr("clearwood.simplifiers.in_trees.pruning.PRUNED_AT_ONCE", 3)
     _, setting = random_setting(5, 3, weighted=True, nodes="all")
     one, two = (
-        judge_and_prune(setting.paths, setting.rows, n_jobs=n)[1] for n in (1, 2)
+        score_and_prune(setting.paths, setting.rows, n_jobs=n)[1] for n in (1, 2)
     )
     for a, b in zip(one[1:], two[1:]):
         np.testing.assert_array_equal(a, b)

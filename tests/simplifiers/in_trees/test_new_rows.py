@@ -60,7 +60,7 @@ def test_rules_are_found_again_without_the_trees_of_the_ensemble(exclude_feature
     ).fit(X, y)
     whole = found._training(found.ensemble_, X, y, np.ones(200))
     del found.ensemble_
-    again = found.find_again(whole, np.random.default_rng(0))
+    again = found._refit(whole, np.random.default_rng(0))
     assert 1 < again.n_rules <= 4
     assert (again.predict(X) == y).mean() > 0.7
     if exclude_features:

@@ -355,7 +355,7 @@ def test_rules_are_found_again_without_the_trees_of_the_ensemble(cancer):
     found = cw.NodeHarvestClassifier(forest, n_rules=4).fit(X, y)
     whole = found._training(found.ensemble_, X, np.asarray(y), np.ones(len(X)))
     del found.ensemble_
-    again = found.find_again(whole, np.random.default_rng(0))
+    again = found._refit(whole, np.random.default_rng(0))
     assert 1 < again.n_rules <= 4
     assert (again.predict(X) == y).mean() > 0.85
 
@@ -422,8 +422,8 @@ def test_settings_do_what_they_say(diabetes):
     rules.fit(X, y)
     assert all(len(rule.conditions) == 1 for rule in rules.rules_.rules)
     assert all(rule.support >= 60 for rule in rules.rules_.rules)
-    taught = cw.NodeHarvestRegressor(forest, max_rules=6, learn_from="labels").fit(X, y)
-    for rule in taught.rules_:
+    target = cw.NodeHarvestRegressor(forest, max_rules=6, learn_from="labels").fit(X, y)
+    for rule in target.rules_:
         rows = rule.matches(X.to_numpy())
         assert rule.prediction == pytest.approx(y[rows].mean(), abs=0.1)
     alone = cw.NodeHarvestRegressor(forest, max_rules=1).fit(X, y).rules_

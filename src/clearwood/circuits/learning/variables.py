@@ -64,8 +64,8 @@ def read_variables(X: Any, discrete: Collection[str | int] = ()) -> FeatureSpace
         levels, is_time = features.categories[j], features.info[j].is_time
         if is_time and j in declared:
             raise InputError(
-                f"discrete names {name!r}, which holds dates or durations; leave it "
-                "out there, or make texts of the column (in pandas: astype(str))."
+                f"discrete names {name!r}, which holds dates or durations; remove it "
+                "from discrete, or convert the column to text (in pandas: astype(str))."
             )
         if levels is None and not is_time:
             levels = _levels(encoded[:, j], name, j in declared)
@@ -97,8 +97,8 @@ def positions_of(
     unknown = [column for column in columns if column not in places]
     if unknown:
         raise InputError(
-            f"{parameter} names column(s) {unknown}, which the table lacks; there are "
-            f"{list(names)}, counted from 0."
+            f"{parameter} names column(s) {unknown}, which are not in the table; its "
+            f"columns are {list(names)}, counted from 0."
         )
     return {places[column] for column in columns}
 
@@ -119,8 +119,8 @@ def row_of(features: FeatureSpace, given: Mapping[Any, Any]) -> np.ndarray:
         labels = features.categories[j]
         if labels is not None and row[j] == UNSEEN:
             raise InputError(
-                f"given says that {column!r} is {shown(value)}, which no row of the "
-                f"fit was; its levels are {list(labels)}."
+                f"given sets {column!r} to {shown(value)}, which did not occur in fit; "
+                f"its levels are {list(labels)}."
             )
     return row
 
@@ -152,7 +152,7 @@ def _check_repeats(levels: tuple[Hashable, ...], column: np.ndarray, name: str) 
         raise InputError(
             f"Column {name!r} is discrete and holds {len(levels)} different values in "
             f"{n_present} cells: a name, a date or free text. Leave the column out, "
-            "make numbers of dates (days since a day), or put values together."
+            "convert dates to numbers (days since a date), or group values."
         )
 
 

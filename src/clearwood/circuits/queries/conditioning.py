@@ -50,7 +50,7 @@ def condition(circuit: Circuit, row: np.ndarray) -> Circuit:
     """
     log_density, root = given(circuit.root, known(circuit, row))
     if root is None:
-        raise InputError("No entry of the row is missing, so nothing is left to ask.")
+        raise InputError("No entry of the row is missing: nothing to predict.")
     if log_density == -np.inf:
         raise impossible(0)
     return _of_columns(root, circuit)

@@ -118,7 +118,7 @@ class ValueShares:
             Between 0 and 1, both excluded.
         """
         if not 0.0 < share < 1.0:
-            raise InputError(f"share is {share}; give a number between 0 and 1.")
+            raise InputError(f"share is {share}; expected a number between 0 and 1.")
         # A quantile of a mixture lies between those of its components.
         normals = self.mean_of + self.sd_of * ndtri(share)
         ends = np.hstack([normals, self.low + share * (self.high - self.low)])

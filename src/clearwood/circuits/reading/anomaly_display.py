@@ -1,4 +1,4 @@
-"""Plot of the surprising entries of a row, given the others."""
+"""Plot of the improbable entries of a row, given the others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 
 LONGEST = 40
-"""Maximum number of characters of a name, and of the text beside a bar."""
+"""Maximum number of characters of a name, and of the text next to a bar."""
 
 
 class AnomalyDisplay(Display):
-    """Plot of the surprise of a row's entries, given all others of it.
+    """Plot of how improbable the entries of a row are, given all others of it.
 
     The length of a bar is the shortfall of the entry's log density from the usual one
-    of its column; entries to the left are more probable than that. Beside it are the
+    of its column; entries to the left are more probable than that. Next to it are the
     value found and the one expected given the other entries.
 
     Create it with :meth:`from_estimator`.
@@ -33,7 +33,7 @@ class AnomalyDisplay(Display):
     values : ndarray of shape (n_columns,)
         The encoded row.
     most : int, default=20
-        Maximum number of entries shown, the most surprising first.
+        Maximum number of entries shown, the least probable first.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class AnomalyDisplay(Display):
         X : array-like or frame of shape (1, n_features)
             The row.
         most : int, default=20
-            Maximum number of entries shown, the most surprising first.
+            Maximum number of entries shown, the least probable first.
 
         Returns
         -------
@@ -86,7 +86,7 @@ class AnomalyDisplay(Display):
         values = rows_of(estimator, X)
         if len(values) != 1:
             raise InputError(
-                f"X has {len(values)} rows; hand in a table of one, such as "
+                f"X has {len(values)} rows; pass a table of one, such as "
                 "X.iloc[[0]] or X[:1]."
             )
         return cls(circuit, values[0], most)
@@ -108,8 +108,8 @@ class AnomalyDisplay(Display):
             said = f"{one['found']} (expected {one['expected']})"
             said = plain(shortened(said, LONGEST))
             ax.text(1.02, i, said, transform=beside, va="center", fontsize=8.5)
-        ax.set(ylim=(n - 0.4, -0.6), xlabel="surprise in nats: 0 as usual")
+        ax.set(ylim=(n - 0.4, -0.6), xlabel="improbability in nats (0: as usual)")
         if self.n_present > n:
-            said = f"the {n} most surprising of {self.n_present:,} entries"
+            said = f"the {n} least probable of {self.n_present:,} entries"
             ax.set_title(said, fontsize=9, color=QUIET, loc="left")
         return [ax]

@@ -84,7 +84,7 @@ class ConditionalDisplay(Display):
     ) -> None:
         features = circuit.features
         if any(column in known for known in given):
-            raise InputError(f"{column!r} is what is shown; leave it out of given.")
+            raise InputError(f"{column!r} is the column shown; leave it out of given.")
         self.column, self.given = column, [{}, *given]
         (place,) = positions_of([column], features.names, "column")
         self.labels = features.categories[place]
@@ -154,8 +154,8 @@ class ConditionalDisplay(Display):
         ax.set(xlim=(low, high), ylim=(0, 1.05 * top), ylabel="density")
         ax.set_xlabel(plain(printable(self.column)))
         outside = 1 - float(self._between(low, high).min())
-        notes = [f"{share_text(outside)} of rows are further out"] * (outside > 0.005)
-        notes += ["cut off where many rows have one value"] * any(shares)
+        notes = [f"{share_text(outside)} of rows are outside"] * (outside > 0.005)
+        notes += ["truncated at point masses"] * any(shares)
         ax.set_title("; ".join(notes), fontsize=9, color=QUIET, loc="left")
 
     def _between(self, low: float, high: float) -> np.ndarray:

@@ -215,10 +215,10 @@ class CircuitDisplay(Display):
         hidden = self.circuit.features.n_features - len(self.columns)
         more = f" Not shown: {hidden:,} columns that differ less." if hidden else ""
         return (
-            "From left to right: the rows, by kinds; each is as wide as its share. "
-            "Numbers: the mean, or the share of a number that nearly all have, or of a "
-            "level: of several the one that marks the kind most. Colours: how far it "
-            "is from the one in all rows, in standard deviations."
+            "From left to right: clusters of rows, each as wide as its share. Numbers: "
+            "the mean, or the share of a value that nearly all rows have, or of a "
+            "level (of several, the one that distinguishes the cluster most). Colours: "
+            "the deviation from all rows, in standard deviations."
             f"{more}"
         )
 
@@ -241,7 +241,7 @@ def circuit_from(estimator: Any) -> Circuit:
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
     raise InputError(
-        f"estimator is a {type(estimator).__name__}, which has no circuit_; hand in a "
+        f"estimator is a {type(estimator).__name__}, which has no circuit_; pass a "
         "fitted MiniSPN, LearnSPN, ParetoSPN or HybridSPN."
     )
 

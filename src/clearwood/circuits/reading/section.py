@@ -87,12 +87,12 @@ def _tiles(
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
     d = circuit.features.n_features
-    first = f"; this page begins with {len(part.kinds)}" if part.kinds else ""
-    kinds = f"two or more kinds at each{first}"
+    first = f"; {len(part.kinds)} at the first shown" if part.kinds else ""
+    kinds = f"into two or more clusters each{first}"
     return [
         ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
-        ("Places where rows are told apart", f"{n_sums:,}", kinds),
-        ("Pairs that depend on each other", f"{n_pairs:,}", f"of {d * (d - 1) // 2:,}"),
+        ("Splits of rows", f"{n_sums:,}", kinds),
+        ("Dependent pairs", f"{n_pairs:,}", f"of {d * (d - 1) // 2:,}"),
     ]
 
 

@@ -64,8 +64,8 @@ class NetworkSizesDisplay(Display):
             if hasattr(estimator, "fit"):
                 check_is_fitted(estimator)
             raise InputError(
-                f"estimator is a {type(estimator).__name__}, which has no front_; hand "
-                "in a fitted ParetoSPN or HybridSPN."
+                f"estimator is a {type(estimator).__name__}, which has no front_; pass "
+                "a fitted ParetoSPN or HybridSPN."
             )
         sizes = [one.degrees_of_freedom for one in front]
         used = estimator.circuit_.degrees_of_freedom
@@ -81,10 +81,10 @@ class NetworkSizesDisplay(Display):
         ax.plot(
             sizes[self.chosen], heights[self.chosen], "o", markersize=11,
             markerfacecolor="none", markeredgecolor=COLOURS[1], markeredgewidth=2,
-            label="chosen",
+            label="selected",
         )  # fmt: skip
         if sizes[-1] > LOG_RATIO * max(sizes[0], 1):
             ax.set_xscale("log")
-        ax.set(xlabel="degrees of freedom", ylabel="mean log density, rows held out")
+        ax.set(xlabel="degrees of freedom", ylabel="mean log density, held-out rows")
         ax.legend(loc="lower right", frameon=False)
         return [ax]

@@ -51,9 +51,9 @@ def describe(circuit: Circuit, depth: int | None, most: int) -> str:
             break
         inside = further
     if inside.n_hidden:
-        places = _many(inside.n_hidden, "more place")
+        splits = _many(inside.n_hidden, "more split")
         how = f"to see them, print(circuit.text(depth={inside.depth + 1}))"
-        inside.lines.append(f"... and {places} where rows are told apart; {how}")
+        inside.lines.append(f"... and {splits} into clusters; {how}")
     return "\n".join(head + inside.lines)
 
 
@@ -66,8 +66,9 @@ def _lines(circuit: Circuit, depth: int, most: int) -> _Writer:
 def _size(circuit: Circuit) -> str:
     n_sums, n_leaves = counts(circuit.root)
     return (
-        f"{_many(circuit.features.n_features, 'column')}; rows are told apart at "
-        f"{_many(n_sums, 'place')}; {_many(n_leaves, 'leaf', 'leaves')}."
+        f"{_many(circuit.features.n_features, 'column')}; "
+        f"{_many(n_sums, 'split')} of rows into clusters; "
+        f"{_many(n_leaves, 'leaf', 'leaves')}."
     )
 
 
@@ -85,10 +86,10 @@ def _pairs(circuit: Circuit) -> list[str]:
     found = strongest_pairs(strengths(circuit))
     said = pairs_texts(circuit.features, found)
     if not said:
-        return ["No two columns depend on each other."]
+        return ["All columns are independent."]
     more = len(found) - len(said)
     said += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
-    return _wrapped("Depend on each other most: ", said, "", 0)
+    return _wrapped("Strongest dependences: ", said, "", 0)
 
 
 def strongest_pairs(
@@ -114,14 +115,14 @@ class _Writer:
         """Write the components or groups of a part."""
         if part.kinds:
             if not number:
-                self.add(f"Rows are of {len(part.kinds)} kinds:", indent)
+                self.add(f"{len(part.kinds)} clusters of rows:", indent)
             self.write_kinds(part, number, indent)
         elif part.groups:
             if not number:
-                self.add("Groups of columns, independent of each other:", indent)
+                self.add("Independent groups of columns:", indent)
             self.write_groups(part, number, indent)
         elif not number:
-            self.add(f"- {self.inside(part, 'rows')}", indent)
+            self.add(f"- {self.inside(part)}", indent)
 
     def write_kinds(self, part: CircuitPart, number: str, indent: str) -> None:
         for i, kind in enumerate(part.kinds, 1):
@@ -131,7 +132,7 @@ class _Writer:
             self.add(head, indent, marks, len(own) + 1)
             inner = indent + " " * STEP
             if len(kind.columns) > 1 and not (kind.kinds or kind.groups):
-                self.add(f"- {self.inside(kind, 'these rows')}", inner)
+                self.add(f"- {self.inside(kind)}", inner)
             self.write(kind, own, inner)
 
     def write_groups(self, part: CircuitPart, number: str, indent: str) -> None:
@@ -139,13 +140,11 @@ class _Writer:
         for i, group in enumerate(together[: self.most]):
             names = names_text(self.features, group.columns)
             if group.kinds:
-                said = f"in these, rows are of {len(group.kinds)} kinds"
-                self.add(f"- {names}: {said}:", indent)
+                self.add(f"- {names}: {len(group.kinds)} clusters:", indent)
                 letter = f"{number}{chr(97 + i)}." if i < 26 else f"{number}z{i}."
                 self.write_kinds(group, letter, indent + " " * STEP)
             else:
-                said = self.inside(group, "in these, rows")
-                self.add(f"- {names}: {said}", indent)
+                self.add(f"- {names}: {self.inside(group)}", indent)
         hidden = together[self.most :]
         if hidden:
             self.n_hidden += sum(counts(group.node)[0] for group in hidden)
@@ -163,21 +162,21 @@ class _Writer:
             return
         more = len(said) - MOST_NAMES
         said = [*said[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
-        self.add("- each for itself: ", indent, said)
+        self.add("- independent: ", indent, said)
 
-    def inside(self, part: CircuitPart, rows: str) -> str:
+    def inside(self, part: CircuitPart) -> str:
         """Text of a part that is not expanded: a leaf, or at the maximum depth."""
         if part.n_kinds_inside:
             self.n_hidden += counts(part.node)[0]
-            return f"{rows} are of {part.n_kinds_inside} kinds (not shown)"
+            return f"{part.n_kinds_inside} clusters (not shown)"
         if len(part.columns) == 1:
             (j,) = part.columns
             return column_words(self.features, j, part.profile[j])
         strength = strengths(replace(self.circuit, root=part.node))
         pairs = pairs_texts(self.features, strongest_pairs(strength))
         if not pairs:
-            return f"hardly depend on each other: less than {LEAST_STRENGTH:g}"
-        return f"depend on each other directly: {'; '.join(pairs)}"
+            return f"nearly independent: all dependences below {LEAST_STRENGTH:g}"
+        return f"directly dependent: {'; '.join(pairs)}"
 
     def add(
         self, text: str, indent: str, listed: Sequence[str] = (), hanging: int = 2
@@ -195,7 +194,7 @@ def marks_texts(
         for j in marks[:MOST_MARKS]
     ]
     if not said:
-        return ["single columns are as among all these rows, but depend otherwise"]
+        return ["no single column differs, but their dependence does"]
     more = len(marks) - len(said)
     return [*said, *([f"{more:,} more"] if more else [])]
 

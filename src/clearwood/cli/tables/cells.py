@@ -30,7 +30,7 @@ MISSING_WORDS = frozenset(
 ) | {"", "#n/a n/a"}
 """In lower case, without surrounding blanks."""
 
-TRUTH = {"true": True, "false": False}
+BOOLEANS = {"true": True, "false": False}
 
 
 class Cells(NamedTuple):
@@ -54,12 +54,12 @@ class Cells(NamedTuple):
     is_text: np.ndarray
 
     @classmethod
-    def of(cls, column: pd.Series) -> Cells:
+    def from_column(cls, column: pd.Series) -> Cells:
         """Determine the types of the cells of a column."""
         code, different = pd.factorize(column)
         texts = list(map(str, different))
         numbers = np.array([_number(text) for text in texts], dtype=np.float64)
-        is_word = np.array([_is_word(text) for text in texts], dtype=bool)
+        is_word = np.array([_is_missing_word(text) for text in texts], dtype=bool)
         return cls(code, texts, numbers, np.isnan(numbers) & ~is_word)
 
     @property
@@ -73,38 +73,37 @@ class Cells(NamedTuple):
         return np.flatnonzero(np.append(which, False)[self.code])
 
 
-def as_it_reads(column: pd.Series, file: CsvFile) -> pd.Series:
+def infer_type(column: pd.Series, file: CsvFile) -> pd.Series:
     """Numbers if all cells are numbers; else text, unless numbers were intended."""
     if not _is_text(column):
         return column
-    cells = Cells.of(column)
+    cells = Cells.from_column(column)
     if cells.is_number.any() and cells.is_text.any():
-        _refuse_or_warn(column, cells, file)
+        _check_mixed(column, cells, file)
     read = _read(column, cells, file)
     n, different = column.count(), len(cells.texts)
     number = written_numbers(cells.texts) if read is column else None
     if number is not None:
         raise InputError(
-            f"{file.path!r}: column {column.name!r} holds numbers that are written as "
-            f"text, such as {number!r}: {different:,} different ones, which as "
-            "categories have no order. Write them plainly, as 1234.5, with the unit in "
-            "--column-info; or, where they are names, say "
+            f"{file.path!r}: column {column.name!r} holds numbers written as text, "
+            f"such as {number!r}: {different:,} distinct ones, which as categories "
+            "would have no order. Write them plainly, as 1234.5, with the unit in "
+            "--column-info; or, if they are identifiers, use "
             f"{_option('--categories', column.name)}."
         )
     if read is column and different > max(FEW_CODES, n / 2):
         warnings.warn(
-            f"Column {column.name!r} holds {different:,} different texts in {n:,} "
-            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each of them a "
-            "category. Write numbers plainly, as 1234.5, where they are numbers, and "
-            "dates as 2019-04-01, where they are dates; leave "
-            f"the column out where they are names of rows "
+            f"Column {column.name!r} holds {different:,} distinct texts in {n:,} "
+            f"cells, such as {_cells_text(column.dropna().iloc[:3])}, each read as a "
+            "category. Write numbers plainly, as 1234.5, and dates as 2019-04-01; "
+            "leave the column out if it identifies rows "
             f"({_option('--drop', column.name)}).",
             stacklevel=3,
         )
     return read
 
 
-def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
+def _check_mixed(column: pd.Series, cells: Cells, file: CsvFile) -> None:
     """Handle a column in which some cells are numbers, and some are not."""
     rows, odd = cells.rows(cells.is_number), cells.rows(cells.is_text)
     different = len(np.unique(cells.numbers[cells.is_number]))
@@ -115,45 +114,43 @@ def _refuse_or_warn(column: pd.Series, cells: Cells, file: CsvFile) -> None:
     if different > max(FEW_CODES, cells.is_text.sum()):
         raise InputError(
             f"{file.path!r}: column {column.name!r} holds numbers in {len(rows):,} "
-            f"cells, but {found}. Correct what is wrong there; or say {missing} where "
-            f"such a cell is a missing one, {named} where the numbers are names of "
-            "categories."
+            f"cells, but {found}. Correct these cells; or use {missing} if they are "
+            f"missing values, {named} if the numbers are codes of categories."
         )
     if len(rows) > len(odd):
         warnings.warn(
-            f"Column {column.name!r} is read as categories, though it holds numbers in "
-            f"{len(rows):,} cells, because of {found}. Say {named} where that is "
-            f"right, {missing} where such a cell is a missing one.",
+            f"Column {column.name!r} is read as categorical, although {len(rows):,} "
+            f"cells are numbers, because of {found}. Use {named} to confirm this, or "
+            f"{missing} if these cells are missing values.",
             stacklevel=4,
         )
 
 
-def numbers_of(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
+def to_numbers(column: pd.Series, file: CsvFile, *, only: bool) -> pd.Series:
     """Text column as numbers, or booleans; unchanged if it is neither.
 
     With ``only``, a cell that is neither a number nor missing is an error.
     """
     if not _is_text(column):
         return column
-    cells = Cells.of(column)
+    cells = Cells.from_column(column)
     read = _read(column, cells, file)
     if not only or read is not column:
         return read
     odd = cells.rows(cells.is_text)
     if odd.size:
-        raise _must_hold("numbers", column, odd, file)
+        raise _type_error("numbers", column, odd, file)
     return pd.Series(np.nan, column.index, name=column.name)
 
 
-def _must_hold(
+def _type_error(
     what: str, column: pd.Series, odd: np.ndarray, file: CsvFile
 ) -> Exception:
     """Message about a column with rows of another type."""
     return InputError(
         f"{file.path!r}: column {column.name!r} must hold {what}, but there is "
-        f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct what is wrong "
-        f"there; or say {_option('--na', column.iloc[odd[0]])} where such a cell is a "
-        "missing one."
+        f"{_cells_text(column.iloc[odd])} in {file.lines(odd)}. Correct these cells; "
+        f"or use {_option('--na', column.iloc[odd[0]])} if they are missing values."
     )
 
 
@@ -161,14 +158,14 @@ def _read(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
     """Numbers, or booleans, if all cells that are not missing are such."""
     values: Any = cells.numbers
     if not cells.is_number.any():
-        truth = [TRUTH.get(text.strip().lower()) for text in cells.texts]
+        truth = [BOOLEANS.get(text.strip().lower()) for text in cells.texts]
         values = np.array(truth, dtype=object)
         flags = values[cells.is_text].tolist()
         if not flags or None in flags:
             return _dates(column, cells, file)
     elif cells.is_text.any():
         return column
-    _warn_of_collapse(column, cells)
+    _warn_of_lost_digits(column, cells)
     # An empty cell is the last one.
     values = np.append(values, np.nan)[cells.code]
     return pd.Series(values, column.index, name=column.name)
@@ -188,7 +185,7 @@ def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
         raise InputError(
             f"{file.path!r}: column {column.name!r} holds times with and without a "
             f"time zone, such as {_cells_text(column.iloc[odd])} in {file.lines(odd)}: "
-            "it cannot be known which comes first. Give all of them one (2019-04-01 "
+            "their order is undefined. Write all of them with a time zone (2019-04-01 "
             "12:30+02:00), or none."
         )
     times = np.append(as_times(days), np.datetime64("NaT", "us"))[cells.code]
@@ -196,12 +193,12 @@ def _dates(column: pd.Series, cells: Cells, file: CsvFile) -> pd.Series:
     return read.dt.tz_localize("UTC") if zoned == {True} else read
 
 
-def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
+def to_times(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
     """Text column as dates or durations; anything else is an error."""
     if not _is_text(column):
         return column
-    cells = Cells.of(column)
-    values = ~np.array([_is_word(text) for text in cells.texts], dtype=bool)
+    cells = Cells.from_column(column)
+    values = ~np.array([_is_missing_word(text) for text in cells.texts], dtype=bool)
     if not values.any():
         return pd.Series(pd.NaT, column.index, name=column.name)
     if kind == "duration":
@@ -214,19 +211,19 @@ def times_of(column: pd.Series, kind: str, file: CsvFile) -> pd.Series:
     if not odd.size and read is not column:
         return read
     what = "durations" if kind == "duration" else "dates (2019-04-01 12:30)"
-    raise _must_hold(what, column, odd if odd.size else cells.rows(values), file)
+    raise _type_error(what, column, odd if odd.size else cells.rows(values), file)
 
 
-def value_by_cell(column: pd.Series) -> pd.Series:
+def parse_cells(column: pd.Series) -> pd.Series:
     """Convert each cell by itself: integer (exact), float, boolean or text."""
 
     def value(cell: str) -> Any:
         text = cell.strip()
-        readings = (plain_integer(text), plain_number(text), TRUTH.get(text.lower()))
+        readings = (plain_integer(text), plain_number(text), BOOLEANS.get(text.lower()))
         return next((found for found in readings if found is not None), cell)
 
     known = {
-        cell: None if _is_word(cell) else value(cell)
+        cell: None if _is_missing_word(cell) else value(cell)
         for cell in column.dropna().unique()
     }
     values = [known.get(cell) for cell in column]
@@ -252,27 +249,27 @@ def _number(cell: str) -> float:
     return np.nan if number is None else number
 
 
-def _is_word(cell: str) -> bool:
+def _is_missing_word(cell: str) -> bool:
     return cell.strip().lower() in MISSING_WORDS
 
 
-def warn_of_words(frame: pd.DataFrame) -> None:
+def warn_of_missing_words(frame: pd.DataFrame) -> None:
     """Warn if a word for a missing value is a value, perhaps unintentionally."""
     found: dict[str, list[str]] = {}
     for name in frame:
         if _is_text(frame[name]):
-            for cell in sorted(filter(_is_word, frame[name].dropna().unique())):
+            for cell in sorted(filter(_is_missing_word, frame[name].dropna().unique())):
                 found.setdefault(cell, []).append(str(name))
     for cell, names in found.items():
         warnings.warn(
-            f"{cell!r} is a value like any other in columns of text; it is in "
-            f"{listed([repr(name) for name in names], len(names), 'column')}. Say "
-            f"{_option('--na', cell)} where it means that nothing is known.",
+            f"{cell!r} is read as a value in text columns; it occurs in "
+            f"{listed([repr(name) for name in names], len(names), 'column')}. Use "
+            f"{_option('--na', cell)} if it means a missing value.",
             stacklevel=3,
         )
 
 
-def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
+def _warn_of_lost_digits(column: pd.Series, cells: Cells) -> None:
     """Warn if integers are too long to be distinguished as float64."""
     whole = {
         text.strip().lstrip("0"): number
@@ -281,10 +278,9 @@ def _warn_of_collapse(column: pd.Series, cells: Cells) -> None:
     }
     if len(set(whole.values())) < len(whole):
         warnings.warn(
-            f"Column {column.name!r} holds whole numbers so long that some of them are "
-            f"the same number to a computer. Say "
-            f"{_option('--categories', column.name)} where they are names, as those of "
-            "persons or things.",
+            f"Column {column.name!r} holds integers so large that some of them are "
+            f"equal in double precision. Use {_option('--categories', column.name)} "
+            "if they are identifiers.",
             stacklevel=4,
         )
 

@@ -30,13 +30,12 @@ def read_columns_file(path: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8; save it as UTF-8.") from None
+        raise InputError(f"{path} is not valid UTF-8; save it as UTF-8.") from None
     rows = list(csv.DictReader(io.StringIO(text)))
     if not rows or "column" not in rows[0]:
         raise InputError(
-            f"{path} must be a CSV with a column 'column', and 'name', 'unit' and "
-            "'description' or some of these, one row per column of the data; or a file "
-            "that ends in .json."
+            f"{path} must be a CSV with a column 'column', and some of 'name', 'unit' "
+            "and 'description', with one row per column of the data; or a .json file."
         )
     return {
         row["column"]: {key: row[key] for key in row if key != "column" and row[key]}

@@ -70,15 +70,15 @@ def as_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
         text = data.decode(encoding or "utf-8-sig")
     except LookupError:
         raise InputError(
-            f"There is no encoding {encoding!r} (--encoding); files of Windows are "
-            "often cp1252, older ones latin-1."
+            f"Unknown encoding {encoding!r} (--encoding); Windows files are often "
+            "cp1252, older ones latin-1."
         ) from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(
-            f"Cannot read {path!r}: line {line} is no text in {encoding or 'UTF-8'}. "
-            "Say how it is written (--encoding cp1252 for most files of Windows, "
-            "latin-1 for older ones), or save it as UTF-8."
+            f"Cannot read {path!r}: line {line} is not valid {encoding or 'UTF-8'}. "
+            "Specify its encoding (--encoding cp1252 for most Windows files, latin-1 "
+            "for older ones), or save it as UTF-8."
         ) from None
     return data if encoding is None else text.encode()
 
@@ -110,7 +110,7 @@ class CsvFile:
     sep: str = ","
 
     @classmethod
-    def opened(
+    def from_path(
         cls, path: str, missing: Sequence[str], form: CsvForm | None = None
     ) -> CsvFile:
         """Read the file; raise if it is not CSV, or has duplicate column names."""
@@ -120,7 +120,7 @@ class CsvFile:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             raise InputError(
                 f"Cannot read {path!r} as a table: there is a NUL byte in line {line}. "
-                "The file is damaged, or text in UTF-16; save it as CSV in UTF-8."
+                "The file is damaged or encoded in UTF-16; save it as CSV in UTF-8."
             )
         file = cls(path, data, tuple(missing), form.sep or _separator(data))
         header = file._parsed(header=None, nrows=1, dtype=str, keep_default_na=False)
@@ -129,8 +129,7 @@ class CsvFile:
         # pandas would silently rename the second "age" to "age.1".
         if twice:
             raise InputError(
-                f"{path!r} has more than one column named {twice}; rename them, so "
-                "that the rules can say which one they mean."
+                f"{path!r} has more than one column named {twice}; rename them."
             )
         check_names(names, f"The header of {path!r}")
         return file
@@ -209,7 +208,8 @@ def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
     """Table of a Parquet file, which has a type for each column."""
     if missing:
         raise InputError(
-            f"--na is for CSV; {path!r} is Parquet, which says itself what is missing."
+            f"--na is for CSV; {path!r} is Parquet, whose schema defines missing "
+            "values."
         )
     try:
         with plain_file(path) as plain:

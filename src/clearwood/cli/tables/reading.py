@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from clearwood.cli.tables.cells import (
-    as_it_reads,
-    numbers_of,
-    times_of,
-    value_by_cell,
-    warn_of_words,
+    infer_type,
+    parse_cells,
+    to_numbers,
+    to_times,
+    warn_of_missing_words,
 )
 from clearwood.cli.tables.csv_file import CsvFile, CsvForm, is_parquet, read_parquet
 from clearwood.columns.cells import EXACT
@@ -59,14 +59,14 @@ def read_table(
         return frame.drop(columns=list(drop)).astype(
             dict.fromkeys(categories, "category")
         )
-    file = CsvFile.opened(path, missing, form)
+    file = CsvFile.from_path(path, missing, form)
     frame = file.read(as_text=categories)
     _check_known(frame, drop, "--drop")
     _check_known(frame, categories, "--categories")
     frame = frame.drop(columns=list(drop))
     for name in frame.columns.difference(categories, sort=False):
-        frame[name] = as_it_reads(frame[name], file)
-    warn_of_words(frame.drop(columns=list(categories), errors="ignore"))
+        frame[name] = infer_type(frame[name], file)
+    warn_of_missing_words(frame.drop(columns=list(categories), errors="ignore"))
     numbers = frame.columns.difference(categories, sort=False)
     for name, values in _exact(frame, numbers, file).items():
         # Distinct values that become equal are rejected by the learner.
@@ -79,7 +79,7 @@ def read_table_of(
     features: FeatureSpace,
     path: str,
     *,
-    asked: Collection[int] | None = None,
+    required: Collection[int] | None = None,
     missing: Sequence[str] = (),
     target: str | None = None,
     task: str = "classification",
@@ -95,7 +95,7 @@ def read_table_of(
     features : FeatureSpace
     path : str
         As in :func:`read_table`.
-    asked : set of int, optional
+    required : set of int, optional
         Features that the table must have; all by default.
     missing : sequence of str, default=()
         As in :func:`read_table`.
@@ -112,36 +112,36 @@ def read_table_of(
     """
     if is_parquet(path):
         return read_parquet(path, missing)
-    file = CsvFile.opened(path, missing, form)
+    file = CsvFile.from_path(path, missing, form)
     frame = file.read()
     table = frame.drop(columns=target or [], errors="ignore")
-    own = features.as_in(table, asked).names
+    names = features.as_in(table, required).names
     doubtful = []
-    described = zip(own, features.categories, features.lookup, features.info)
+    described = zip(names, features.categories, features.lookup, features.info)
     for d, (name, labels, how, info) in enumerate(described):
-        if name not in frame or (asked is not None and d not in asked):
+        if name not in frame or (required is not None and d not in required):
             continue
         if info.is_time:
-            frame[name] = times_of(frame[name], info.kind, file)
+            frame[name] = to_times(frame[name], info.kind, file)
         elif labels is not None and how != "integer":
             doubtful.append((name, labels, how))
         else:
-            frame[name] = numbers_of(frame[name], file, only=labels is None)
-    if target in frame and target not in own:
-        frame[target] = numbers_of(frame[target], file, only=task == "regression")
+            frame[name] = to_numbers(frame[name], file, only=labels is None)
+    if target in frame and target not in names:
+        frame[target] = to_numbers(frame[target], file, only=task == "regression")
     texts = file.read([name for name, _, _ in doubtful]) if doubtful else frame
-    others = frame.columns.difference([*own, target], sort=False)
+    others = frame.columns.difference([*names, target], sort=False)
     frame = frame.assign(**_exact(frame, others, file))
     for name, labels, how in doubtful:
         space = FeatureSpace((name,), (labels,), lookup=(how,))
-        values = value_by_cell(texts[name])
+        values = parse_cells(texts[name])
         known, known_as_text = (
             # Only a trial: predictions warn of unknown categories.
             np.count_nonzero(space.encode_column(column.to_numpy(object), 0) >= 0)
             for column in (values, texts[name])
         )
         frame[name] = texts[name] if known_as_text > known else values
-        warn_of_words(texts[[name]][~texts[name].isin(labels)])
+        warn_of_missing_words(texts[[name]][~texts[name].isin(labels)])
     return frame
 
 
@@ -152,13 +152,13 @@ def _exact(
     floats = [name for name in names if frame[name].dtype.kind == "f"]
     large = [name for name in floats if (frame[name].abs() >= EXACT).any()]
     texts = file.read(as_text=large) if large else frame
-    return {name: value_by_cell(texts[name]) for name in large}
+    return {name: parse_cells(texts[name]) for name in large}
 
 
 def _check_known(frame: pd.DataFrame, names: Sequence[str], option: str) -> None:
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise InputError(
-            f"{option} names {unknown}, which the table does not have; it has "
+            f"{option} contains {unknown}, not columns of the table; it has "
             f"{list(frame.columns)}."
         )

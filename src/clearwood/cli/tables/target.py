@@ -48,11 +48,11 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     X = frame.drop(columns=target)
     if X.shape[1] == 0 or len(X) == 0:
         raise InputError(
-            f"The table has {len(X)} row(s) and {X.shape[1]} column(s) beside the "
-            "target; at least one of each is needed."
+            f"The table has {len(X)} row(s) and {X.shape[1]} column(s) besides the "
+            "target; at least one of each is required."
         )
     _check_known(column)
-    decided, reason = (task, "as asked") if task != "auto" else _task_of(column)
+    decided, reason = (task, "as requested") if task != "auto" else _task_of(column)
     y = np.array(column.tolist())
     if decided == "classification":
         _check_classes(y, target)
@@ -64,7 +64,7 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
     return Labelled(X, y, decided, reason)
 
 
-def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
+def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
     """True targets of the rows of a table, as labels of the rules.
 
     Parameters
@@ -86,33 +86,35 @@ def truth_of(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
         if y.dtype.kind in "fiub":
             return y
         raise InputError(
-            f"The target {target!r} holds {_no_number(column)!r}, but the rules say "
-            "numbers; correct such cells."
+            f"The target {target!r} holds {_no_number(column)!r}, but the rules "
+            "predict numbers; correct such cells."
         )
     known = rules.classes
     # 1 where the table has 1.0, "1" where it has 1.
     by_value = {label: label for label in known}
     by_text = {str(label): label for label in known}
-    told = {
+    labels_by_cell = {
         cell: by_value.get(cell, by_text.get(str(cell), cell))
         for cell in column.unique().tolist()
     }
-    strange = [cell for cell, label in told.items() if label not in known]
+    strange = [cell for cell, label in labels_by_cell.items() if label not in known]
     n_strange = int(column.isin(strange).sum())
     found = (
         f"The target {target!r} holds {strange[:MOST_SHOWN]} in {n_strange:,} of "
-        f"{len(column):,} rows, which the rules do not know; they say {list(known)}"
+        f"{len(column):,} rows, not classes of the rules, which are "
+        f"{list(known)}"
     )
-    labels = np.array([told[cell] for cell in column.tolist()])
+    labels = np.array([labels_by_cell[cell] for cell in column.tolist()])
     # Mixed text and numbers all become text.
     is_text, as_known = ({np.array(x).dtype.kind} <= set("UO") for x in (labels, known))
     if n_strange == len(column) or is_text != as_known:
         raise InputError(
-            f"{found}. Name the column that they are about (--target), or write its "
-            "classes as they do."
+            f"{found}. Pass the target of the rules (--target), or convert its labels."
         )
     if strange:
-        warnings.warn(f"{found}. There the rules are wrong.", stacklevel=3)
+        warnings.warn(
+            f"{found}. For these rows every prediction is wrong.", stacklevel=3
+        )
     return labels
 
 
@@ -131,7 +133,7 @@ def _check_known(column: pd.Series) -> None:
         raise InputError(
             f"The target {column.name!r} is missing in {missing} of {len(column)} "
             f"rows, first in data row {int(column.isna().to_numpy().argmax()) + 1}; "
-            "remove these rows or fill them in."
+            "remove or complete these rows."
         )
 
 
@@ -157,11 +159,11 @@ def _check_classes(y: np.ndarray, target: str) -> None:
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise InputError(
-            f"The target {target!r} is {classes.tolist()[0]!r} in every row; there "
-            "is nothing to tell apart."
+            f"The target {target!r} is {classes.tolist()[0]!r} in every row; at "
+            "least two classes are required."
         )
     if len(y) > 2 * FEW_CLASSES and counts.max() == 1:
         raise InputError(
-            f"The target {target!r} differs in every row, as an identifier does; "
+            f"The target {target!r} is distinct in every row, like an identifier; "
             "choose another column, or --task regression for numbers."
         )

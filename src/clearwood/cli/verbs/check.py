@@ -13,20 +13,20 @@ from clearwood.cli.errors import FAILED
 
 
 @command(
-    "Say what is in a file, and whether it is sound.",
+    "Describe and validate a model file.",
     click.Argument(["model"], type=shared.FILE),
     shared.as_json,
 )
-def check(asked: Any) -> None:
-    """Say what is in the file MODEL and whether it is sound.
+def check(args: Any) -> None:
+    """Describe and validate the model file MODEL.
 
-    Reads XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and what Clearwood
-    saved with parsers of its own, so no file can do harm. The exit code is 1 for a file
-    that is not sound.
+    XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and files saved by
+    Clearwood are read by validating parsers that never run code from a file. The exit
+    code is 1 if the file is invalid.
     """
     from clearwood.persistence import check as check_model
 
-    found = check_model(asked.model)
-    show(json_text(found.as_dict()) if asked.as_json else found)
+    found = check_model(args.model)
+    show(json_text(found.as_dict()) if args.as_json else found)
     if not found.sound:
         sys.exit(FAILED)

@@ -21,7 +21,7 @@ from clearwood.simplifiers import METHODS
 
 
 @command(
-    "Find out how many rules are needed, by which method.",
+    "Compare methods and numbers of rules.",
     shared.files,
     shared.target,
     shared.train,
@@ -29,108 +29,106 @@ from clearwood.simplifiers import METHODS
     shared.option(
         "--methods",
         shared.TEXT,
-        f"all, or some of {', '.join(METHODS)}, and where they are installed "
+        f"all, or some of {', '.join(METHODS)}, and, if installed, "
         f"{', '.join(shared.PEERS)}: --methods list,tree",
         "all",
     ),
     shared.max_rules,
-    shared.option(
-        "--cv", shared.FROM_2, "Parts of the rows, each of which is held out once.", 5
-    ),
+    shared.option("--cv", shared.FROM_2, "Number of cross-validation folds.", 5),
     shared.option(
         "--n-refits",
         shared.FROM_0,
-        "Bootstrap samples that tell how stable the rules are; 0 for none.",
+        "Bootstrap samples for the stability of the rules; 0 for none.",
         5,
     ),
     shared.choice(
         "--scoring",
         "log_loss error",
-        "By what rules are enough: log_loss: how near their probabilities are to the "
-        "model's; error: how often they are wrong. Of numbers the error decides.",
+        "Criterion for the number of rules: the log loss of their probabilities "
+        "against the model's, or their error; in regression always the error.",
     ),
     shared.option(
         "--time-limit",
         click.FloatRange(min=0, min_open=True),
-        "Seconds for one method, after which it is stopped.",
+        "Maximum seconds per method.",
         120.0,
     ),
     shared.drop,
     shared.categories,
     shared.column_info,
-    shared.na,
+    *shared.CELLS,
     shared.test_size,
-    shared.sep,
-    shared.encoding,
     shared.task,
     shared.option(
         "--best --n-rules best",
         shared.FROM_1,
-        "Show and write the rules with least error among those of so many lines at "
-        "most. Without it: the fewest within one standard error of the best --scoring.",
+        "Select the rules of least error among those of at most this number. Default: "
+        "the fewest rules within one standard error of the best --scoring.",
     ),
-    shared.option("--out", shared.NEW_FILE, "Write these rules to this JSON file."),
-    shared.option("--report", shared.NEW_FILE, "Write an HTML page about all."),
     shared.random_state,
     shared.n_jobs("Processes"),
-    *shared.PRINTED,
+    shared.out(f"the selected {shared.RULES}"),
+    shared.report,
+    shared.as_json,
+    shared.overwrite,
 )
-def compare(asked: Any) -> None:
-    """Find out how many rules a model needs, and which method finds them.
+def compare(args: Any) -> None:
+    """Compare methods and numbers of rules by cross-validation.
 
-    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON); or
-    name an ensemble to train with --train, which is then trained afresh without the
-    rows that are held out. DATA is a table (CSV or Parquet). What is on the frontier of
-    few lines and little error goes to the standard output, with the rules to take; the
-    numbers behind these are of rows that took no part in the comparison.
+    MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
+    without it the ensemble --train is trained in each fold. DATA is a table (CSV or
+    Parquet). Prints the Pareto frontier of number of rules and error, and the selected
+    rules with their statistics on rows that took no part in the comparison.
 
-    Ctrl-C ends the work and shows what is done.
+    Ctrl-C ends the comparison and prints the results so far.
     """
-    check_files(asked)
-    model, split, fit = (_unfitted if asked.train else _read)(asked)
-    with plain_warnings(asked.say, ends=False) as caught:
-        found = _compare(model, split, asked)
-        said = fit().predict(split.X_test)
-        frontier = found.described_on(split.X_test, split.y_test, model=said)
-    # Written first: there may be no rules of this size, or none that can be saved.
-    told = {"target": asked.target, **frontier.as_dict()}
-    show(json_text(told) if asked.as_json else frontier)
-    if asked.report:
-        with plain_warnings(asked.say):
-            write_page(frontier, asked.report, asked)
-    chosen = _chosen(frontier, asked.best)
-    if chosen is not None and not asked.as_json:
+    check_files(args)
+    model, split, fit = (_unfitted if args.train else _read)(args)
+    with plain_warnings(args.log, ends=False) as caught:
+        found = _compare(model, split, args)
+        predicted = fit().predict(split.X_test)
+        frontier = found.described_on(split.X_test, split.y_test, model=predicted)
+    # Printed first, as there may be no rules of this size, or none that can be saved.
+    summary = {"target": args.target, **frontier.as_dict()}
+    show(json_text(summary) if args.as_json else frontier)
+    if args.report:
+        with plain_warnings(args.log):
+            write_page(frontier, args.report, args)
+    chosen = _chosen(frontier, args.best)
+    if chosen is not None and not args.as_json:
         lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
         show(
-            f"\nThe rules of {chosen.method} with {lines}, their numbers of "
-            f"{frontier.n_described:,} rows held out from all of this:\n{chosen.text}"
+            f"\nRules of {chosen.method} with {lines}, with statistics on "
+            f"{frontier.n_described:,} rows held out from the "
+            f"comparison:\n{chosen.text}"
         )
-    if asked.out:
+    if args.out:
         if chosen is None:
             raise InputError(
-                f"There are no rules for {asked.out}: only peers found some."
+                f"No rules to write to {args.out}: only methods of other libraries "
+                "succeeded."
             )
-        write_out(_chosen(found, asked.best).rules.to_json(), asked)
+        write_out(_chosen(found, args.best).rules.to_json(), args)
     if caught.interrupted:
         sys.exit(INTERRUPTED)
 
 
-def _unfitted(asked: Any) -> Any:
+def _unfitted(args: Any) -> Any:
     """Unfitted ensemble, training and other rows, and a function to fit it to all."""
     from clearwood.cli.train import make_model, train
 
-    name, seed, jobs = asked.train, asked.random_state, asked.n_jobs
-    split = split_rows(read_labelled(asked, name), asked)
+    name, seed, jobs = args.train, args.random_state, args.n_jobs
+    split = split_rows(read_labelled(args, name), args)
     model = make_model(name, split.task, seed, jobs)
     return model, split, lambda: train(name, split, seed, jobs)
 
 
-def _read(asked: Any) -> Any:
-    model, table = read_model_and_table(asked)
-    return model, split_rows(table, asked), lambda: model
+def _read(args: Any) -> Any:
+    model, table = read_model_and_table(args)
+    return model, split_rows(table, args), lambda: model
 
 
-def _compare(model: Any, split: Any, asked: Any) -> Any:
+def _compare(model: Any, split: Any, args: Any) -> Any:
     import pandas as pd
 
     from clearwood.comparison import compare
@@ -138,16 +136,16 @@ def _compare(model: Any, split: Any, asked: Any) -> Any:
     return compare(
         model,
         split.X,
-        pd.Series(split.y, name=asked.target),
-        methods="all" if asked.methods == "all" else shared.parted(asked.methods),
-        max_rules=asked.max_rules,
-        cv=asked.cv,
-        n_refits=asked.n_refits,
-        scoring=asked.scoring,
-        time_limit=asked.time_limit,
-        n_jobs=asked.n_jobs,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        pd.Series(split.y, name=args.target),
+        methods="all" if args.methods == "all" else shared.parted(args.methods),
+        max_rules=args.max_rules,
+        cv=args.cv,
+        n_refits=args.n_refits,
+        scoring=args.scoring,
+        time_limit=args.time_limit,
+        n_jobs=args.n_jobs,
+        random_state=args.random_state,
+        verbose=args.progress,
     )
 
 

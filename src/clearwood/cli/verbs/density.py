@@ -1,4 +1,4 @@
-"""``clearwood density``: clusters of rows, and anomalies."""
+"""``clearwood density``: clusters, dependences and anomalies of a table."""
 
 from __future__ import annotations
 
@@ -9,107 +9,101 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, json_text
-from clearwood.cli.inputs import names_of_rows, read_frame
+from clearwood.cli.command import Result, command, json_text
+from clearwood.cli.inputs import read_frame, row_names
 
-MOST_GIVEN, MOST_SURPRISING = 12, 5
+MOST_CHANGED, MOST_ANOMALIES = 12, 5
 """Maximum number of columns, and of held-out rows, that are printed."""
 
 TAKEN = {"row", "log_density", "surprise", "because"}
 """Keys that the record of an anomaly has already."""
 
 NO_BETTER = (
-    "So on these rows the network is no better than independent columns are: the kinds",
-    "and the dependences above may be chance. More rows, or fewer columns, would help.",
+    "On these rows the network is no better than independent columns: the clusters and",
+    "the dependences above may be due to chance. Use more rows or fewer columns.",
 )
 
 
 @command(
-    "Find kinds of rows, and rows that surprise.",
+    "Fit a density; report clusters, dependences and anomalies.",
     shared.data,
-    shared.own,
+    shared.id_column,
     *shared.TABLE,
     shared.option(
         "--n-networks",
         shared.FROM_1,
-        "Networks whose mixture is the density: more are likelier, one is readable.",
+        "Number of networks in the mixture: more fit better, one is interpretable.",
         1,
     ),
     shared.option(
         "--given",
         shared.TEXT,
-        "Print how the other columns are distributed where this is so; may be "
+        "Print the distribution of the other columns given this value; may be "
         "repeated: --given smoker=yes --given age=60",
         multiple=True,
         metavar="COLUMN=VALUE",
     ),
     shared.test_size,
-    shared.option(
-        "--out", shared.NEW_FILE, "Write all numbers and the network to this JSON."
-    ),
-    shared.option(
-        "--save", shared.NEW_FILE, "Write the network to a file for clearwood.load."
-    ),
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out("all results, and the network, as JSON"),
+    *shared.FITTED,
 )
-def density(asked: Any) -> Findings:
-    """Find the kinds of rows of a table, and the rows that surprise.
+def density(args: Any) -> Result:
+    """Fit a density to a table; report clusters, dependences and anomalies.
 
-    DATA is a table (CSV or Parquet) with text, numbers and empty cells as they come. A
-    sum-product network learns how probable every row is: a mixture of kinds of rows, in
-    which groups of columns go together. It is printed in words, with how probable rows
-    are that were held out, and the most surprising of these.
+    DATA is a table (CSV or Parquet) of text, numbers, dates and missing values. The
+    density is a sum-product network: a mixture of clusters of rows, in each of which
+    groups of columns are dependent. Prints a summary of the network, its log density on
+    held-out rows, and the least probable of these rows.
     """
     from clearwood.circuits.estimators import MiniSPN
 
-    X, X_test, names = _read(asked)
-    known = _known(asked.given, X)
+    X, X_test, names = _read(args)
+    known = _known(args.given, X)
     fitted = MiniSPN(
-        n_networks=asked.n_networks,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        n_networks=args.n_networks,
+        random_state=args.random_state,
+        verbose=args.progress,
     ).fit(X)
     summary = _summarize(fitted.circuit_, X, X_test, known)
     if names:
         summary["surprising"] = [
-            {asked.own: names[int(line["row"])], **line}
+            {args.id_column: names[int(line["row"])], **line}
             for line in summary["surprising"]
         ]
-    rows = [_row_text(row, names.get(row), asked.own) for row in X_test.index]
-    return Findings(
+    rows = [_row_text(row, names.get(row), args.id_column) for row in X_test.index]
+    return Result(
         summary,
-        lambda: f"{fitted.circuit_}\n\n{_text(summary, asked.own)}",
+        lambda: f"{fitted.circuit_}\n\n{_text(summary, args.id_column)}",
         fitted,
         out=lambda: json_text(summary | {"network": _plain(fitted)}),
         page={
             "X": X_test.set_axis(rows),
-            "title": f"Kinds of rows of {Path(asked.data).name}",
+            "title": f"Clusters of rows of {Path(args.data).name}",
         },
     )
 
 
-def _read(asked: Any) -> tuple[Any, Any, dict[int, Any]]:
+def _read(args: Any) -> tuple[Any, Any, dict[int, Any]]:
     """Table, its held-out part, and the names of the rows."""
     from clearwood.cli.train import check_finite, hold_out
 
-    frame = read_frame(asked)
+    frame = read_frame(args)
     # Line numbers as in an editor, without the header.
     frame.index = range(1, len(frame) + 1)
     names = {}
-    if asked.own is not None:
-        names = dict(zip(frame.index, names_of_rows(frame, asked.own, TAKEN)))
-        frame = frame.drop(columns=asked.own)
+    if args.id_column is not None:
+        names = dict(zip(frame.index, row_names(frame, args.id_column, TAKEN)))
+        frame = frame.drop(columns=args.id_column)
     check_finite(frame)
     split = hold_out(
-        frame, frame.index, "regression", asked.test_size, asked.random_state
+        frame, frame.index, "regression", args.test_size, args.random_state
     )
     return split.X, split.X_test, names
 
 
-def _row_text(row: int | str, name: Any, own: str | None) -> str:
-    return str(row) if own is None else f"{row}, {own} {name}"
+def _row_text(row: int | str, name: Any, id_column: str | None) -> str:
+    return str(row) if id_column is None else f"{row}, {id_column} {name}"
 
 
 def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
@@ -195,7 +189,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
     rest = condition(circuit, row_of(circuit.features, known))
-    before, after = (profile_of(own.root, own.point_masses) for own in (circuit, rest))
+    before, after = (profile_of(one.root, one.point_masses) for one in (circuit, rest))
     features, place = rest.features, circuit.features.names.index
     of_all = {i: before[place(name)] for i, name in enumerate(features.names)}
     return {
@@ -208,7 +202,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _text(summary: dict[str, Any], own: str | None) -> str:
+def _text(summary: dict[str, Any], id_column: str | None) -> str:
     from clearwood.rules.conditions import name_text
 
     lines = []
@@ -218,19 +212,21 @@ def _text(summary: dict[str, Any], own: str | None) -> str:
         lines += [
             f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
             f"log density is {mean:.4g};",
-            f"if all columns were independent it would be {independent:.4g}.",
+            f"with independent columns it is {independent:.4g}.",
             *(NO_BETTER if summary["no_better"] else ()),
             "",
         ]
-    lines.append("Most surprising of the rows held out (rows are counted from 1):")
-    for line in summary["surprising"][:MOST_SURPRISING]:
-        because = [
+    lines.append(
+        "Anomalies: the least probable held-out rows (rows are counted from 1):"
+    )
+    for line in summary["surprising"][:MOST_ANOMALIES]:
+        reasons = [
             f"{name_text(one['column'])} is {one['found']} (expected: "
             f"{one['expected']})"
             for one in line["because"]
         ]
-        row = _row_text(line["row"], line.get(own), own)
-        lines.append(f"  row {row}: {'; '.join(because) or 'no single entry'}")
+        row = _row_text(line["row"], line.get(id_column), id_column)
+        lines.append(f"  row {row}: {'; '.join(reasons) or 'no single entry'}")
     if not summary["surprising"]:
         lines.append("  none")
     return "\n".join([*lines, *_given_lines(summary["given"])])
@@ -242,14 +238,14 @@ def _given_lines(given: dict[str, Any] | None) -> list[str]:
 
     if given is None:
         return []
-    said = ", ".join(
+    known = ", ".join(
         f"{name_text(name)} = {label_words(value)}"
         for name, value in given["known"].items()
     )
-    changed = given["changed"][:MOST_GIVEN]
+    changed = given["changed"][:MOST_CHANGED]
     same = given["n_others"] - len(changed)
     return [
-        f"\nWhere {said} (in brackets: among all rows):",
+        f"\nGiven {known} (in brackets: all rows):",
         *(f"  {one}" for one in changed),
-        *([f"  less in {same:,} of the others"] if same else []),
+        *([f"  {same:,} other columns differ less"] if same else []),
     ]

@@ -9,23 +9,23 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
+from clearwood.cli.command import Result, command
+from clearwood.cli.evaluation import score_text
 from clearwood.cli.inputs import read_labelled, split_rows
-from clearwood.cli.judging import score_text
 from clearwood.exceptions import InputError
 
 REFERENCES = ("forest", "bart", "gp", "ridge")
 
 READS = {
-    "forest": "text dates gaps",
+    "forest": "text dates missing",
     "bart": "text dates large",
     "gp": "",
     "ridge": "",
-    "hist-gradient-boosting": "text gaps large",
-    "random-forest": "gaps",
-    "extra-trees": "gaps",
+    "hist-gradient-boosting": "text missing large",
+    "random-forest": "missing",
+    "extra-trees": "missing",
     "gradient-boosting": "",
-    "decision-tree": "gaps",
+    "decision-tree": "missing",
 }
 """Column types besides plain numbers that each reference accepts."""
 
@@ -40,7 +40,7 @@ KINDS = {
 """Estimators by proxy and task; by name, as the command starts without importing."""
 
 
-def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     """Read ``cv|NUMBER``."""
     if text in (None, "cv"):
         return text
@@ -54,27 +54,31 @@ def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
 
 
 @command(
-    "Fit the best model, and read it through a small one.",
+    "Approximate a Bayesian reference model by a small model.",
     shared.data,
     shared.target,
     shared.choice(
         "--reference",
         [*REFERENCES, *shared.MODELS],
-        "Model that is read. forest: trees with Bayesian-bootstrap weights. bart: "
+        "Reference model. forest: trees with Bayesian-bootstrap weights. bart: "
         "Bayesian additive regression trees (extra bart). gp, ridge: a Gaussian "
         "process, a Bayesian linear regression (numbers only). The others have no "
-        "posterior: what is read is what they predict, or their trees.",
+        "posterior: their predictions, or their trees, are projected.",
     ),
-    shared.option("--n-draws", shared.FROM_2, "Draws of forest, bart, gp or ridge."),
+    shared.option(
+        "--n-draws",
+        shared.FROM_2,
+        "Number of posterior draws of forest, bart, gp or ridge.",
+    ),
     shared.choice(
         "--proxy",
         "tree list linear",
-        "What it is read through: leaves, the first rule that fits, or coefficients.",
+        "Small model: a tree, a rule list, or linear coefficients.",
     ),
     shared.option(
         "--size --n-rules size",
         shared.TEXT,
-        "auto: the fewest leaves, or lines, that predict as well; or so many at most.",
+        "auto: the fewest leaves, or rules, that predict as well; or a maximum.",
         "auto",
         metavar="auto|NUMBER",
         callback=shared.auto_or_number,
@@ -82,56 +86,55 @@ def _price(_: click.Context, __: click.Parameter, text: str | None) -> Any:
     shared.option(
         "--alpha",
         shared.TEXT,
-        "In place of --size: what a leaf, or line, costs in nats per row; cv: what is "
-        "best on rows held out in turn.",
+        "Instead of --size: penalty per leaf, or rule, in nats per row; cv: chosen by "
+        "cross-validation.",
         metavar="cv|NUMBER",
-        callback=_price,
+        callback=_alpha,
     ),
     shared.option(
-        "--min-samples-leaf", shared.FROM_1, "Fewest rows of a leaf, or line.", 5
+        "--min-samples-leaf", shared.FROM_1, "Minimum rows of a leaf, or rule.", 5
     ),
     shared.exclude_features,
     *shared.TABLE,
     shared.test_size,
     shared.task,
-    shared.out,
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.RULES),
+    *shared.FITTED,
 )
-def project(asked: Any) -> Findings:
-    """Fit a reference model, and read it through a small proxy.
+def project(args: Any) -> Result:
+    """Fit a reference model and project it onto a small model.
 
     DATA is a table (CSV or Parquet). The reference is fitted for accuracy alone; the
-    proxy is the small model that says most nearly what it says, and how sure it is of
-    that. The proxy, and the scores of both on held-out rows, go to the standard output.
+    proxy is the small model closest to its predictions, with their uncertainty. Prints
+    the proxy and the scores of both on held-out rows.
     """
     import clearwood as cw
 
-    has_lines = asked.proxy != "linear"
-    _check_usage(asked, has_lines)
-    table = read_labelled(asked)
-    if asked.reference in ("gp", "ridge") and table.task == "classification":
+    has_lines = args.proxy != "linear"
+    _check_usage(args, has_lines)
+    table = read_labelled(args)
+    if args.reference in ("gp", "ridge") and table.task == "classification":
         raise InputError(
-            f"--reference {asked.reference} is for values, but {asked.target} holds "
+            f"--reference {args.reference} is for regression, but {args.target} holds "
             "classes; use forest or bart."
         )
-    _check_columns(table.X, asked.reference)
-    split = split_rows(table, asked)
-    kind = getattr(cw, KINDS[asked.proxy, split.task])
-    settings = {"verbose": asked.progress, "random_state": asked.random_state}
+    _check_columns(table.X, args.reference)
+    split = split_rows(table, args)
+    kind = getattr(cw, KINDS[args.proxy, split.task])
+    settings = {"verbose": args.progress, "random_state": args.random_state}
     if has_lines:
-        settings |= {"alpha": asked.alpha, "min_samples_leaf": asked.min_samples_leaf}
-        settings["exclude_features"] = asked.exclude_features
-        if asked.size != "auto":
+        settings |= {"alpha": args.alpha, "min_samples_leaf": args.min_samples_leaf}
+        settings["exclude_features"] = args.exclude_features
+        if args.size != "auto":
             # A requested size is the largest to try, too.
-            settings |= dict.fromkeys(kind._sizes, asked.size)
-    fitted = kind(_reference(split, asked), **settings).fit(split.X, split.y)
+            settings |= dict.fromkeys(kind._sizes, args.size)
+    fitted = kind(_reference(split, args), **settings).fit(split.X, split.y)
     if has_lines:
         # The estimator receives values without a name; the file has the target's name.
-        fitted.rules_ = fitted.rules_.with_target(asked.target)
-    summary = _summarize(fitted, split, asked)
-    return Findings(
+        fitted.rules_ = fitted.rules_.with_target(args.target)
+    summary = _summarize(fitted, split, args)
+    return Result(
         summary,
         lambda: _text(fitted, summary),
         fitted,
@@ -140,16 +143,16 @@ def project(asked: Any) -> Findings:
     )
 
 
-def _check_usage(asked: Any, has_lines: bool) -> None:
+def _check_usage(args: Any, has_lines: bool) -> None:
     lines = "--proxy tree or list"
     shared.only_for(lines, has_lines, "size alpha min_samples_leaf exclude_features")
-    why = "; a linear model has no rules to write"
+    why = "; a linear model has no rules"
     shared.only_for(lines, has_lines, "out", why)
-    if asked.size != "auto" and asked.alpha is not None:
-        raise click.UsageError("--alpha chooses the size that --size gives; use one.")
+    if args.size != "auto" and args.alpha is not None:
+        raise click.UsageError("--alpha and --size both determine the size; use one.")
     draws = f"--reference {', '.join(REFERENCES)}"
-    why = f"; {asked.reference} has as many as it has trees, or one"
-    shared.only_for(draws, asked.reference in REFERENCES, "n_draws", why)
+    why = f"; {args.reference} has one per tree, or a single one"
+    shared.only_for(draws, args.reference in REFERENCES, "n_draws", why)
 
 
 def _check_columns(X: Any, name: str) -> None:
@@ -161,33 +164,37 @@ def _check_columns(X: Any, name: str) -> None:
     large = f"hold numbers beyond {FLOAT32:.2g}"
     for kind, what, columns in (
         ("text", "hold text", labels),
-        ("dates", "hold dates, or flags with gaps", [c for c in X if c not in plain]),
-        ("gaps", "have missing values", [c for c in numbers if X[c].isna().any()]),
+        (
+            "dates",
+            "hold dates, or booleans with missing values",
+            [c for c in X if c not in plain],
+        ),
+        ("missing", "have missing values", [c for c in numbers if X[c].isna().any()]),
         ("large", large, [c for c in numbers if (X[c].abs() > FLOAT32).any()]),
     ):
         if columns and kind not in READS[name]:
             others = [other for other, reads in READS.items() if kind in reads]
             raise InputError(
-                f"Column(s) {columns} {what}, which {name} cannot read; use "
+                f"Column(s) {columns} {what}, which {name} does not accept; use "
                 f"--reference {' or '.join(others[:2])}, correct them, or leave them "
                 f"out (--drop {','.join(columns)})."
             )
 
 
-def _reference(split: Any, asked: Any) -> Any:
+def _reference(split: Any, args: Any) -> Any:
     from clearwood.cli.train import make_model
     from clearwood.references import reference
 
-    name, known = asked.reference, {"random_state": asked.random_state}
-    if asked.n_draws:
-        known["n_draws"] = asked.n_draws
+    name, known = args.reference, {"random_state": args.random_state}
+    if args.n_draws:
+        known["n_draws"] = args.n_draws
     if name in ("forest", "bart"):
         model: Any = None if name == "forest" else "bart"
         known["task"] = split.task
     elif name in ("gp", "ridge"):
         model = _scaled(name, split.X.shape[1])
     else:
-        model = make_model(name, split.task, asked.random_state, None)
+        model = make_model(name, split.task, args.random_state, None)
     return reference(model, split.X, split.y, **known)
 
 
@@ -206,22 +213,22 @@ def _scaled(name: str, n_columns: int) -> Any:
     return make_pipeline(StandardScaler(), process)
 
 
-def _summarize(fitted: Any, split: Any, asked: Any) -> dict[str, Any]:
+def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
     from clearwood.projection.reading.scores import compare_with_reference
 
     source = fitted.reference_
     return {
-        "target": asked.target,
+        "target": args.target,
         "task": split.task,
         "reference": {
             "description": source.description,
             "n_draws": source.n_draws,
             "is_posterior": source.is_posterior,
         },
-        "proxy": asked.proxy,
+        "proxy": args.proxy,
         "rows": split.counts,
         "scores": compare_with_reference(fitted, split.X_test, split.y_test),
-        **(_line_facts if asked.proxy != "linear" else _linear_facts)(fitted),
+        **(_line_facts if args.proxy != "linear" else _linear_facts)(fitted),
     }
 
 
@@ -268,10 +275,10 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
         [
             f"Reference: {summary['reference']['description']}\n",
             fitted.summary() if is_linear else _rules_text(fitted),
-            f"\nOn {summary['rows']['held_out']:,} rows held out from training:",
+            f"\nOn {summary['rows']['held_out']:,} held-out rows:",
             f"  reference     {score_text(scores['reference'])}",
             f"  {name:12s}  {score_text(scores['proxy'])}",
-            f"  {_nearness(scores['fidelity'], name)}",
+            f"  {_fidelity_text(scores['fidelity'], name)}",
             *(line for text in remarks_on(scores) for line in wrap(text, 88)),
         ]
     )
@@ -292,38 +299,41 @@ def _rules_text(fitted: Any) -> str:
     lines = [f"{fitted.rules_}\n", f"{found['what']} in each {fitted._words.line}:"]
     for leaf in found["lines"]:
         lines += [
-            f"  {leaf['number']}. {_sure_text(said, many)}" for said in leaf["says"]
+            f"  {leaf['number']}. {_uncertainty_text(prediction, many)}"
+            for prediction in leaf["says"]
         ]
     if found["is_value"]:
-        told = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
-        lines += wrap(told, 88, initial_indent="  ", subsequent_indent="  ")
+        note = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
+        lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
     if have_one_variance(fitted.leaves_):
         plural = fitted._words.lines
-        lines.append(f"  (The 90 % are of all {plural} together: all have one chance.)")
+        lines.append(
+            f"  (The 90 % intervals hold over all {plural}, which share one variance.)"
+        )
     return "\n".join([*lines, "", *wrap(how_judged(fitted), 88)])
 
 
-def _sure_text(said: dict[str, Any], many: bool) -> str:
-    text = f"{said['label']} {said['mean']}".strip()
-    if said["observation"] is None:
-        return f"{text}, 90 % of the draws {said['low_to_high']}" if many else text
+def _uncertainty_text(leaf: dict[str, Any], many: bool) -> str:
+    text = f"{leaf['label']} {leaf['mean']}".strip()
+    if leaf["observation"] is None:
+        return f"{text}, 90 % of the draws {leaf['low_to_high']}" if many else text
     if many:
-        text += f", not known ± {said['not_known']}"
-    if said["chance"] is not None:
-        text += f", chance ± {said['chance']}"
-    return f"{text}, 90 % of cases {said['observation']}"
+        text += f", epistemic ± {leaf['not_known']}"
+    if leaf["chance"] is not None:
+        text += f", aleatoric ± {leaf['chance']}"
+    return f"{text}, 90 % of cases {leaf['observation']}"
 
 
-def _nearness(fidelity: dict[str, Any], name: str) -> str:
+def _fidelity_text(fidelity: dict[str, Any], name: str) -> str:
     from clearwood._words.numbers import short_text
 
     if "same_class" in fidelity:
         share = 100 * fidelity["same_class"]
-        return f"the {name} says the reference's class in {share:.3g} % of them"
+        return f"the {name} predicts the reference's class in {share:.3g} % of them"
     if fidelity["r2"] is None:
         gap = fidelity["rms_difference"]
-        return f"the {name} is {short_text(gap, 4)} off what the reference says"
+        return f"the {name} differs from the reference by {short_text(gap, 4)} (RMSE)"
     return (
-        f"the {name} follows {100 * fidelity['r2']:.3g} % of the variance of what the "
-        "reference says"
+        f"the {name} explains {100 * fidelity['r2']:.3g} % of the variance of the "
+        "reference's predictions"
     )

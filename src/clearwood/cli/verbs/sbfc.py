@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.command import Result, command, first_lines
 from clearwood.cli.inputs import read_labelled, split_rows
 from clearwood.exceptions import InputError
 
@@ -16,69 +16,64 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
 
 
 @command(
-    "Find the features that tell the class, and their graph.",
+    "Select features for classification; report their dependences.",
     shared.data,
     shared.target,
     *shared.TABLE,
     shared.choice(
         "--sampler",
         "auto exact collapsed original",
-        "auto: exact for few features, else chains.",
+        "auto: exact for few features, otherwise MCMC.",
     ),
     shared.option(
         "--preset",
         click.Choice(["paper"]),
-        "Sampler, prior and smoothing of the thesis.",
+        "Sampler, prior and smoothing of the paper.",
     ),
     shared.option(
         "--prior",
         click.Choice(["balanced", "paper"]),
-        "balanced, the default: correlated noise stays noise.",
+        "balanced (default): correlated noise is not selected.",
     ),
     shared.option(
         "--n-draws",
         shared.FROM_1,
-        "Draws of each of the chains, if there are any; by default those of the "
-        "estimator.",
+        "Number of draws per chain (MCMC); by default that of the estimator.",
     ),
     shared.test_size,
-    shared.option(
-        "--out", shared.NEW_FILE, "Write probabilities and the graph to this JSON."
-    ),
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.NUMBERS),
+    *shared.FITTED,
 )
-def sbfc(asked: Any) -> Findings:
-    """Find the features that tell the class, and how they depend on each other.
+def sbfc(args: Any) -> Result:
+    """Select features for classification and estimate their dependences.
 
-    DATA is a table (CSV or Parquet). Every feature gets the probability that it is
-    signal, and every two the probability that they depend on each other: the average
-    over all graphs in which features form trees. The most probable of them, and scores
-    of predictions on held-out rows, go to the standard output.
+    DATA is a table (CSV or Parquet). Prints the posterior probability that each feature
+    is related to the class, and that each pair of features is dependent, averaged over
+    all graphs whose features form trees, and the scores on held-out rows.
     """
     from sklearn.utils.multiclass import type_of_target
 
     from clearwood.sbfc import SelectiveBayesianForestClassifier
 
-    asked.task = "classification"
-    table = read_labelled(asked)
+    args.task = "classification"
+    table = read_labelled(args)
     if type_of_target(table.y) == "continuous":
         raise InputError(
-            f"The column {asked.target!r} holds fractions, which are no classes; "
-            "put its values into groups first."
+            f"The column {args.target!r} holds fractions, not classes; "
+            "discretize it first."
         )
-    split = split_rows(table, asked)
-    given = {"prior": asked.prior, "n_draws": asked.n_draws}
+    split = split_rows(table, args)
+    given = {"prior": args.prior, "n_draws": args.n_draws}
     fitted = SelectiveBayesianForestClassifier(
-        asked.sampler,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        args.sampler,
+        random_state=args.random_state,
+        verbose=args.progress,
         **{name: value for name, value in given.items() if value is not None},
     ).fit(split.X, split.y)
-    summary = _summarize(fitted, split, asked.target)
-    title = f"What tells {asked.target}"
-    return Findings(
+    summary = _summarize(fitted, split, args.target)
+    title = f"Features related to {args.target}"
+    return Result(
         summary, lambda: _text(summary), fitted, page=split.held_out | {"title": title}
     )
 
@@ -114,7 +109,7 @@ def _text(summary: dict[str, Any]) -> str:
 
     features = [
         f"  {probability_text(p):>6}  {name_text(name)}"
-        f"{' (has a single level)' * (name in summary['single_level'])}"
+        f"{' (constant)' * (name in summary['single_level'])}"
         for name, p in summary["signal_probability"].items()
     ]
     pairs = [
@@ -125,12 +120,12 @@ def _text(summary: dict[str, Any]) -> str:
     scores = summary["scores"]
     return "\n".join(
         [
-            "Probability that a feature is signal:",
+            "Posterior probability that a feature is related to the class:",
             *first_lines(features, MOST_LINES, " features"),
-            f"\nThat two features depend on each other (from {LEAST_EDGE:g} on):",
+            f"\nThat two features are dependent (at least {LEAST_EDGE:g}):",
             *(first_lines(pairs, MOST_LINES) or ["  none"]),
-            f"\nOn {summary['rows']['held_out']:,} rows held out from training "
-            "(class shares alone):",
+            f"\nOn {summary['rows']['held_out']:,} held-out rows (class frequencies "
+            "alone):",
             *(
                 f"  {name:10}{scores[key]:.4g} ({scores[key + '_without']:.4g})"
                 for name, key in (("log loss", "log_loss"), ("error", "error"))

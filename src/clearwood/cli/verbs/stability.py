@@ -7,54 +7,54 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
-from clearwood.cli.finding import OPTIONS, check_finding, find_rules, read_or_train
+from clearwood.cli.command import Result, command
+from clearwood.cli.fitting import OPTIONS, check_options, fit_rules, read_or_train
 
 
 @command(
-    "Say how far rules stay the same on other samples.",
+    "Measure the stability of rules under resampling.",
     *OPTIONS,
     shared.option(
         "--n-refits",
         shared.FROM_2,
-        "Bootstrap samples on which the rules are found again.",
+        "Number of bootstrap samples on which the rules are refitted.",
         20,
     ),
     shared.flag(
         "--refit-ensemble",
-        "Train the ensemble on each of them again, too; for --train.",
+        "Refit also the ensemble on each sample; for --train.",
     ),
-    shared.option("--out", shared.NEW_FILE, "Write all numbers to this JSON file."),
-    *shared.PRINTED,
+    shared.out(shared.NUMBERS),
+    shared.as_json,
+    shared.overwrite,
 )
-def stability(asked: Any) -> Findings:
-    """Say how far the rules of a model stay the same on other samples.
+def stability(args: Any) -> Result:
+    """Measure the stability of the rules of a model under resampling.
 
-    The rules are those that 'clearwood simplify' finds with the same files and options;
-    they are found again on bootstrap samples of the same rows. MODEL is a file, or is
-    trained on the table, as there.
+    The rules of 'clearwood simplify' with the same files and options are refitted on
+    bootstrap samples of the rows. MODEL is a file, or is trained on the table.
     """
-    check_finding(asked)
-    if asked.refit_ensemble and not asked.train:
+    check_options(args)
+    if args.refit_ensemble and not args.train:
         raise click.UsageError(
-            "--refit-ensemble is for a model that is trained here; leave MODEL out."
+            "--refit-ensemble requires an ensemble trained here; leave MODEL out."
         )
     from clearwood.cli.train import make_model
-    from clearwood.comparison.stability import stability as found_again
+    from clearwood.comparison.stability import stability as measure_stability
 
-    model, split = read_or_train(asked)
-    fitted = find_rules(model, split, asked)
-    if asked.refit_ensemble:
-        fresh = make_model(asked.train, split.task, asked.random_state, asked.n_jobs)
+    model, split = read_or_train(args)
+    fitted = fit_rules(model, split, args)
+    if args.refit_ensemble:
+        fresh = make_model(args.train, split.task, args.random_state, args.n_jobs)
         fitted.set_params(estimator=fresh)
-    found = found_again(
+    result = measure_stability(
         fitted,
         split.X,
         split.y,
-        n_refits=asked.n_refits,
-        refit_ensemble=asked.refit_ensemble,
-        n_jobs=asked.n_jobs,
-        random_state=asked.random_state,
-        verbose=asked.progress,
+        n_refits=args.n_refits,
+        refit_ensemble=args.refit_ensemble,
+        n_jobs=args.n_jobs,
+        random_state=args.random_state,
+        verbose=args.progress,
     )
-    return Findings({"target": asked.target, **found.as_dict()}, lambda: found)
+    return Result({"target": args.target, **result.as_dict()}, lambda: result)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command, first_lines
+from clearwood.cli.command import Result, command, first_lines
 from clearwood.cli.inputs import read_frame
 from clearwood.exceptions import InputError
 
@@ -17,111 +17,105 @@ MOST_LINES = 20
 
 
 @command(
-    "Find the states between which a text or series moves.",
+    "Fit a hidden Markov model to a text or a time series.",
     shared.data,
     shared.option("--n-states", shared.FROM_1, "Number of states.", 10),
     shared.option(
         "--id",
         shared.TEXT,
-        "Column of a table that says to which sequence a row belongs.",
+        "Column of a table that identifies the sequence of each row.",
         metavar="COLUMN",
     ),
-    shared.flag("--lines", "Every line of a text is a sequence."),
+    shared.flag("--lines", "Treat each line of a text as a sequence."),
     *shared.TABLE,
     shared.choice(
         "--algorithm",
         "gibbs em",
-        "gibbs: means over draws, which foretell better; em: sooner.",
+        "gibbs: posterior means, which predict better; em: faster.",
     ),
     shared.option(
         "--n-draws",
         shared.FROM_1,
-        "Draws of each of the chains; by default those of the estimator.",
+        "Number of draws per chain; by default that of the estimator.",
     ),
     shared.test_size,
-    shared.option(
-        "--out", shared.NEW_FILE, "Write scores and all states to this JSON."
-    ),
-    shared.option(
-        "--save", shared.NEW_FILE, "Write the model to a file for clearwood.load."
-    ),
-    shared.report,
     shared.random_state,
-    *shared.PRINTED,
+    shared.out(shared.NUMBERS),
+    *shared.FITTED,
 )
-def states(asked: Any) -> Findings:
-    """Find the states between which a text, or a series, moves.
+def states(args: Any) -> Result:
+    """Fit a hidden Markov model to a text or a time series.
 
-    DATA is a text (a file named .txt, whose letters are the steps) or a table (CSV or
-    Parquet), whose rows are the steps in their order: one column of labels, or columns
-    of numbers, flags and labels as they come, with empty cells. A hidden Markov model
-    says in which state each step is, what a state emits, and where it leads. It is
-    printed with how well it foretells the end of the data, which is held out, beside
-    what the last steps alone let expect.
+    DATA is a text (a .txt file, whose characters are the steps) or a table (CSV or
+    Parquet), whose rows are the steps in order: one column of labels, or columns of
+    numbers, booleans and labels, with missing values. Prints the emissions and
+    transitions of the states, and the log-likelihood of the model and of baselines on
+    the end of the data, which is held out.
     """
     from clearwood.sequences import HiddenMarkovModel
     from clearwood.sequences.reading.last_steps import hold_out_last
 
-    is_text = Path(asked.data).suffix.lower() == ".txt"
-    X, lengths, emission = (_read_text if is_text else _read_table)(asked)
+    is_text = Path(args.data).suffix.lower() == ".txt"
+    X, lengths, emission = (_read_text if is_text else _read_table)(args)
     if len(X) < 2:
         raise InputError(
-            f"{asked.data!r} holds fewer than two steps; give a longer sequence."
+            f"{args.data!r} has fewer than two steps; provide a longer sequence."
         )
-    parts = hold_out_last(X, lengths, asked.test_size)
+    parts = hold_out_last(X, lengths, args.test_size)
     fitted = HiddenMarkovModel(
-        asked.n_states,
+        args.n_states,
         emission=emission,
-        algorithm=asked.algorithm,
-        random_state=asked.random_state,
-        verbose=asked.progress,
-        **({} if asked.n_draws is None else {"n_draws": asked.n_draws}),
+        algorithm=args.algorithm,
+        random_state=args.random_state,
+        verbose=args.progress,
+        **({} if args.n_draws is None else {"n_draws": args.n_draws}),
     ).fit(parts.X_train, parts.lengths_train)
     summary = _summarize(fitted, X, lengths, parts.is_held_out)
     page = {
         "X": parts.X_test,
         "y": parts.lengths_test,
-        "title": f"States of {Path(asked.data).name}",
+        "title": f"States of {Path(args.data).name}",
     }
-    return Findings(summary, lambda: _text(summary), fitted, page=page)
+    return Result(summary, lambda: _text(summary), fitted, page=page)
 
 
-def _read_text(asked: Any) -> tuple[str, list[int], str]:
+def _read_text(args: Any) -> tuple[str, list[int], str]:
     """Letters, the lengths of the sequences, and the type of emission."""
     from clearwood.cli.tables.csv_file import as_utf8
     from clearwood.codec.files import read_bytes
 
-    about = f"; {asked.data!r} is a text"
+    about = f"; {args.data!r} is a text"
     shared.only_for("tables", False, "id drop categories column_info na sep", about)
-    data = as_utf8(read_bytes(asked.data), asked.data, asked.encoding)
+    data = as_utf8(read_bytes(args.data), args.data, args.encoding)
     text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    if not asked.lines:
+    if not args.lines:
         return text, [len(text)], "categorical"
     parts = [line for line in text.split("\n") if line]
     return "".join(parts), list(map(len, parts)), "categorical"
 
 
-def _read_table(asked: Any) -> tuple[Any, list[int], str]:
+def _read_table(args: Any) -> tuple[Any, list[int], str]:
     """Rows, the lengths of the sequences, and the type of emission."""
-    own = asked.id
-    if asked.lines:
-        raise click.UsageError("--lines is for texts; of a table name the --id.")
-    if own and own in asked.drop:
-        raise click.UsageError(f"--drop leaves out {own!r}, which is the --id.")
-    # Only the name of a sequence matters, whatever it looks like.
-    frame = read_frame(asked, labels=[own] if own else [])
+    id_column = args.id
+    if args.lines:
+        raise click.UsageError("--lines is for texts; for a table use --id.")
+    if id_column and id_column in args.drop:
+        raise click.UsageError(f"--drop contains {id_column!r}, the column of --id.")
+    # Identifiers are labels, even if they look like numbers.
+    frame = read_frame(args, labels=[id_column] if id_column else [])
     lengths = [len(frame)]
-    if own:
-        if frame[own].isna().any():
-            raise InputError(f"Column {own!r} has empty cells; name every sequence.")
+    if id_column:
+        if frame[id_column].isna().any():
+            raise InputError(
+                f"Column {id_column!r} (--id) has missing values; identify every "
+                "sequence."
+            )
         # In order of first appearance.
-        code = frame[own].factorize()[0]
-        frame = frame.iloc[code.argsort(kind="stable")].drop(columns=own)
+        code = frame[id_column].factorize()[0]
+        frame = frame.iloc[code.argsort(kind="stable")].drop(columns=id_column)
         lengths = [int((code == i).sum()) for i in range(code.max() + 1)]
     if not frame.shape[1]:
-        raise InputError(
-            f"{asked.data!r} has no column besides {own!r}; nothing to learn."
-        )
+        raise InputError(f"{args.data!r} has no column besides {id_column!r}.")
     emission = _emission_of(frame)
     if emission == "categorical":
         return frame.iloc[:, 0].astype(object).tolist(), lengths, emission
@@ -175,10 +169,10 @@ def _text(summary: dict[str, Any]) -> str:
     of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
     return "\n".join(
         [
-            f"{len(summary['states'])} states{of}, and what each emits:",
+            f"{len(summary['states'])} states{of} and their emissions:",
             *first_lines(list(map(_state_text, summary["states"])), MOST_LINES),
-            f"\nMean log-likelihood of {summary['steps']['held_out']:,} steps held "
-            "out, in nats:",
+            f"\nMean log-likelihood in nats on {summary['steps']['held_out']:,} "
+            "held-out steps:",
             *(
                 f"  {name:28}{'impossible' if value is None else f'{value:.4g}'}"
                 for name, value in summary["log_likelihood"].items()

@@ -48,7 +48,7 @@ def build_rule_average(
     """
     encoded = training.encoded
     shorten = training.outcome.shortening(
-        0.001 * round_thresholds, training.taught, training.weight
+        0.001 * round_thresholds, training.target, training.weight
     )
     rules = []
     for region, weight in zip(regions, weights):
@@ -78,7 +78,7 @@ def _part(
     shorten: Callable[[float], float],
 ) -> Rule:
     outcome = training.outcome
-    answer = outcome.aggregate(training.taught[rows], training.weight[rows])
+    answer = outcome.aggregate(training.target[rows], training.weight[rows])
     if round_values:
         answer, weight = outcome.rounded(answer), float(f"{weight:.3g}")
     return Rule(conditions, **outcome.says(answer, shorten), weight=float(weight))

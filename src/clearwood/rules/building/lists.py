@@ -10,10 +10,7 @@ import numpy as np
 
 from clearwood.rules.building.monotone import in_order
 from clearwood.rules.building.shorten import prune_by_coverage, rounded
-from clearwood.rules.conditions import (
-    Condition,
-    matches_all,
-)
+from clearwood.rules.conditions import Condition, matches_all
 from clearwood.rules.evaluation.sums import Kind, described
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
@@ -171,7 +168,7 @@ def build_rule_sum(
     RuleSum
     """
     real, outcome = training.real, training.outcome
-    shorten = outcome.shortening(0.001 * round_thresholds, real.taught, real.weight)
+    shorten = outcome.shortening(0.001 * round_thresholds, real.target, real.weight)
     kept = []
     constant = np.asarray(constant, dtype=np.float64)
     for region, value in zip(regions, values):
@@ -197,11 +194,11 @@ def _in_printed_order(
     training: Training,
 ) -> list[int]:
     outcome, weight = training.outcome, training.weight
-    taught = outcome.point(training.taught)
+    target = outcome.point(training.target)
     found = {}
     for i in kept:
         said = outcome.point(_aggregate(held[i], training))
-        found[i] = outcome.fidelity(taught, said, weight, held[i])
+        found[i] = outcome.fidelity(target, said, weight, held[i])
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -221,7 +218,7 @@ def _with_rows(
 
 
 def _aggregate(rows: np.ndarray, training: Training) -> Any:
-    return training.outcome.aggregate(training.taught[rows], training.weight[rows])
+    return training.outcome.aggregate(training.target[rows], training.weight[rows])
 
 
 def _rule(
@@ -239,7 +236,7 @@ def _rule(
 def _shortening(training: Training, round_values: bool) -> Callable[[float], float]:
     """Rounding of values within half a percent of the target's standard deviation."""
     return training.outcome.shortening(
-        0.005 * round_values, training.taught, training.weight
+        0.005 * round_values, training.target, training.weight
     )
 
 

@@ -54,10 +54,10 @@ def in_order(
     first = first_match(np.array([line.matches(training.encoded) for line in lines]).T)
     weights = np.bincount(first, training.weight, minlength=len(lines))
     classes = training.classes
-    taught = training.taught[:, 1] if classes else training.taught
-    sums = np.bincount(first, training.weight * taught, minlength=len(lines))
+    target = training.target[:, 1] if classes else training.target
+    sums = np.bincount(first, training.weight * target, minlength=len(lines))
     # The default rule may be left without rows.
-    whole = np.full(len(lines), np.average(taught, weights=training.weight))
+    whole = np.full(len(lines), np.average(target, weights=training.weight))
     means = np.divide(sums, weights, out=whole, where=weights > 0)
     said = pool_values(means.tolist(), weights.tolist(), kinds)
     if classes:

@@ -115,6 +115,19 @@ def decisions(
             predicted ill               observed
     rule 1         90.0 %  100.0 % [34.2, 100.0]  of 2 rows
     rule 2         20.0 %     33.3 % [6.1, 79.2]  of 3 rows
+    """
+    rules = rules_of(result, "result")
+    if model is None:
+        model = getattr(result, "ensemble_", None)
+    rules, encoded = rules.read(X)
+    if len(encoded) == 0:
+        raise InputError("X is empty: it has no rows to evaluate.")
+    truth = rules.check_target(y, len(encoded), "y")
+    weight = check_weight(sample_weight, len(encoded))
+    target, probabilities = answers_of(rules, model, X, len(encoded))
+    return judge(
+        rules, encoded, truth, target, probabilities, weight, pos_label, threshold
+    )
 
 
 def answers_of(
@@ -158,7 +171,7 @@ def judge(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
-    taught: np.ndarray | None,
+    target: np.ndarray | None,
     probabilities: np.ndarray | None,
     weight: np.ndarray,
     pos_label: Any = None,
@@ -167,8 +180,8 @@ def judge(
     """As :func:`decisions`, for validated input and predictions of the model."""
     if not rules.classes:
         check_asked((), pos_label, threshold)
-        return judge_values(rules, encoded, truth, taught, weight)
+        return judge_values(rules, encoded, truth, target, weight)
     model = None
-    if taught is not None:
-        model = ClassAnswers(positions_of(rules.classes, taught), probabilities)
+    if target is not None:
+        model = ClassAnswers(positions_of(rules.classes, target), probabilities)
     return judge_classes(rules, encoded, truth, model, weight, pos_label, threshold)

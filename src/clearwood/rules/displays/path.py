@@ -94,12 +94,12 @@ class PathDisplay(Display):
         rules = estimator.rules_
         n_rows = len(rules.encode(X))
         model = estimator.ensemble_ if model is None else model
-        taught = rules.model_predictions(model, X, n_rows)
-        scores = [rules.evaluate(X, y, model=taught) for rules in path]
+        target = rules.model_predictions(model, X, n_rows)
+        scores = [rules.evaluate(X, y, model=target) for rules in path]
         of_model = float("nan")
         if y is not None:
             truth = rules.check_target(y, n_rows, "y")
-            of_model = rules.outcome.mean_loss(truth, taught)
+            of_model = rules.outcome.mean_loss(truth, target)
         return cls(
             scores,
             task=rules.task,

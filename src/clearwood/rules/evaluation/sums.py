@@ -31,13 +31,13 @@ class EncodedRows(NamedTuple):
     ----------
     encoded : ndarray of shape (n_rows, n_features)
     weight : ndarray of shape (n_rows,)
-    taught, truth : ndarray of shape (n_rows,) or None
+    target, truth : ndarray of shape (n_rows,) or None
         Values, or positions in ``classes``; -1 for a class that is not among them.
     """
 
     encoded: np.ndarray
     weight: np.ndarray
-    taught: np.ndarray | None
+    target: np.ndarray | None
     truth: np.ndarray | None
 
     def cut(self) -> Blocks[EncodedRows]:
@@ -50,7 +50,7 @@ class EncodedRows(NamedTuple):
     @property
     def known(self) -> Known:
         """Which of model and truth are known."""
-        return self.taught is not None, self.truth is not None
+        return self.target is not None, self.truth is not None
 
 
 class BlockSums:
@@ -97,36 +97,36 @@ class LineSums(BlockSums):
     otherwise: np.ndarray
 
     def statistics(
-        self, outcome: Outcome, taught: WeightedMoments, known: Known
+        self, outcome: Outcome, target: WeightedMoments, known: Known
     ) -> RuleStatistics:
         """Statistics computed from the sums.
 
         Parameters
         ----------
         outcome : Outcome
-        taught : WeightedMoments
+        target : WeightedMoments
             Moments of the model's predictions in all rows.
         known : tuple of bool
             Both False for a rule that is not a prediction of its own.
         """
-        is_class, (has_teacher, has_truth) = outcome.is_share, known
+        is_class, (has_model, has_truth) = outcome.is_share, known
         found: dict[str, Any] = {}
 
         def agreement(total: float, weight: float) -> float:
             if not weight > 0:
                 return UNKNOWN
-            return outcome.agreement(total / weight, taught.variance)
+            return outcome.agreement(total / weight, target.variance)
 
-        if has_teacher:
+        if has_model:
             found["agreement"] = agreement(self.agrees, self.support)
             found["agreement_caught"] = agreement(self.agrees_caught, self.caught)
         if has_truth and is_class:
             found["precision"] = agreement(self.right, self.support)
             found["precision_caught"] = agreement(self.right_caught, self.caught)
-        if self.caught > 0 and (has_teacher or has_truth):
+        if self.caught > 0 and (has_model or has_truth):
             shown = self.shown
             found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)
-        if self.caught > 0 and has_teacher:
+        if self.caught > 0 and has_model:
             if not is_class:
                 found["disagreement"] = math.sqrt(self.agrees_caught / self.caught)
             else:
@@ -146,14 +146,14 @@ class LineSums(BlockSums):
 
 def described(rule_set: Kind, rows: EncodedRows) -> Kind:
     """Copy of the rules with the statistics of a block of rows."""
-    taught, *lines = rows.cut().map_sum(sums_of_lines, rule_set)
-    return with_sums(rule_set, lines, taught, rows.known)
+    target, *lines = rows.cut().map_sum(sums_of_lines, rule_set)
+    return with_sums(rule_set, lines, target, rows.known)
 
 
 def with_sums(
     rule_set: Kind,
     lines: Iterable[LineSums],
-    taught: WeightedMoments,
+    target: WeightedMoments,
     known: Known,
 ) -> Kind:
     """Copy of the rules with statistics computed from sums over rows.
@@ -161,11 +161,11 @@ def with_sums(
     Parameters
     ----------
     rule_set : RuleSet
-    lines, taught, known
+    lines, target, known
         As in :meth:`LineSums.statistics`, for every rule.
     """
     known = known if rule_set.rules_predict else (False, False)
-    found = (line.statistics(rule_set.outcome, taught, known) for line in lines)
+    found = (line.statistics(rule_set.outcome, target, known) for line in lines)
     told = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
     return rule_set.with_lines(told)
 
@@ -178,14 +178,14 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     held = np.hstack([matches, caught[:, -1:]])
     said = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
     lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
-    return _taught(rows, rows.weight), *lines
+    return _target_moments(rows, rows.weight), *lines
 
 
-def _taught(rows: EncodedRows, weight: np.ndarray) -> WeightedMoments:
+def _target_moments(rows: EncodedRows, weight: np.ndarray) -> WeightedMoments:
     """Moments of the model's predictions; not needed for classes."""
-    if rows.taught is None:
+    if rows.target is None:
         return WeightedMoments()
-    return WeightedMoments.of(rows.taught, weight)
+    return WeightedMoments.of(rows.target, weight)
 
 
 def _line_sums(
@@ -201,18 +201,18 @@ def _line_sums(
     shown, mass = WeightedMoments(), np.zeros(len(outcome.classes) + 1)
     agrees = right = (0.0, 0.0)
     if rule_set.rules_predict:
-        known = (rows.taught, rows.truth)
+        known = (rows.target, rows.truth)
         terms = [None if v is None else outcome.terms(v, said) for v in known]
         agrees, right = (
             (_weighed(own, weight, held), _weighed(own, weight, caught))
             for own in terms
         )
-        values = rows.taught if rows.truth is None else rows.truth
+        values = rows.target if rows.truth is None else rows.truth
         if values is not None:
             own = outcome.shown(values[caught], said)
             shown = WeightedMoments.of(own, weight[caught])
-        if outcome.is_share and rows.taught is not None:
-            codes = rows.taught[caught] + 1
+        if outcome.is_share and rows.target is not None:
+            codes = rows.target[caught] + 1
             mass += np.bincount(codes, weight[caught], minlength=len(mass))
             mass[said + 1] = 0.0
     return LineSums(
@@ -246,7 +246,7 @@ class ScoreSums(BlockSums):
         Number of rows where rules and truth differ, or sum of losses.
     agrees : float
         Number of rows where rules and model agree, or sum of losses.
-    taught : WeightedMoments
+    target : WeightedMoments
         Moments of the model's values.
     labelled : ndarray of shape (2,)
         Rows for which the class of the model, and of the truth, is among the rules'.
@@ -257,17 +257,17 @@ class ScoreSums(BlockSums):
     overlap: int
     wrong: float
     agrees: float
-    taught: WeightedMoments
+    target: WeightedMoments
     labelled: np.ndarray
 
     def scores(self, rule_set: RuleSet, known: Known) -> RuleScores:
         """Scores computed from the sums."""
-        has_teacher, has_truth = known
+        has_model, has_truth = known
         outcome, agrees = rule_set.outcome, self.agrees / self.rows
-        fidelity = outcome.agreement(agrees, self.taught.variance)
+        fidelity = outcome.agreement(agrees, self.target.variance)
         return RuleScores(
             self.wrong / self.rows if has_truth else UNKNOWN,
-            fidelity if has_teacher else UNKNOWN,
+            fidelity if has_model else UNKNOWN,
             coverage=self.covered / self.rows,
             overlap=self.overlap / self.rows,
             n_rules=rule_set.n_rules,
@@ -290,9 +290,9 @@ def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
             int(matches.any(axis=1).sum()),
             int(matches.sum()),
             total(outcome.losses, rows.truth),
-            total(outcome.terms, rows.taught),
-            _taught(rows, np.ones(len(matches))),
-            np.array([_n_known(rows.taught), _n_known(rows.truth)]),
+            total(outcome.terms, rows.target),
+            _target_moments(rows, np.ones(len(matches))),
+            np.array([_n_known(rows.target), _n_known(rows.truth)]),
         ),
     )
 

@@ -44,8 +44,8 @@ def survey(
 ) -> Survey:
     """Statistics and scores in one pass over the rows; the scores are unweighted."""
     sums, known = _summed(_everything_of, rule_set, X, y, model, weight)
-    scores, taught, *lines = sums
-    rules = with_sums(rule_set, lines, taught, known)
+    scores, target, *lines = sums
+    rules = with_sums(rule_set, lines, target, known)
     return Survey(rules, scores.scores(rule_set, known))
 
 
@@ -123,11 +123,11 @@ def _in_memory(
     if n_rows == 0:
         raise InputError("X is empty: it has no rows to evaluate the rules on.")
     truth = None if y is None else rule_set.check_target(y, n_rows, "y")
-    taught = rule_set.model_predictions(model, X, n_rows)
+    target = rule_set.model_predictions(model, X, n_rows)
     return rules, EncodedRows(
         encoded,
         check_weight(weight, n_rows),
-        None if taught is None else rule_set.outcome.codes(taught),
+        None if target is None else rule_set.outcome.codes(target),
         None if truth is None else rule_set.outcome.codes(truth),
     )
 
@@ -139,7 +139,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
         names: Any = getattr(model, "feature_names_in_", None)
         own = hasattr(rows.X, "columns") and names is not None
         said = model.predict(rows.X[list(names)] if own else rows.X)
-    taught, truth = (
+    target, truth = (
         None
         if values is None
         # One block may lack some classes.
@@ -147,7 +147,7 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
         for values, name in ((said, "the model"), (rows.y, "y"))
     )
     encoded = rule_set.encode(rows.X)
-    return EncodedRows(encoded, rows.checked_weight(), taught, truth)
+    return EncodedRows(encoded, rows.checked_weight(), target, truth)
 
 
 def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:

@@ -109,18 +109,18 @@ class FeatureGraphDisplay(Display):
             return cls(average_graph(estimator, cutoff))
         if not isinstance(graph, FeatureForest):
             raise InputError(
-                f"graph is a {type(graph).__name__}; hand in a FeatureForest, such as "
+                f"graph is a {type(graph).__name__}; pass a FeatureForest, such as "
                 "estimator.best_graph_."
             )
         if len(graph.signal) != len(names):
             raise InputError(
                 f"graph has {len(graph.signal)} features, the estimator {len(names)}; "
-                "hand in one of its own graphs."
+                "pass one of its own graphs."
             )
         return cls(single_graph(names, graph))
 
     def chart(self) -> Chart:
-        """Edges, and features above them; each leads to what a page tells of it."""
+        """Edges, and features above them; each links to its description on the page."""
         graph = self.graph
         place = lay_out_graph(graph, WIDTH, LETTERS, letters_of)
         number = {j: i for i, j in enumerate(graph.shown)}
@@ -144,8 +144,8 @@ class FeatureGraphDisplay(Display):
             look, to = f"cw-box n{number[j]}{near}", f"#f{number[j]}"
             marks.append(Linked(_box(feature, p, place.size), says, to, look))
         title = (
-            "Features, and lines between those that depend on each other; each feature "
-            "is a link to what is known of it"
+            "Features, and lines between dependent ones; each feature links to its "
+            "description"
         )
         size = place.width + 2 * AROUND, place.height + 2 * AROUND
         notes = " ".join(graph.notes)

@@ -79,8 +79,8 @@ def drawn_heights(estimator: Any) -> tuple[str, np.ndarray]:
     """What chains call the log posterior, and its draws."""
     if estimator.chains_ is None:
         raise InputError(
-            "There are no chains: all graphs were summed over, or the classifier comes "
-            "from a file, which keeps none."
+            "There are no chains: all graphs were enumerated, or the classifier was "
+            "loaded from a file, which does not keep them."
         )
     draws = estimator.chains_.draws
     name = next(name for name in HEIGHT.values() if name in draws)

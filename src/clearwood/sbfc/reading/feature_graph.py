@@ -66,7 +66,7 @@ def check_classifier(estimator: Any) -> SelectiveBayesianForestClassifier:
     """Raise an error if the estimator has no feature graph."""
     if not isinstance(estimator, SelectiveBayesianForestClassifier):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; hand in a fitted "
+            f"estimator is a {type(estimator).__name__}; pass a fitted "
             "SelectiveBayesianForestClassifier."
         )
     check_is_fitted(estimator)
@@ -93,9 +93,8 @@ def average_graph(
         estimator.inclusion_probability_,
         [Edge(*edge) for edge in edges],
         True,
-        "Shade and number: probability that the feature is signal. Lines: the "
-        "thicker, the more probable that two features depend on each other; from "
-        f"{cutoff:g} on.",
+        "Shade and number: probability that the feature is signal. Width of lines: "
+        f"probability that two features are dependent, from {cutoff:g} on.",
     )
 
 
@@ -147,7 +146,7 @@ def _left_out(
         return []
     many = f"{len(hidden):,} more feature{'s' * (len(hidden) != 1)}"
     most = probability_text(float(signal[hidden].max()))
-    lost = f" and {n_edges:,} edges of theirs" if n_edges else ""
+    lost = f" and {n_edges:,} of their edges" if n_edges else ""
     return [f"Not shown: {many}, signal with at most {most}{lost}."]
 
 

@@ -62,7 +62,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 
 def _picture(graph: FeatureGraph) -> dict[str, Any]:
     notes = " ".join(graph.notes)
-    words = f"{notes} The table below the graph says the same."
+    words = f"{notes} The table below has the same numbers."
     chart = FeatureGraphDisplay(graph).chart()
     return {"svg": svg(chart, "graph", words), "notes": notes, "n": len(graph.shown)}
 
@@ -108,16 +108,16 @@ def _tiles(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str,
     edges = int(((pairs.row < pairs.col) & (pairs.data >= 0.5)).sum())
     return [
         (
-            "Features that are signal",
+            "Signal features",
             f"{int((p >= 0.5).sum()):,}",
-            f"of {len(p):,}; with a probability of at least a half",
+            f"of {len(p):,}; with a probability of at least 1/2",
         ),
         (
-            "Expected number of them",
+            "Expected number of signal features",
             f"{p.sum():.3g}",
-            "the sum of their probabilities",
+            "sum of the probabilities",
         ),
-        ("Edges", f"{edges:,}", "with a probability of at least a half"),
+        ("Edges", f"{edges:,}", "with a probability of at least 1/2"),
     ]
 
 
@@ -168,7 +168,7 @@ def score_lines(
         "lines": [
             {"name": name, "unit": unit, "own": scores[key],
              "without": scores[f"{key}_without"]}
-            for name, unit, key in (("Wrong class (error)", "percent", "error"),
+            for name, unit, key in (("Error rate", "percent", "error"),
                                     ("Log loss", "number", "log_loss"))
         ],
         "monte_carlo": scores["monte_carlo_error"],
@@ -188,14 +188,14 @@ def _sampling(
     estimator: SelectiveBayesianForestClassifier, order: list[int]
 ) -> dict[str, Any]:
     """Description of the sampler, and a row of diagnostics per quantity."""
-    drawn = f"Predictions average over {len(estimator.graphs_):,} graphs drawn."
+    drawn = f"Predictions average over {len(estimator.graphs_):,} sampled graphs."
     if estimator.chains_ is None:
         exact = estimator.log_evidence_ is not None
         words = (
-            "All graphs were summed over: these probabilities are exact."
+            "All graphs were enumerated: these probabilities are exact."
             if exact
-            else "Markov chains have drawn from the posterior. Files do not keep their "
-            "draws, so that nothing can be said here of how well they agree."
+            else "The posterior was sampled by Markov chains. Files do not keep their "
+            "draws, so that convergence cannot be reported."
         )
         return {"words": f"{words} {drawn}", "lines": [], "is_good": True}
     chains = estimator.chains_
@@ -212,16 +212,16 @@ def _sampling(
     agree = all(line["rhat"] <= GOOD_RHAT for line in lines)
     enough = all(line["ess"] >= least for line in lines)
     verdict = (
-        "They are too short to say whether they agree: make more draws (n_draws)"
+        "They are too short to assess convergence: increase n_draws"
         if not known
-        else "They do not agree: make more draws (n_draws) before you rely on this"
+        else "They have not converged: increase n_draws before you use these results"
         if not agree
-        else "They agree"
+        else "They have converged"
         if enough
-        else "They agree, but are worth few draws: make more (n_draws)"
+        else "They have converged, but to few effective draws: increase n_draws"
     )
     return {
-        "words": f"{chains.n_chains} Markov chains have made {chains.n_draws:,} draws "
+        "words": f"{chains.n_chains} Markov chains of {chains.n_draws:,} draws "
         f"each. {verdict}. {drawn}",
         "lines": lines,
         "is_good": agree and enough,
@@ -240,7 +240,7 @@ def _worst(
     _, j, one = max(known, key=lambda item: item[:2])
     names = shown_names(estimator.levels_.features)
     all_of = "all" if len(features) == len(names) else f"the first {len(features)}"
-    of = f"whether {printable(names[j])} is signal, the least settled of {all_of}"
+    of = f"{printable(names[j])} is signal (largest R-hat of {all_of} features)"
     return _line(of, one)
 
 

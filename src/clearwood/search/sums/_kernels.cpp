@@ -249,12 +249,12 @@ double cost_of(const SumDesign& design, View<const double, 1> factors,
             cost += share[g] * (away * away);
             continue;
         }
-        double highest = highest_score(scores, g), total = 0.0, taught = 0.0;
+        double highest = highest_score(scores, g), total = 0.0, agreement = 0.0;
         for (Index c = 0; c < scores.size(0); ++c) {
             total += std::exp(scores(c, g) - highest);
-            taught += target(c, g) * scores(c, g);
+            agreement += target(c, g) * scores(c, g);
         }
-        cost += share[g] * (highest + std::log(total) - taught);
+        cost += share[g] * (highest + std::log(total) - agreement);
     }
     for (Index k = 0; k < design.n_lines(); ++k)
         penalty += ridge[k] * factors[k] * factors[k];

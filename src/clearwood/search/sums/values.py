@@ -53,9 +53,9 @@ def best_values(
         start = np.append(np.logaddexp.reduce(constant[others]), constant[used])
         start -= start[0]
         found, values = best_values(few, penalty, member, output_of, start, values)
-        taught = np.maximum(product(loss.target[others], loss.share), SMALLEST_SHARE)
+        mean = np.maximum(product(loss.target[others], loss.share), SMALLEST_SHARE)
         best = np.empty_like(constant)
-        best[others] = found[0] + np.log(taught / taught.sum())
+        best[others] = found[0] + np.log(mean / mean.sum())
         best[used] = found[1:]
         return best - best.mean(), values
     free, n_free = list(loss.free), len(loss.free)

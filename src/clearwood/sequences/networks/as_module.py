@@ -37,8 +37,8 @@ def module_of(
     with_torch("layers")
     if lm.n_columns_ is not None:
         raise InputError(
-            "This network says outputs from columns; what explain_rnn reads are "
-            "networks that say the next symbol."
+            "This network predicts outputs from columns; explain_rnn requires one "
+            "that predicts the next symbol."
         )
     cells, lengths = end_to_end(sequences)
     codes = codes_of(cells, lm.classes_)

@@ -231,7 +231,7 @@ class HMMLSTM(BaseEstimator):
         """Encode sequences for the network."""
         if self.n_columns_ is None:
             if y is not None:
-                raise InputError("Of symbols the next one is predicted: leave out y.")
+                raise InputError("The target of symbols is the next symbol: omit y.")
             cells, lengths = end_to_end(X, lengths)
             return Series.of_symbols(codes_of(cells, self.classes_), lengths)
         columns = binary_columns(X, self.n_columns_)
@@ -258,7 +258,7 @@ class HMMLSTM(BaseEstimator):
             )
         if self.hmm.emission != emission:
             raise InputError(
-                f"hmm has the emission {self.hmm.emission!r}, X asks for {emission!r}."
+                f"hmm has the emission {self.hmm.emission!r}, X requires {emission!r}."
             )
         fitted = hasattr(self.hmm, "startprob_")
         return self.hmm if fitted else clone(self.hmm).fit(X, lengths)
@@ -324,7 +324,7 @@ class HMMLSTM(BaseEstimator):
         """
         forward, series = self._ready(X, y, lengths)
         if series.n_targets == 0:
-            raise InputError("Nothing is to be predicted; give longer sequences, or y.")
+            raise InputError("Nothing to predict; pass longer sequences, or y.")
         with forward.reproducible():
             return float(np.nanmean(forward.log_likelihoods(self.network_, series)))
 
@@ -415,7 +415,9 @@ class HMMLSTM(BaseEstimator):
         forward = with_torch("forward")
         check_is_fitted(self)
         if self.n_columns_ is not None:
-            raise InputError("Outputs follow from columns, which are not sampled.")
+            raise InputError(
+                "A network of columns models outputs only; it cannot sample."
+            )
         rng, codes = as_generator(random_state), []
         if start is None:
             before = [int(rng.choice(len(self.classes_), p=self.frequency_))]

@@ -36,7 +36,7 @@ LOOP, TIP = 20.0, 8.0
 LONGEST, INK = 26, "#8B93A0"
 """Characters per line of a name, and colour of arrows in matplotlib."""
 MOST_SYMBOLS = 3
-"""Maximum number of symbols beside an arrow."""
+"""Maximum number of symbols next to an arrow."""
 
 
 class Move(NamedTuple):
@@ -262,7 +262,7 @@ class AutomatonDisplay(Display):
         above = ""
         if self.n_left_out:
             above = f"the {n} most frequent of {n + self.n_left_out:,} states"
-        title = "States, and where they lead when they end"
+        title = "States, and their transitions"
         marks = [*arrows, *states, *labels]
         return drawing(title, marks, WIDTH, 2 * (RADIUS + AROUND), above)
 

@@ -55,7 +55,7 @@ def two_lines(
 def surprise_chart(
     title: str, lines: tuple[np.ndarray, np.ndarray], across: str
 ) -> Chart | None:
-    """Means of two lines over steps; None for a single step, and infinite surprise."""
+    """Means of two lines over steps; None for a single step, and infinite surprisal."""
     n = len(lines[0])
     if n < 2 or not np.isfinite(lines).all():
         return None
@@ -63,4 +63,4 @@ def surprise_chart(
     means = [[float(line[part].mean()) for part in parts] for line in lines]
     middle = [(part[0] + part[-1]) / 2 for part in parts]
     axis = Axis(across, -0.5, n - 0.5, is_whole=True)
-    return two_lines(title, middle, means, ("", ""), (axis, "surprise, nats"))
+    return two_lines(title, middle, means, ("", ""), (axis, "surprisal, nats"))

@@ -1,4 +1,4 @@
-"""Plots: fidelity by number of states, and surprise along a text."""
+"""Plots: fidelity by number of states, and surprisal along a text."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ class FidelityCurveDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class SurprisalDisplay(Display):
-    """Plot of the surprise of each step, under a network and its surrogate.
+    """Plot of the surprisal of each step, under a network and its surrogate.
 
     Or under a hidden Markov model, and the same with states in random order. For
-    numbers, surprise is minus the log density, and may be negative.
+    numbers, surprisal is minus the log density, and may be negative.
 
     Create it with :meth:`from_explanation` or :meth:`from_estimator`.
 
@@ -179,7 +179,7 @@ class SurprisalDisplay(Display):
             symbols = written(symbol_cells(X)[part])
         return cls(
             symbols, lines[0][part], lines[1][part],
-            ("given all before", "states in any order"), start,
+            ("given all before", "states in random order"), start,
         )  # fmt: skip
 
     def chart(self) -> Chart:
@@ -192,15 +192,15 @@ class SurprisalDisplay(Display):
         across = Axis("" if ticks else "step", *ends, is_whole=True, ticks=ticks)
         lines = self.network, self.picture
         chart = two_lines(
-            "Surprise along the steps", places, lines, self.names,
-            (across, "surprise, nats"), dots=3.0,
+            "Surprisal along the steps", places, lines, self.names,
+            (across, "surprisal, nats"), dots=3.0,
         )  # fmt: skip
         # As wide as the text is long.
         return replace(chart, size=(min(max(0.16 * n, 5.0), 20.0), 2.8))
 
 
 def surprise(e: RecurrentExplanation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Held-out steps with a next symbol, and its surprise.
+    """Held-out steps with a next symbol, and its surprisal.
 
     Returns
     -------

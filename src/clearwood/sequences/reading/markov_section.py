@@ -136,7 +136,7 @@ def _scores(
     share = np.array([state.share for state in states])
     own, any_order = step_surprise(model, X, lengths, share)
     possible = np.isfinite(own) & np.isfinite(any_order)
-    along = surprise_chart("Surprise along the steps", (own, any_order), "step")
+    along = surprise_chart("Surprisal along the steps", (own, any_order), "step")
     return {
         "n_steps": len(own),
         "n_sequences": len(sequence_bounds(lengths, len(own))) - 1,

@@ -56,8 +56,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     e = check_explanation(result)
     if X is not None:
         raise InputError(
-            "An explanation of a network holds the steps it is judged on; leave X and "
-            "y out."
+            "An explanation of a network contains the steps it is evaluated on; leave "
+            "out X and y."
         )
     words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
     shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
@@ -66,7 +66,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     hues = state_hues(np.sqrt(e.output_))
     automaton = AutomatonDisplay.from_explanation(e)
     along = surprise_chart(
-        "Surprise along the held-out text", surprise(e)[1:], "held-out steps"
+        "Surprisal along the held-out text", surprise(e)[1:], "held-out steps"
     )
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
@@ -90,7 +90,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
 def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
     read, alone = e.fidelity_[READ], e.fidelity_[ALONE]
     return [
-        ("States", f"{e.n_states:,}", "between which the network moves"),
+        ("States", f"{e.n_states:,}", "of the automaton"),
         (
             "Explained by the states",
             percent_text(max(e.fidelity_.explained(READ), 0.0)),
@@ -102,7 +102,7 @@ def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
             f"run alone; divergence {short_text(alone.kl)} nats",
         ),
         (
-            "Same symbol most probable",
+            "Same most probable symbol",
             percent_text(read.agreement),
             f"the automaton alone: {percent_text(alone.agreement)}",
         ),

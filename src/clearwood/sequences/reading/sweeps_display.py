@@ -67,8 +67,8 @@ class SweepsDisplay(Display):
             return cls([history], "log posterior density")
         if chains is None:
             raise InputError(
-                "There are no chains: parameters were set by hand, or the model comes "
-                "from a file, which keeps none."
+                "There are no chains: parameters were set by hand, or the model was "
+                "loaded from a file, which does not keep them."
             )
         name = "log_likelihood"
         return cls(chains.draws[name], rhat=chains.diagnose()[name].rhat)

@@ -134,7 +134,7 @@ def check_explanation(result: Any) -> RecurrentExplanation:
     """Raise an error if the result is no explanation of a network."""
     if not isinstance(result, RecurrentExplanation):
         raise InputError(
-            f"Found a {type(result).__name__}, expected what explain_rnn gives."
+            f"Found a {type(result).__name__}, expected the result of explain_rnn."
         )
     return result
 
@@ -246,7 +246,7 @@ def explain_rnn(
     is_hybrid = isinstance(network, HMMLSTM)
     if is_hybrid:
         if symbols is not None:
-            raise InputError("An HMMLSTM knows its symbols; leave symbols out.")
+            raise InputError("An HMMLSTM has its own symbols; leave symbols out.")
         network, sequences, symbols = module_of(network, sequences)
     codes = encode_sequences(sequences, symbols)
     reader, words = _reader_of(network, layer, lstm_state, predict)
@@ -421,8 +421,8 @@ def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, 
     names = tuple(map(str, range(found) if symbols is None else symbols))
     if len(names) != found:
         raise InputError(
-            f"The network speaks of {found} symbols, but symbols has {len(names)}; "
-            "hand in its own vocabulary, in its order."
+            f"The network predicts {found} symbols, but symbols has {len(names)}; "
+            "pass the vocabulary of the network, in its order."
         )
     if largest >= found:
         raise InputError(f"Code {largest} is none of the network's {found} symbols.")

@@ -75,7 +75,7 @@ def find_layer(
     if not found:
         raise ModelError(
             f"There is no nn.RNN, nn.GRU or nn.LSTM in this {type(network).__name__}; "
-            "hand in a function in its place: codes -> (states, logits)."
+            "pass a function instead: codes -> (states, logits)."
         )
     name, index = layer if isinstance(layer, tuple) else (layer, -1)
     if isinstance(layer, int):
@@ -94,8 +94,8 @@ def find_layer(
     if module.bidirectional:
         raise ModelError(
             f"{type(module).__name__} {name!r} is bidirectional: its state at a step "
-            "knows the symbols that follow, so that no automaton can stand for it. "
-            "Choose a layer that reads forwards."
+            "depends on later symbols, which no automaton can represent. Choose a "
+            "unidirectional layer."
         )
     if lstm_state != "h" and not isinstance(module, nn.LSTM):
         raise ModelError(
@@ -160,8 +160,8 @@ def read_network(
             if predict is not None:
                 raise
             raise ModelError(
-                "The network does not take codes as whole numbers, a line of them per "
-                f"sequence: {error}. Hand in how it is run: predict=lambda module, "
+                "The network does not accept integer codes, one row per sequence: "
+                f"{error}. Pass a function that runs it: predict=lambda module, "
                 "codes: ..."
             ) from error
         finally:
@@ -199,7 +199,7 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
         raise ModelError(
             f"The network gave {type(logits).__name__} of shape {shape} for {n_steps} "
             f"symbols, expected logits of shape ({n_steps}, number of symbols)"
-            + ("." if is_own else ": hand in predict=lambda module, codes: ...")
+            + ("." if is_own else ": pass predict=lambda module, codes: ...")
         )
     return lines
 
@@ -213,7 +213,7 @@ def _states_of_call(
     """States of the layer for one call of its module."""
     rnn, depth = layer.module, layer.depth
     if not hasattr(x, "dim"):
-        raise ModelError("Packed sequences cannot be read; hand in a plain tensor.")
+        raise ModelError("Packed sequences cannot be read; pass a plain tensor.")
     batch = 0 if rnn.batch_first else 1
     if x.dim() == 3 and x.shape[batch] != 1:
         raise ModelError(

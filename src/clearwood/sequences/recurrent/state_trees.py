@@ -151,7 +151,7 @@ def state_trees(
     if values.ndim != 2 or len(values) != sum(map(len, codes)):
         raise InputError(
             f"states has shape {values.shape}, sequences hold {sum(map(len, codes))} "
-            "symbols; expected a line of states per symbol."
+            "symbols; expected a row of states per symbol."
         )
     if not np.isfinite(values).all():
         raise InputError("states holds NaN or infinity; leave those steps out.")
@@ -159,7 +159,7 @@ def state_trees(
     if len(names) != values.shape[1] or window < 1 or not complexity > 0:
         raise InputError(
             f"{len(names)} names for {values.shape[1]} units, window={window}, "
-            f"complexity={complexity}; expected one name each, and more than nothing."
+            f"complexity={complexity}; expected one name per unit and positive values."
         )
     largest = max(int(line.max()) for line in codes)
     labels = tuple(range(largest + 1) if symbols is None else symbols)

@@ -98,7 +98,7 @@ def read_sequences(
         ):  # fmt: skip
             raise ModelError(
                 f"Found states of shape {thought.shape} and logits of shape "
-                f"{said.shape} for {len(codes)} symbols; expected a line of each per "
+                f"{said.shape} for {len(codes)} symbols; expected a row of each per "
                 "symbol."
             )
         states.append(thought)
@@ -129,9 +129,9 @@ def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
     ):  # fmt: skip
         if not np.allclose(found, whole, rtol=ALIKE, atol=ALIKE):
             raise ModelError(
-                "What the network thinks or says of a step changes with the symbols "
-                "that follow, or from call to call: no automaton can stand for it. "
-                "Hand in one that reads forwards, each sequence from the same start."
+                "State or output of the network at a step depends on later symbols, or "
+                "changes from call to call, which no automaton can represent. Pass a "
+                "network that reads forwards, each sequence from the same state."
             )
 
 
@@ -140,13 +140,13 @@ def _log_probabilities(logits: np.ndarray, number: int) -> np.ndarray:
     if np.isnan(logits).any():
         step = int(np.isnan(logits).any(axis=1).argmax())
         raise ModelError(
-            f"The network says NaN at step {step} of sequence {number}; its training "
-            "may have diverged."
+            f"The network returns NaN at step {step} of sequence {number}; its "
+            "training may have diverged."
         )
     if (logits >= 0).all() and np.allclose(logits.sum(axis=1), 1.0, atol=1e-4):
         raise ModelError(
-            "The network gives probabilities, expected logits or log-probabilities: "
-            "hand in predict=lambda module, codes: module(codes[None]).log()."
+            "The network returns probabilities, expected logits or log-probabilities: "
+            "pass predict=lambda module, codes: module(codes[None]).log()."
         )
     found = np.empty_like(logits, dtype=np.result_type(logits, np.float32))
     for first in range(0, len(logits), BLOCK):
@@ -202,7 +202,7 @@ def encode_sequences(
     is_batch = len(shape) == 2 and shape[1] != 1
     cells, lengths = end_to_end(list(sequences) if is_batch else sequences)
     if len(cells) < 2:
-        raise InputError("Expected two symbols or more: some to read, some to judge.")
+        raise InputError("Expected two or more symbols: some to fit, some to evaluate.")
     bounds = sequence_bounds(lengths, len(cells))
     return np.split(_codes(cells, symbols), bounds[1:-1])
 
@@ -220,8 +220,8 @@ def _codes(cells: np.ndarray, symbols: Sequence[Any] | None) -> np.ndarray:
     listed = cells.tolist()
     if symbols is None:
         raise InputError(
-            f"Sequences hold {listed[0]!r} and not codes; say what the network's codes "
-            "stand for, in its own order: symbols=sorted(set(text)), for example."
+            f"Sequences hold {listed[0]!r} and not codes; pass the symbols of the "
+            "network's codes, in its order: symbols=sorted(set(text)), for example."
         )
     known = {symbol: code for code, symbol in enumerate(symbols)}
     strange = [s for s in listed if s not in known]

@@ -29,30 +29,19 @@ from clearwood.columns.validation import (
     check_table,
     check_weight,
 )
-from clearwood.exceptions import (
-    ClassOrderWarning,
-    InputError,
-    PoorFidelityWarning,
-)
+from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarning
 from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.asking import (
-    Teacher,
-    class_positions,
-    read_rows,
-)
 from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
-from clearwood.simplifiers._common.doubts import (
-    Doubt,
+from clearwood.simplifiers._common.explained_model import fitted_model, require_trees
+from clearwood.simplifiers._common.flaws import (
+    Flaw,
     SingleSplit,
     best_single_split,
-    class_order_doubt,
-    doubts_about,
+    class_order_warning,
+    diagnose,
 )
-from clearwood.simplifiers._common.teacher import (
-    get_teacher,
-    refuse_without_trees,
-)
+from clearwood.simplifiers._common.predictions import Model, class_positions, read_rows
 
 CORE: dict[str, Any] = {
     "estimator": "no_validation",
@@ -120,7 +109,7 @@ class RulesFromEnsemble(BaseEstimator):
         """Continue on all rows of a table, where a method can, and record it."""
         return {}
 
-    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+    def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """Rules of the same kind and size from a part of the rows alone.
 
         The ensemble's predictions for other rows are not used, as it may have learnt
@@ -186,13 +175,13 @@ class RulesFromEnsemble(BaseEstimator):
         about |= in_words(features, exclude_features=excluded)
         if self.learn_from == "labels":
             about.setdefault("target", "labels")
-        if self.ensemble_.where_from:
-            about["cuts"] = self.ensemble_.where_from
+        if self.ensemble_.split_source:
+            about["cuts"] = self.ensemble_.split_source
         if self.ensemble_.statistic and self.learn_from != "labels":
             about["predicts"] = self.ensemble_.statistic
-        doubts = self._doubts(training)
-        if doubts:
-            about["warning"] = " ".join(doubts)
+        flaws = self._diagnostics(training)
+        if flaws:
+            about["warning"] = " ".join(flaws)
         rules = self.rules_.with_metadata(model=self.ensemble_.source, **about)
         self.rules_ = rules.with_target(name)
         if training.others is not None:
@@ -223,11 +212,11 @@ class RulesFromEnsemble(BaseEstimator):
             random_state=int(generator.integers(2**31))
         )
         given = None if sample_weight is None else weight
-        self.estimator_, self.ensemble_ = get_teacher(
+        self.estimator_, self.ensemble_ = fitted_model(
             self.estimator, default, X, y, given, self._outcome.model_task
         )
         if self._needs_trees:
-            refuse_without_trees(self.ensemble_, type(self).__name__)
+            require_trees(self.ensemble_, type(self).__name__)
         if self.ensemble_.classes is not None:
             self.classes_ = np.asarray(self.ensemble_.classes)
         training = self._training(self.ensemble_, X, y, weight).in_one_order()
@@ -238,30 +227,30 @@ class RulesFromEnsemble(BaseEstimator):
         """Map all rules to the columns of their features in a table."""
         self.rules_ = self.rules_.in_columns(features, place)
 
-    def _doubts(self, training: Training) -> list[str]:
+    def _diagnostics(self, training: Training) -> list[str]:
         """Warn of what makes the rules unsuitable as an explanation."""
         split = best_single_split(training, self.min_samples_leaf)
         self.single_split_fidelity_ = split.fidelity
         order, poor = None, []
         if training.classes and training.labels is not None:
-            order = class_order_doubt(
-                training.classes, training.labels, training.teacher
+            order = class_order_warning(
+                training.classes, training.labels, training.model_predictions
             )
         # A single rule has a single prediction, as requested.
         if self._most_rules != 1:
-            doubts = doubts_about(self.rules_, training, split, self.min_samples_leaf)
-            poor = [f"{d.text} {self._remedy(d, training, split)}" for d in doubts]
+            flaws = diagnose(self.rules_, training, split, self.min_samples_leaf)
+            poor = [f"{d.text} {self._remedy(d, training, split)}" for d in flaws]
         if order:
             warnings.warn(order, ClassOrderWarning, stacklevel=5)
         for text in poor:
             warnings.warn(text, PoorFidelityWarning, stacklevel=5)
         return [order, *poor] if order else poor
 
-    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
-        """Suggestion against a doubt."""
+    def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
+        """Suggest how to avoid a flaw."""
         if not len(training.asked):
             return "Exclude fewer features (exclude_features, --exclude-features)."
-        if doubt.kind == "constant":
+        if flaw.kind == "constant":
             return (
                 "Take a list, a tree or a sum, which choose by probabilities "
                 "(method='list', --method list)."
@@ -283,13 +272,13 @@ class RulesFromEnsemble(BaseEstimator):
             )
 
     def _training(
-        self, ensemble: Teacher, X: Any, y: Any, weight: np.ndarray
+        self, ensemble: Model, X: Any, y: Any, weight: np.ndarray
     ) -> Training:
         """The rows of positive weight and the target of the rules."""
         outcome = outcome_of(ensemble.classes, self._outcome)
         labels = None if y is None else class_positions(ensemble, y)
         table, encoded, answers, others = read_rows(ensemble, X)
-        taught = self._taught(answers, labels)
+        target = self._target(answers, labels)
         counted = weight > 0
         encoded = np.asfortranarray(encoded if counted.all() else encoded[counted])
         missing_seen = np.zeros(ensemble.n_features, bool)
@@ -303,7 +292,7 @@ class RulesFromEnsemble(BaseEstimator):
         bins = replace(bins, features=bins.features.with_kinds(encoded, table))
         return Training(
             encoded,
-            taught[counted],
+            target[counted],
             None if labels is None else labels[counted],
             weight[counted],
             outcome.point(answers)[counted],
@@ -314,7 +303,7 @@ class RulesFromEnsemble(BaseEstimator):
             outcome=outcome,
         )
 
-    def _taught(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+    def _target(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
         """Target of the fit: the ensemble's predictions, or the labels."""
         check_range(answers, "What the ensemble says")
         if self.learn_from == "model":

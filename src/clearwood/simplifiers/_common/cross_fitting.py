@@ -45,7 +45,7 @@ def cross_fit(
 
     Parameters
     ----------
-    method : estimator with ``rules_`` and ``find_again``
+    method : estimator with ``rules_`` and ``_refit``
     training : Training
         All rows, with labels; without synthetic ones.
 
@@ -88,16 +88,16 @@ def _left_out(
     order = generator.permutation(len(training))[:MOST_ROWS]
     seeds = generator.integers(2**63, size=N_FOLDS).tolist()
     for left_out, seed in zip(np.array_split(order, N_FOLDS), seeds):
-        fitted = _taught_by_labels(training.take(np.setdiff1d(order, left_out)))
+        fitted = with_labels_as_target(training.take(np.setdiff1d(order, left_out)))
         with warnings.catch_warnings():
             # These rules are not shown to anyone.
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", InterruptedFitWarning)
-            rules: RuleSet = method.find_again(fitted, np.random.default_rng(seed))
+            rules: RuleSet = method._refit(fitted, np.random.default_rng(seed))
         yield rules, fitted, training.take(np.sort(left_out))
 
 
-def _taught_by_labels(training: Training) -> Training:
+def with_labels_as_target(training: Training) -> Training:
     """The same rows with the labels as target, not the model's predictions."""
     labels: Any = training.labels
-    return replace(training, taught=training.outcome.certain(labels))
+    return replace(training, target=training.outcome.certain(labels))

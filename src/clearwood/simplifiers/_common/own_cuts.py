@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from clearwood.columns.sparse_tables import SparseRows, is_sparse
-from clearwood.ensembles.any_model import AnyModel
+from clearwood.ensembles.black_box import BlackBox
 from clearwood.ensembles.flat_trees import CategoricalSplit, NumericSplits, Splits
 from clearwood.rules.training import place_of_rows
-from clearwood.simplifiers._common.asking import answers_of, read_rows
+from clearwood.simplifiers._common.predictions import answers_of, read_rows
 from clearwood.simplifiers._common.synthetic_rows import default_number, mixed_rows
 
 N_TREES, N_LEAVES, SHARE_OF_COLUMNS = 60, 12, 0.5
@@ -28,7 +28,7 @@ MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, to grow the trees on."""
 
 
-def with_own_cuts_in(model: AnyModel, X: Any, rows: np.ndarray | slice) -> AnyModel:
+def with_own_cuts_in(model: BlackBox, X: Any, rows: np.ndarray | slice) -> BlackBox:
     """As :func:`with_own_cuts`, on some rows of any table.
 
     A sparse one is read in :func:`columns_to_read`.
@@ -41,13 +41,13 @@ def with_own_cuts_in(model: AnyModel, X: Any, rows: np.ndarray | slice) -> AnyMo
 
 
 def with_own_cuts(
-    model: AnyModel, encoded: np.ndarray, others: SparseRows | None = None
-) -> AnyModel:
+    model: BlackBox, encoded: np.ndarray, others: SparseRows | None = None
+) -> BlackBox:
     """Add thresholds found on some rows to those that a model has.
 
     Parameters
     ----------
-    model : AnyModel
+    model : BlackBox
     encoded : ndarray of shape (n_rows, n_features)
         The rows, as the model encodes them.
     others : SparseRows, optional
@@ -88,7 +88,7 @@ def with_own_cuts(
         words += f" and {len(by_set)} categories"
     words += f" in {n_columns} of {model.n_features} columns, where the model's answers"
     words += " change most"
-    words = ", and ".join(filter(None, [model.where_from, words]))
+    words = ", and ".join(filter(None, [model.split_source, words]))
     known = model.questions
     numeric = zip(known.numeric, (np.zeros(len(every[0]), int), *every))
     splits = Splits(

@@ -50,8 +50,8 @@ def at_stake(loss: Any) -> float:
     Examples
     --------
     >>> from clearwood.search import Loss
-    >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
-    >>> round(at_stake(Loss.probabilities(taught, np.ones(2), softness=0.5)), 3)
+    >>> target = np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> round(at_stake(Loss.probabilities(target, np.ones(2), softness=0.5)), 3)
     0.1
     """
     said = loss.best_value(np.ones(len(loss.share), dtype=bool))
@@ -78,12 +78,12 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     outcome = rows.outcome
     if scoring in ("auto", "log_loss"):
         return outcome.proper_losses(rows.standardised, said)
-    taught = outcome.point(rows.standardised)
-    wrong = outcome.losses(taught, outcome.point(said)).astype(np.float64)
+    target = outcome.point(rows.standardised)
+    wrong = outcome.losses(target, outcome.point(said)).astype(np.float64)
     if scoring == "balanced":
         # All classes that occur have equal weight.
-        mass = np.bincount(taught, rows.weight, len(rows.classes))
-        wrong *= rows.weight.sum() / ((mass > 0).sum() * mass[taught])
+        mass = np.bincount(target, rows.weight, len(rows.classes))
+        wrong *= rows.weight.sum() / ((mass > 0).sum() * mass[target])
     return wrong
 
 
@@ -92,7 +92,7 @@ def _scores_of(
 ) -> np.ndarray:
     """Scores by a user's function, of values in the units of the data."""
     said = said * rows.unit + rows.centre
-    scores = np.asarray(scoring(rows.taught, said), dtype=np.float64)
+    scores = np.asarray(scoring(rows.target, said), dtype=np.float64)
     if scores.shape != (len(rows),) or not np.isfinite(scores).all():
         raise InputError(
             f"scoring gave something of shape {scores.shape} for {len(rows)} rows; "
@@ -115,14 +115,14 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
     --------
     >>> from clearwood.rules import FeatureBins, FeatureSpace
     >>> bins = FeatureBins.from_splits(FeatureSpace.numeric(1), feature=[], cut=[])
-    >>> taught = np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> target = np.array([[0.9, 0.1], [0.7, 0.3]])
     >>> rows = Training(
-    ...     np.zeros((2, 1)), taught, None, np.ones(2), np.zeros(2), bins, ("no", "yes")
+    ...     np.zeros((2, 1)), target, None, np.ones(2), np.zeros(2), bins, ("no", "yes")
     ... )
     >>> class_weights(rows, "balanced"), class_weights(rows, {"yes": 4.0})
     (array([0.625, 2.5  ]), array([0.625, 2.5  ]))
     """
-    mean = np.average(training.taught, axis=0, weights=training.weight)
+    mean = np.average(training.target, axis=0, weights=training.weight)
     if isinstance(asked, str):
         weights = np.divide(1.0, mean, out=np.ones_like(mean), where=mean > 0)
     else:

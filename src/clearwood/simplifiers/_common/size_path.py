@@ -28,24 +28,24 @@ from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import RulesFromEnsemble
 from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
-from clearwood.simplifiers._common.doubts import (
-    Doubt,
+from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
+from clearwood.simplifiers._common.flaws import (
+    Flaw,
     SingleSplit,
-    doubts_about,
+    diagnose,
     varies,
 )
-from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.scoring import class_weights, losses_of
 from clearwood.simplifiers._common.synthetic_rows import (
     default_number,
-    rows_to_judge,
+    evaluation_rows,
     with_synthetic_rows,
 )
 
 TUNED_ROWS = 2000
 """Number of rows above which settings hardly matter, and are not tuned."""
 
-MOST_JUDGED = 10_000
+MOST_EVALUATED = 10_000
 """Maximum number of rows, drawn at random, to choose size and settings."""
 
 ENOUGH_ERRORS = 0.5
@@ -117,7 +117,7 @@ class RulesOnSizePath(RulesFromEnsemble):
     def _said(self, rules: Any, rows: Training) -> np.ndarray:
         """Predictions of rules in bins: class probabilities, or values."""
         said = rules.predict(rows.grid)
-        return said if said.ndim == rows.taught.ndim else rows.outcome.certain(said)
+        return said if said.ndim == rows.target.ndim else rows.outcome.certain(said)
 
     @fit_context
     def _choose_size(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
@@ -171,21 +171,21 @@ class RulesOnSizePath(RulesFromEnsemble):
             goals["class_weight"] = ", ".join(f"{c} {w:.4g}" for c, w in pairs)
         return goals
 
-    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
-        """A size without doubts, or a parameter that makes rules more specific."""
+    def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
+        """A size without this flaw, or a parameter that makes rules more specific."""
         for rules in self.path_:
-            against = doubts_about(rules, training, split, self.min_samples_leaf)
-            if not {one.kind for one in against} & {doubt.kind, "constant"}:
+            against = diagnose(rules, training, split, self.min_samples_leaf)
+            if not {one.kind for one in against} & {flaw.kind, "constant"}:
                 n = rules.n_rules
                 return f"Ask for {n} lines (n_rules={n}, --n-rules {n})."
-        if doubt.kind == "constant" and len(training.asked):
+        if flaw.kind == "constant" and len(training.asked):
             return (
                 "No box of so many rows pays; allow fewer in a rule "
                 f"(min_samples_leaf={self.min_samples_leaf}, --min-samples-leaf), or "
                 "let the model learn more."
             )
         has_weights = "class_weight" in self.get_params()
-        if doubt.kind == "unsaid" and has_weights and self.class_weight is None:
+        if flaw.kind == "unsaid" and has_weights and self.class_weight is None:
             return (
                 "To have rules that do, let rare classes count as much as others "
                 "(class_weight='balanced', --class-weight balanced)."
@@ -193,9 +193,9 @@ class RulesOnSizePath(RulesFromEnsemble):
         if self.path_[-1].n_rules == self.max_rules:
             most = 2 * self.max_rules
             return f"Allow more lines (max_rules={most}, --max-rules {most})."
-        return super()._remedy(doubt, training, split)
+        return super()._remedy(flaw, training, split)
 
-    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+    def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As in the base class, with the chosen settings and without synthetic rows."""
         other = copy(self).set_params(round_thresholds=False, max_rules=self.n_rules_)
         chosen = self._settings(training)[0]._replace(**self.settings_)
@@ -281,7 +281,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         best = held_out.best_settings(None if is_free else self.n_rules_)
         if is_free:
             # A single rule explains nothing of a model with varying predictions.
-            fewest = 2 if varies(training.taught) else 1
+            fewest = 2 if varies(training.target) else 1
             self.n_rules_ = max(held_out.fewest_rules(best), fewest)
         self.cv_results_ = {
             name: [getattr(tried, name) for tried in settings]
@@ -296,10 +296,10 @@ class RulesOnSizePath(RulesFromEnsemble):
     @staticmethod
     def _some(training: Training, seed: int) -> Training:
         """A random sample of very many rows, sufficient to choose settings."""
-        if len(training) <= MOST_JUDGED:
+        if len(training) <= MOST_EVALUATED:
             return training
         generator = np.random.default_rng((seed, 2))
-        rows = generator.choice(len(training), MOST_JUDGED, replace=False)
+        rows = generator.choice(len(training), MOST_EVALUATED, replace=False)
         return training.take(np.sort(rows))
 
     def _cross_validate(
@@ -354,7 +354,7 @@ class RulesOnSizePath(RulesFromEnsemble):
         By agreement and by ``scoring``: (rows, 2, settings, sizes).
         """
         test = self._once(
-            ("judged", seed), lambda: self._to_judge(training, held, seed)
+            ("judged", seed), lambda: self._evaluation_rows(training, held, seed)
         )
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
         n_synthetic = None
@@ -372,7 +372,9 @@ class RulesOnSizePath(RulesFromEnsemble):
                     losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
         return losses
 
-    def _to_judge(self, training: Training, held: np.ndarray, seed: int) -> Training:
+    def _evaluation_rows(
+        self, training: Training, held: np.ndarray, seed: int
+    ) -> Training:
         """Rows to evaluate rules on, equally many for each held-out row.
 
         The ensemble was trained on the rows themselves, so it predicts for mixtures of
@@ -382,7 +384,7 @@ class RulesOnSizePath(RulesFromEnsemble):
             return training.take(held)
         generator = np.random.default_rng((seed, 1))
         n_each = math.ceil(default_number(len(training)) / len(training))
-        return rows_to_judge(training.take(held), self.ensemble_, n_each, generator)
+        return evaluation_rows(training.take(held), self.ensemble_, n_each, generator)
 
 
 class HeldOutFidelity(NamedTuple):

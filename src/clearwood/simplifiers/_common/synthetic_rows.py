@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from clearwood.rules import Training
-from clearwood.simplifiers._common.asking import Teacher, answers_of
+from clearwood.simplifiers._common.predictions import Model, answers_of
 
 MOST_ROWS = 20_000
 """Maximum number of synthetic rows by default, and of rows to search neighbours in."""
@@ -43,7 +43,7 @@ def default_number(n_rows: int) -> int:
 
 def with_synthetic_rows(
     training: Training,
-    ensemble: Teacher,
+    ensemble: Model,
     n_synthetic: int,
     generator: np.random.Generator,
 ) -> Training:
@@ -53,7 +53,7 @@ def with_synthetic_rows(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble or AnyModel
+    ensemble : TreeEnsemble or BlackBox
     n_synthetic : int
     generator : numpy.random.Generator
 
@@ -73,9 +73,9 @@ def with_synthetic_rows(
     )
 
 
-def rows_to_judge(
+def evaluation_rows(
     training: Training,
-    ensemble: Teacher,
+    ensemble: Model,
     n_each: int,
     generator: np.random.Generator,
 ) -> Training:
@@ -88,7 +88,7 @@ def rows_to_judge(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble or AnyModel
+    ensemble : TreeEnsemble or BlackBox
     n_each : int
         Number of rows made from each of them.
     generator : numpy.random.Generator
@@ -106,7 +106,11 @@ def rows_to_judge(
     answers = answers_of(ensemble, training.as_read(rows, first))
     said = training.outcome.point(answers)
     return replace(
-        training.take(first), encoded=rows, taught=answers, labels=None, teacher=said
+        training.take(first),
+        encoded=rows,
+        target=answers,
+        labels=None,
+        model_predictions=said,
     )
 
 

@@ -23,7 +23,7 @@ from clearwood.simplifiers._common.base import (
     PredictsByRules,
     RulesFromEnsemble,
 )
-from clearwood.simplifiers._common.doubts import Doubt, SingleSplit
+from clearwood.simplifiers._common.flaws import Flaw, SingleSplit
 from clearwood.simplifiers._common.size_path import TreesOnSizePath
 from clearwood.simplifiers.born_again.trees import (
     SmearedTree,
@@ -90,11 +90,11 @@ class _BornAgainTree(TreesOnSizePath):
     # Adjacent leaves of the same class are merged.
     scoring = "agreement"
 
-    def _remedy(self, doubt: Doubt, training: Training, split: SingleSplit) -> str:
+    def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
         # Smaller leaves do not change their predicted class.
-        if doubt.kind == "constant":
-            return RulesFromEnsemble._remedy(self, doubt, training, split)
-        return super()._remedy(doubt, training, split)
+        if flaw.kind == "constant":
+            return RulesFromEnsemble._remedy(self, flaw, training, split)
+        return super()._remedy(flaw, training, split)
 
     def _about(self) -> dict[str, str]:
         return {"method": "born-again", "p_alt": str(self.settings_["p_alt"])}

@@ -14,7 +14,7 @@ from clearwood.rules import BinSplit, Training, Tree, build_tree
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
 from clearwood.search.losses import SQUARED_ERROR
-from clearwood.simplifiers._common.asking import Teacher, answers_of
+from clearwood.simplifiers._common.predictions import Model, answers_of
 from clearwood.simplifiers.born_again.smearing import Inside, smear
 
 MOST_SPLITS = 2
@@ -23,7 +23,7 @@ MOST_SPLITS = 2
 
 def grow_smeared_trees(
     training: Training,
-    ensemble: Teacher,
+    ensemble: Model,
     max_leaves: int,
     *,
     p_alt: float,
@@ -37,7 +37,7 @@ def grow_smeared_trees(
     ----------
     training : Training
         Real rows.
-    ensemble : TreeEnsemble or AnyModel
+    ensemble : TreeEnsemble or BlackBox
         Labels synthetic rows.
     max_leaves : int
     p_alt : float
@@ -200,7 +200,7 @@ class _NodeMaker:
     def __init__(
         self,
         training: Training,
-        ensemble: Teacher,
+        ensemble: Model,
         p_alt: float,
         n_node_samples: int,
         min_samples_leaf: int,
@@ -239,7 +239,7 @@ class _NodeMaker:
         The training rows in the box have the same total weight as all rows drawn here.
         """
         training, columns = self.training, self.grid.columns[:, rows]
-        synthetic, answers = training.encoded[:0], training.taught[:0]
+        synthetic, answers = training.encoded[:0], training.target[:0]
         if self.n_node_samples:
             picks = smear(
                 self.share,

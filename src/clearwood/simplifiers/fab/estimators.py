@@ -19,13 +19,13 @@ from clearwood.columns.validation import check_table
 from clearwood.exceptions import InputError, InterruptedFitWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
-from clearwood.simplifiers._common.asking import answers_of, class_positions
 from clearwood.simplifiers._common.base import (
     CORE,
     ClassifiesByRules,
     PredictsByRules,
     RulesFromEnsemble,
 )
+from clearwood.simplifiers._common.predictions import answers_of, class_positions
 from clearwood.simplifiers.fab.inference import (
     Fit,
     Mixture,
@@ -267,8 +267,8 @@ def _coded(
         y = training.outcome.check(rows.y, rows.n_rows)
         labels = class_positions(ensemble, y)
     encoded = ensemble.encode(X)
-    taught = method._taught(answers_of(ensemble, encoded), labels)
-    part = replace(training, encoded=encoded, taught=taught, weight=weight)
+    target = method._target(answers_of(ensemble, encoded), labels)
+    part = replace(training, encoded=encoded, target=target, weight=weight)
     codes = np.ascontiguousarray(part.codes[:, used])
     return merge_equal_rows((codes, part.standardised, weight))
 

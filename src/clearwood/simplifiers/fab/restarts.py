@@ -157,7 +157,7 @@ def judged(
     rules = print_rules(boxes[:, training.asked_bins])
     mixture = Mixture.of(problem, fit.parameters)
     outcome, weight = training.outcome, training.weight
-    taught = outcome.point(training.taught)
+    target = outcome.point(training.target)
     soft = outcome.point(mixture.predict(training.codes))
     codes = np.array([outcome.code(rule.prediction) for rule in rules])
     printed = codes[rules.apply_encoded(training.encoded)]
@@ -165,8 +165,8 @@ def judged(
         fit,
         mixture,
         rules,
-        outcome.fidelity(taught, printed, weight),
-        outcome.fidelity(taught, soft, weight),
+        outcome.fidelity(target, printed, weight),
+        outcome.fidelity(target, soft, weight),
     )
 
 

@@ -21,7 +21,7 @@ struct Literals {
 
 // The rows that judge rules: what these shall say comes as class numbers (n_classes of
 // them) or as values (n_classes 0).
-struct JudgingRows {
+struct EvaluationRows {
     View<const double, 1> target, weight;
     Index n_classes;
 
@@ -63,7 +63,7 @@ void intersect(Bits a, Bits b, View<std::uint8_t, 1> both) {
 }
 
 // Sums over the rows in two sets at once.
-Sums sums_over(Bits bits, Bits mask, const JudgingRows& rows, double said) {
+Sums sums_over(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
     Sums sums;
     for (Index i = 0; i < bits.size(); ++i) {
         std::uint8_t byte = bits[i] & mask[i];
@@ -86,7 +86,7 @@ Sums sums_over(Bits bits, Bits mask, const JudgingRows& rows, double said) {
 //
 // The class said is said again, and the loss is the weight of the rows of another; or
 // the mean is said, and the loss is the sum of squared differences from it.
-Judgement judged(Bits bits, Bits mask, const JudgingRows& rows, double said) {
+Judgement judged(Bits bits, Bits mask, const EvaluationRows& rows, double said) {
     Sums sums = sums_over(bits, mask, rows, said);
     if (rows.n_classes > 0 || !(sums.total > 0)) return {sums.total, said, sums.second};
     said = sums.first / sums.total;
@@ -94,7 +94,7 @@ Judgement judged(Bits bits, Bits mask, const JudgingRows& rows, double said) {
 }
 
 // The class of most weight in a set of rows; of several the first.
-double most_frequent(Bits bits, const JudgingRows& rows) {
+double most_frequent(Bits bits, const EvaluationRows& rows) {
     Vector<double> mass(std::max<Index>(rows.n_classes, 1));
     if (rows.n_classes > 0)
         for (Index r = 0; r < rows.target.size(); ++r)
@@ -121,7 +121,7 @@ double most_frequent(Bits bits, const JudgingRows& rows) {
 std::tuple<Vector<bool>, Matrix<std::uint8_t>, Matrix<double>, Matrix<double>,
            Matrix<double>>
 prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
-      View<const std::uint8_t, 2> satisfied_by, const JudgingRows& rows, double most,
+      View<const std::uint8_t, 2> satisfied_by, const EvaluationRows& rows, double most,
       double floor, bool relative) {
     Index n_rules = borders.size() - 1, n_bytes = satisfied_by.size(1), longest = 0;
     for (Index k = 0; k < n_rules; ++k)
@@ -171,7 +171,7 @@ prune(View<const std::int64_t, 1> borders, View<const std::int64_t, 1> literal,
 
 // Add the sums over a set of rows to those of every rule that covers them, times sign.
 void add_rows(View<double, 2> sums, View<const std::uint8_t, 2> bits, Bits mask,
-              double sign, const JudgingRows& rows, View<const double, 1> said) {
+              double sign, const EvaluationRows& rows, View<const double, 1> said) {
     for (Index k = 0; k < bits.size(0); ++k) {
         Sums found = sums_over(bits[k], mask, rows, said[k]);
         sums(k, 0) += sign * found.total;

@@ -19,7 +19,7 @@ from clearwood.simplifiers.in_trees.pruning import (
     ExtractedRules,
     Judged,
     distinct,
-    judge_and_prune,
+    score_and_prune,
     target_of,
     unpacked,
     without_twins,
@@ -57,13 +57,13 @@ def find_rules(
     path : tuple of RuleSet
         Ordered lists of growing size.
     """
-    rows = rows_that_judge(training, procedure.levels, generator)
+    rows = evaluation_rows(training, procedure.levels, generator)
     n_drawn = procedure.max_extracted
     if n_drawn is not None and paths.n_rules > n_drawn:
         drawn = generator.choice(paths.n_rules, n_drawn, replace=False)
         paths = paths.take(np.sort(drawn))
     # Measure, and prune.
-    whole, pruned = judge_and_prune(
+    whole, pruned = score_and_prune(
         paths, rows, procedure.decay, procedure.max_decay, n_jobs, verbose
     )
     pruned = distinct(pruned)
@@ -139,14 +139,14 @@ R_PACKAGE = Procedure(nodes="leaves", levels=3)
 """The default procedure of the R package."""
 
 
-def rows_that_judge(
+def evaluation_rows(
     training: Training, levels: int | None, generator: np.random.Generator
 ) -> Training:
     """The training rows, or a sample of very many; values may become levels."""
     if levels is not None and not training.classes:
-        level, names = levels_of(training.taught, levels)
-        taught = np.eye(levels)[level]
-        training = replace(training, taught=taught, classes=names, scale=None)
+        level, names = levels_of(training.target, levels)
+        target = np.eye(levels)[level]
+        training = replace(training, target=target, classes=names, scale=None)
     if len(training) <= MOST_ROWS:
         return training
     drawn = generator.choice(len(training), MOST_ROWS, replace=False)

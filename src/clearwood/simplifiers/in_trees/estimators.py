@@ -88,7 +88,7 @@ class _InTrees(RulesFromEnsemble):
         self.rules_ = self.path_[-1]
         return {"method": "in-trees", "learn_from": self.learn_from}
 
-    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+    def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As in the base class, but from trees grown on these rows alone.
 
         The ensemble's trees were split by labels of the rows left out, too.

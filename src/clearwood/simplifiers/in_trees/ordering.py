@@ -11,7 +11,7 @@ from clearwood._kernels import in_trees as _kernels
 from clearwood.rules import Training
 from clearwood.simplifiers.in_trees.pruning import (
     Judged,
-    judging_rows,
+    as_evaluation_rows,
     packed,
     unpacked,
 )
@@ -50,16 +50,16 @@ def order_rules(
     -------
     Ordered
     """
-    judging = judging_rows(rows)
-    (target, weight, n_classes), bits = judging, judged.bits
+    rows_by = as_evaluation_rows(rows)
+    (target, weight, n_classes), bits = rows_by, judged.bits
     all_weight, free = weight.sum(), np.ones(len(rows), dtype=bool)
     # Per rule, sums over the free rows that it covers; and their number, which is the
     # weight if that is 1 or more.
     sums = numbers = np.zeros((len(bits), 3))
-    tables = [(sums, judging)]
+    tables = [(sums, rows_by)]
     if not np.array_equal(rows.counts, weight):
         numbers = np.zeros_like(sums)
-        tables.append((numbers, judging._replace(weight=rows.counts)))
+        tables.append((numbers, rows_by._replace(weight=rows.counts)))
 
     def add(covered: np.ndarray, sign: float) -> None:
         for table, by in tables:

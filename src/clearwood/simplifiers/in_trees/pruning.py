@@ -21,7 +21,7 @@ PRUNED_AT_ONCE = 1000
 """Number of rules per task of a thread."""
 
 
-def judge_and_prune(
+def score_and_prune(
     paths: Paths,
     rows: Training,
     decay: str | None = "absolute",
@@ -54,7 +54,7 @@ def judge_and_prune(
     """
     most = -np.inf if decay is None else max_decay
     satisfied_by = _kernels.satisfied(rows.codes.T, paths.literals)
-    judging = judging_rows(rows)
+    judging = as_evaluation_rows(rows)
 
     def work(first: int) -> tuple[np.ndarray, ...]:
         borders = paths.borders[first : first + PRUNED_AT_ONCE + 1]
@@ -105,7 +105,7 @@ class Judged(NamedTuple):
         return Judged(self.paths.take(rules), *(part[rules] for part in self[1:]))
 
 
-class JudgingRows(NamedTuple):
+class EvaluationRows(NamedTuple):
     """Rows to evaluate rules on.
 
     Attributes
@@ -122,10 +122,10 @@ class JudgingRows(NamedTuple):
     n_classes: int
 
 
-def judging_rows(rows: Training) -> JudgingRows:
+def as_evaluation_rows(rows: Training) -> EvaluationRows:
     """Target, weights and number of classes of some rows."""
     weight = rows.weight.astype(np.float64)
-    return JudgingRows(target_of(rows), weight, len(rows.classes))
+    return EvaluationRows(target_of(rows), weight, len(rows.classes))
 
 
 def target_of(rows: Training) -> np.ndarray:

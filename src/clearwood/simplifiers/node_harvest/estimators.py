@@ -87,7 +87,7 @@ class _NodeHarvest(RulesFromEnsemble):
             "max_interaction": str(self.max_interaction),
         }
 
-    def find_again(self, training: Training, generator: np.random.Generator) -> RuleSet:
+    def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
         """As in the base class, but from trees grown on these rows alone.
 
         The ensemble's trees were split by labels of the rows left out, too.
@@ -112,8 +112,8 @@ class _NodeHarvest(RulesFromEnsemble):
         """Averages of few nodes, the last of the maximum size."""
         # Of two classes one is sufficient.
         is_binary = len(training.classes) == 2
-        taught = training.taught[:, 1:] if is_binary else training.taught
-        programme = make_programme(nodes.held, taught, training.weight)
+        target = training.target[:, 1:] if is_binary else training.target
+        programme = make_programme(nodes.held, target, training.weight)
         candidates = most_telling(programme)
         most = self._most_rules
         if most is None:

@@ -6,47 +6,48 @@ import json
 from typing import Any
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
-from clearwood.cli.inputs import read_new_rows, read_saved
-from clearwood.cli.judging import (
+from clearwood.cli.command import Result, command
+from clearwood.cli.evaluation import (
     decisions_as_list,
-    judge,
-    judged_lines,
+    evaluate_rules,
+    evaluation_lines,
     scores_as_dict,
 )
+from clearwood.cli.inputs import read_new_rows, read_saved
 
 
 @command(
-    "Say how good rules from a file are on a table.",
+    "Evaluate saved rules on a table.",
     shared.saved,
     shared.data,
-    shared.truth,
+    shared.true_target,
     shared.model,
     shared.classes,
     shared.pos_label,
     shared.threshold,
     *shared.CELLS,
     shared.as_json,
-    shared.quiet,
 )
-def evaluate(asked: Any) -> Findings:
-    """Say how good the RULES of a file are on the rows of DATA (CSV or Parquet).
+def evaluate(args: Any) -> Result:
+    """Evaluate the RULES of a file on the rows of DATA (CSV or Parquet).
 
-    Every line of the rules is printed with its numbers of these rows, then the scores
-    of all, and what decisions come of them: with the target of the rows how often
-    rules are right, with a MODEL how far they follow it.
+    Prints each rule with its statistics on these rows, the scores of the rule set, and
+    the confusion matrix and error rates: against the target of the rows if it is known,
+    and the fidelity to a --model.
     """
-    _, rules = read_saved(asked.rules)
-    X, y, model = read_new_rows(rules, asked)
-    judged = judge(rules, X, y, model, asked)
+    _, rules = read_saved(args.rules)
+    X, y, model = read_new_rows(rules, args)
+    evaluated = evaluate_rules(rules, X, y, model, args)
     summary = {
         "target": rules.target,
         "task": rules.task,
         "rows": len(X),
-        "scores": scores_as_dict(judged),
-        "rules": json.loads(judged.rules.to_json()),
-        "decisions": decisions_as_list(judged),
+        "scores": scores_as_dict(evaluated),
+        "rules": json.loads(evaluated.rules.to_json()),
+        "decisions": decisions_as_list(evaluated),
     }
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
-    about = f"All numbers are of the {rows} of {asked.data}.\n"
-    return Findings(summary, lambda: "\n".join([about, *judged_lines(judged, rows)]))
+    about = f"Statistics on the {rows} of {args.data}.\n"
+    return Result(
+        summary, lambda: "\n".join([about, *evaluation_lines(evaluated, rows)])
+    )

@@ -7,43 +7,45 @@ from typing import Any
 
 from clearwood._words.labels import printable
 from clearwood.cli import options as shared
-from clearwood.cli.command import Findings, command
-from clearwood.cli.inputs import names_of_rows, numbered_row, read_rows, read_saved
+from clearwood.cli.command import Result, command
+from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
 
 
 @command(
-    "Say why rules from a file decide a row as they do.",
+    "Explain predictions of saved rules.",
     shared.saved,
     shared.data,
-    shared.option("--row", shared.FROM_1, "Only this row, from 1."),
-    shared.option("--fixed", shared.TEXT, "Features that cannot change: age,sex."),
-    shared.own,
+    shared.option("--row", shared.FROM_1, "Explain only this row, counted from 1."),
+    shared.option(
+        "--fixed", shared.TEXT, "Features held fixed in counterfactuals: age,sex."
+    ),
+    shared.id_column,
     *shared.CELLS,
-    shared.flag("--json as_json", "JSON instead of text."),
+    shared.as_json,
 )
-def explain(asked: Any) -> Findings:
-    """Explain what the RULES of a file say of the rows of DATA (CSV or Parquet).
+def explain(args: Any) -> Result:
+    """Explain the predictions of the RULES of a file for rows of DATA (CSV or Parquet).
 
-    For every row: the rule that decides and how the row meets it, the rules before it
-    and the conditions that fail, and the smallest changes of one feature, or of two,
-    with which the rules would say something else.
+    For each row: the rule that predicts and how the row satisfies it, the preceding
+    rules and the conditions that fail, and the smallest changes of one or two features
+    that change the prediction (counterfactuals).
     """
     from clearwood.rules.explain import explain as explain_rows
 
-    _, rules = read_saved(asked.rules)
-    frame = read_rows(rules, asked)
-    if asked.row is not None:
-        frame = numbered_row(frame, asked)
-    told = explain_rows(rules, frame, fixed=_quoted_names(asked.fixed or ""))
-    records = told if isinstance(told, list) else [told]
-    first = asked.row or 1
+    _, rules = read_saved(args.rules)
+    frame = read_rows(rules, args)
+    if args.row is not None:
+        frame = numbered_row(frame, args)
+    explanations = explain_rows(rules, frame, fixed=_quoted_names(args.fixed or ""))
+    records = explanations if isinstance(explanations, list) else [explanations]
+    first = args.row or 1
     heads: list[dict[str, Any]] = [{"row": first + i} for i in range(len(records))]
-    if asked.own is not None:
+    if args.id_column is not None:
         taken = {"row", *(key for one in records for key in one.as_dict())}
-        named = names_of_rows(frame, asked.own, taken)
-        heads = [head | {asked.own: cell} for head, cell in zip(heads, named)]
+        named = row_names(frame, args.id_column, taken)
+        heads = [head | {args.id_column: cell} for head, cell in zip(heads, named)]
     both = list(zip(heads, records))
-    return Findings(
+    return Result(
         [head | one.as_dict() for head, one in both],
         lambda: "\n\n".join(f"{_head_text(head)}\n{one}" for head, one in both),
         indent=None,

@@ -18,48 +18,50 @@ DIALECTS = (
 
 
 @command(
-    "Write rules from a file as SQL, LaTeX or Python.",
+    "Export saved rules as SQL, LaTeX or Python.",
     shared.saved,
     shared.option(
         "--to kind",
         click.Choice(["sql", "latex", "python"]),
-        "What to write.",
+        "Output language.",
         required=True,
     ),
     shared.choice(
         "--dialect",
         DIALECTS,
-        "Whose SQL; SQLite, PostgreSQL and DuckDB read the standard.",
+        "SQL dialect; SQLite, PostgreSQL and DuckDB read the standard.",
     ),
     shared.option(
         "--table",
         shared.TEXT,
-        "Table that the SQL selects from; else an expression.",
+        "Table of a SELECT statement; without it, an SQL expression.",
     ),
-    shared.flag("--probabilities", "SQL with a column per class."),
+    shared.flag(
+        "--probabilities", "One SQL column with the probability of each class."
+    ),
     shared.option("--name", shared.TEXT, "Name of the Python function.", "predict"),
-    shared.option("--out", shared.NEW_FILE, "Write to this file."),
-    shared.flag("--overwrite", "Overwrite a file that exists."),
+    shared.out("the text"),
+    shared.overwrite,
 )
-def export(asked: Any) -> None:
-    """Write the RULES of a file for another tool.
+def export(args: Any) -> None:
+    """Export the RULES of a file as SQL, LaTeX or Python.
 
-    SQL predicts inside a database, Python without a library; LaTeX is a table to
-    print.
+    SQL predicts inside a database; Python is a function without dependencies; LaTeX is
+    a table for print.
     """
-    kind, other = asked.kind, f", not {asked.kind}"
+    kind, other = args.kind, f", not {args.kind}"
     sql_only = "dialect table probabilities"
     shared.only_for("--to sql", kind == "sql", sql_only, other)
     shared.only_for("--to python", kind == "python", "name", other)
 
     from clearwood._words.labels import check_names
 
-    check_names((asked.table,), "--table")
-    _, rules = read_saved(asked.rules)
+    check_names((args.table,), "--table")
+    _, rules = read_saved(args.rules)
     if kind == "sql":
         text = rules.to_sql(
-            asked.dialect, table=asked.table, probabilities=asked.probabilities
+            args.dialect, table=args.table, probabilities=args.probabilities
         )
     else:
-        text = rules.to_latex() if kind == "latex" else rules.to_python(asked.name)
-    out_or_print(text, asked)
+        text = rules.to_latex() if kind == "latex" else rules.to_python(args.name)
+    out_or_print(text, args)

@@ -11,7 +11,7 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.command import command, json_text, out_or_print
-from clearwood.cli.inputs import names_of_rows, read_rows, read_saved
+from clearwood.cli.inputs import read_rows, read_saved, row_names
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
 """Keys that a line of the result has already."""
@@ -21,45 +21,44 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 
 
 @command(
-    "Apply rules from a file to a table.",
+    "Predict with saved rules.",
     shared.saved,
     shared.data,
-    shared.own,
+    shared.id_column,
     *shared.CELLS,
-    shared.option("--out", shared.NEW_FILE, "Write to this CSV file."),
-    shared.flag("--overwrite", "Overwrite a file that exists."),
-    shared.flag("--json as_json", "JSON instead of CSV."),
+    shared.out("the predictions"),
+    shared.as_json,
+    shared.overwrite,
     shared.flag(
         "--for-spreadsheets",
-        "Put ' before texts that a spreadsheet would run as a formula: those that "
-        "begin with = + - @, a tab or a line break. They are no longer as in the data.",
+        "Prefix texts that a spreadsheet would run as a formula with ': those that "
+        "begin with = + - @, a tab or a line break.",
     ),
 )
-def predict(asked: Any) -> None:
-    """Apply the RULES of a file to every row of DATA (CSV or Parquet).
+def predict(args: Any) -> None:
+    """Predict with the RULES of a file for each row of DATA (CSV or Parquet).
 
-    Each line of the result has the number of the data row, counted from 1, the
-    prediction, the class probabilities, and the number of the rule that decided; of a
-    sum or an average, the numbers of the rules that took part.
-    Columns that the rules do not know are ignored.
+    Writes CSV with the row number, counted from 1, the prediction, the class
+    probabilities, and the number of the rule that predicts (for a sum or an average,
+    the numbers of all rules that hold). Other columns of DATA are ignored.
     """
-    if asked.as_json and asked.for_spreadsheets:
+    if args.as_json and args.for_spreadsheets:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
-    _, rules = read_saved(asked.rules)
-    frame = read_rows(rules, asked)
+    _, rules = read_saved(args.rules)
+    frame = read_rows(rules, args)
     records = _records(rules, frame)
-    if asked.own is not None:
-        carried = names_of_rows(frame, asked.own, TAKEN)
+    if args.id_column is not None:
+        carried = row_names(frame, args.id_column, TAKEN)
         records = [
-            {"row": record["row"], asked.own: cell, **record}
+            {"row": record["row"], args.id_column: cell, **record}
             for record, cell in zip(records, carried)
         ]
-    if asked.as_json:
+    if args.as_json:
         text = json_text(records, None) + "\n"
     else:
-        written = _inert if asked.for_spreadsheets else _as_it_is
-        text = _as_csv(rules, records, asked.own, written)
-    out_or_print(text, asked)
+        written = _inert if args.for_spreadsheets else _as_it_is
+        text = _as_csv(rules, records, args.id_column, written)
+    out_or_print(text, args)
 
 
 def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
@@ -67,14 +66,14 @@ def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
     encoded = rules.encode(frame)
     decides = rules.decides(encoded)
     if decides is not None:
-        behind = [{"rule": i + 1} for i in decides.tolist()]
+        contributing = [{"rule": i + 1} for i in decides.tolist()]
     else:
-        held = rules.matches_encoded(encoded)
-        behind = [{"rules": (row.nonzero()[0] + 1).tolist()} for row in held]
-    said = rules.predict_encoded(encoded).tolist()
+        matched = rules.matches_encoded(encoded)
+        contributing = [{"rules": (row.nonzero()[0] + 1).tolist()} for row in matched]
+    predicted = rules.predict_encoded(encoded).tolist()
     records = [
         {"row": row, "prediction": value, **by}
-        for row, (value, by) in enumerate(zip(said, behind), start=1)
+        for row, (value, by) in enumerate(zip(predicted, contributing), start=1)
     ]
     if rules.classes:
         probabilities = rules.answers_encoded(encoded).tolist()
@@ -96,14 +95,14 @@ def _inert(cell: Any) -> Any:
 def _as_csv(
     rules: Any,
     records: list[dict[str, Any]],
-    own: str | None,
+    id_column: str | None,
     written: Callable[[Any], Any],
 ) -> str:
     from clearwood.rules import RuleList
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    first = ["row", *([] if own is None else [own]), "prediction"]
+    first = ["row", *([] if id_column is None else [id_column]), "prediction"]
     named = [f"probability {label}" for label in rules.classes]
     last = "rule" if isinstance(rules, RuleList) else "rules"
     writer.writerow(map(written, [*first, *named, last]))

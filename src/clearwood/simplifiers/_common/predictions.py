@@ -15,12 +15,12 @@ from clearwood.columns.sparse_tables import (
 )
 from clearwood.columns.validation import label_positions
 from clearwood.ensembles import TreeEnsemble
-from clearwood.ensembles.any_model import AnyModel
+from clearwood.ensembles.black_box import BlackBox
 
-Teacher = TreeEnsemble | AnyModel
+Model = TreeEnsemble | BlackBox
 
 
-def class_positions(ensemble: Teacher, y: np.ndarray) -> np.ndarray:
+def class_positions(ensemble: Model, y: np.ndarray) -> np.ndarray:
     """Indices of labels in the ensemble's classes; values unchanged."""
     if ensemble.classes is None:
         return y
@@ -55,7 +55,7 @@ class ReadRows(NamedTuple):
     others: SparseRows | None = None
 
 
-def read_rows(ensemble: Teacher, X: Any, columns: np.ndarray | None = None) -> ReadRows:
+def read_rows(ensemble: Model, X: Any, columns: np.ndarray | None = None) -> ReadRows:
     """Read a table in all columns; a sparse one in those of :func:`columns_to_read`.
 
     By default among the columns that the model reads.
@@ -95,7 +95,7 @@ def columns_to_read(X: Any, columns: np.ndarray, answers: np.ndarray) -> SparseR
     return replace(every, columns=np.sort(strongest))
 
 
-def answers_of(ensemble: Teacher, rows: Any) -> np.ndarray:
+def answers_of(ensemble: Model, rows: Any) -> np.ndarray:
     """Predictions of an ensemble for rows encoded by its ``encode``, or sparse ones.
 
     Class probabilities, or values.

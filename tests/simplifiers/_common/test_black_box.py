@@ -19,10 +19,10 @@ from tests.wording import refuses, same_lines, same_text, warns
 import clearwood as cw
 from clearwood.comparison.models import fit_afresh, short_name
 from clearwood.ensembles import TreeEnsemble
-from clearwood.ensembles.any_model import ask_model, task_of
+from clearwood.ensembles.black_box import task_of, wrap_model
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
+from clearwood.simplifiers._common.explained_model import read_model
 from clearwood.simplifiers._common.own_cuts import MOST_CUTS, with_own_cuts
-from clearwood.simplifiers._common.teacher import read_teacher
 
 QUICK = {"tune": None, "n_synthetic": 200, "n_rules": 3, "random_state": 0}
 
@@ -93,7 +93,7 @@ def test_rows_go_there_and_back(rows, made):
             maybe=maybe, nullable=maybe.astype("boolean"),
             at=pd.Series([noon, None] * (len(X) // 2), dtype=object),
         )  # fmt: skip
-    asked = ask_model(lambda table: np.zeros(len(table)), X, None, "regression")
+    asked = wrap_model(lambda table: np.zeros(len(table)), X, None, "regression")
     back = asked.decode(asked.encode(X))
     assert type(back) is type(X)
     if made is None:
@@ -110,8 +110,8 @@ def test_a_threshold_of_its_own_decides(rows):
     inner = LogisticRegression().fit(numbers, y)
     model = FixedThresholdClassifier(inner, threshold=0.1, pos_label="ill")
     model.fit(numbers, y)
-    asked = read_teacher(model, numbers, y)
-    assert (asked.by, read_teacher(inner, numbers, y).by) == (
+    asked = read_model(model, numbers, y)
+    assert (asked.by, read_model(inner, numbers, y).by) == (
         "predict",
         "predict_proba",
     )
@@ -159,7 +159,7 @@ def test_pipelines_are_read_not_asked_and_calibrations_keep_their_trees(rows):
     )
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
     model = make_pipeline(columns, forest).fit(X, y)
-    ensemble = read_teacher(model, X)
+    ensemble = read_model(model, X)
     assert isinstance(ensemble, TreeEnsemble) and ensemble.features.names[0] == "age"
     found = cw.RuleListClassifier(model, **QUICK).fit(X, y)
     assert "cuts" not in found.rules_.about
@@ -181,7 +181,7 @@ def test_one_row_that_differs_is_enough_to_ask(rows):
     model = make_pipeline(StandardScaler(), forest).fit(X[["age"]], y)
     with warns(OwnPredictionsWarning, match="300"):
         try:
-            read_teacher(model, X[["age"]], y)
+            read_model(model, X[["age"]], y)
         except ModelError:  # asked again of fewer rows, it says something else
             pass
 
@@ -189,7 +189,7 @@ def test_one_row_that_differs_is_enough_to_ask(rows):
 def test_cuts_are_few_and_where_answers_change():
     rng = np.random.default_rng(0)
     X = rng.random((2000, 4))
-    asked = ask_model(lambda rows: 1.0 * (rows[:, 2] > 0.3), X, None, "regression")
+    asked = wrap_model(lambda rows: 1.0 * (rows[:, 2] > 0.3), X, None, "regression")
     found = with_own_cuts(asked, X).splits().numeric
     assert np.bincount(found.feature).max() <= MOST_CUTS
     assert np.abs(found.cut[found.feature == 2] - 0.3).min() < 0.002

@@ -17,7 +17,7 @@ from clearwood._words.labels import prediction_text
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
 from clearwood.rules.scores import likelier_order, never_said
-from clearwood.simplifiers._common.asking import Teacher, answers_of
+from clearwood.simplifiers._common.predictions import Model, answers_of
 
 ROUNDING = 1e-9
 """Relative tolerance of equality, to the largest number."""
@@ -26,7 +26,7 @@ MARGIN = 0.005
 """Tolerance: rounding costs up to 0.00003 of R2, and the split may be from a sample."""
 
 
-class Doubt(NamedTuple):
+class Flaw(NamedTuple):
     """Deficiency of rules relative to the target of the fit.
 
     Attributes
@@ -55,9 +55,9 @@ class SingleSplit(NamedTuple):
     apart: float = 0.0
 
 
-def doubts_about(
+def diagnose(
     rules: RuleSet, training: Training, split: SingleSplit, min_samples_leaf: int
-) -> list[Doubt]:
+) -> list[Flaw]:
     """Deficiencies of rules relative to the target of the fit.
 
     Parameters
@@ -73,25 +73,25 @@ def doubts_about(
 
     Returns
     -------
-    list of Doubt
+    list of Flaw
         Empty if there is none.
     """
-    if not varies(training.taught):
+    if not varies(training.target):
         return []
     outcome, said = training.outcome, rules.predict_encoded(training.encoded)
     told = rules.answers_encoded(training.encoded)
     if not varies(told):
         return [
-            Doubt(
+            Flaw(
                 "constant",
                 f"These rules say {prediction_text(said.tolist()[0])} of every row, "
                 "and no row is told from another, which what they were fitted to "
                 "does: they explain nothing.",
             )
         ]
-    said, taught = outcome.codes(said), training.point(training.taught)
+    said, target = outcome.codes(said), training.point(training.target)
     found = []
-    reached = outcome.fidelity(taught, said, training.weight)
+    reached = outcome.fidelity(target, said, training.weight)
     # Rules that rank rows better than the split are no worse if classes are few.
     is_worse = reached < split.fidelity - MARGIN and not (
         training.classes
@@ -100,7 +100,7 @@ def doubts_about(
     )
     if is_worse:
         found.append(
-            Doubt(
+            Flaw(
                 "worse",
                 "These rules agree with what they were fitted to less "
                 f"({reached:.3g}) than one best split does ({split.fidelity:.3g}): do "
@@ -109,11 +109,11 @@ def doubts_about(
         )
     if training.classes:
         # The predictions themselves, not those that class weights lead to.
-        target = outcome.point(training.taught)
-        rows = np.bincount(target, training.counts, len(training.classes))
+        predicted = outcome.point(training.target)
+        rows = np.bincount(predicted, training.counts, len(training.classes))
         left_out = never_said(training.classes, said, rows, min_samples_leaf)
         if left_out:
-            found.append(Doubt("unsaid", f"No rule predicts {left_out}."))
+            found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found
 
 
@@ -147,18 +147,18 @@ def _groups(told: np.ndarray) -> np.ndarray:
     return groups.ravel()
 
 
-def warn_of_class_order(ensemble: Teacher, encoded: np.ndarray, y: np.ndarray) -> None:
-    """Warn as in :func:`class_order_doubt`, given a model and true labels."""
+def warn_of_class_order(ensemble: Model, encoded: np.ndarray, y: np.ndarray) -> None:
+    """Warn as in :func:`class_order_warning`, given a model and true labels."""
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}
     truth = np.array([position.get(label, -1) for label in y.tolist()])
     said = answers_of(ensemble, encoded).argmax(axis=1)
-    doubt = class_order_doubt(classes, truth, said)
-    if doubt:
-        warnings.warn(doubt, ClassOrderWarning, stacklevel=3)
+    text = class_order_warning(classes, truth, said)
+    if text:
+        warnings.warn(text, ClassOrderWarning, stacklevel=3)
 
 
-def class_order_doubt(
+def class_order_warning(
     classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray
 ) -> str | None:
     """Evidence that a model's classes are in another order, or None.
@@ -171,8 +171,8 @@ def class_order_doubt(
     Examples
     --------
     >>> said = np.repeat([0, 1], 10)
-    >>> class_order_doubt(("no", "yes"), said, said)
-    >>> print(class_order_doubt(("no", "yes"), 1 - said, said))
+    >>> class_order_warning(("no", "yes"), said, said)
+    >>> print(class_order_warning(("no", "yes"), 1 - said, said))
     The model is wrong in 100 % of the rows, but in 0 % if its classes are, in this \
 order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
 --classes yes,no.
@@ -202,24 +202,24 @@ def best_single_split(
     if len(rows) > most_rows:
         rows = np.random.default_rng(0).choice(rows, most_rows, replace=False)
     # In units in which scikit-learn resolves differences.
-    taught, weight = training.standardised[rows], training.weight[rows]
+    target, weight = training.standardised[rows], training.weight[rows]
     weight = weight / weight.max()
-    scores = taught.reshape(len(taught), -1)[:, 0]
+    scores = target.reshape(len(target), -1)[:, 0]
     columns = training.codes[np.ix_(rows, training.asked)].astype(np.float32)
     for column, d in zip(columns.T, training.asked):
         if training.bins.is_category[d]:
             codes = column.astype(np.int64)
             ranks = mean_ranks(codes, scores, weight, int(training.bins.n_bins[d]))
             column[:] = ranks[codes]
-    outcome, probabilities = training.outcome, taught
-    taught = outcome.point(taught)
+    outcome, probabilities = training.outcome, target
+    target = outcome.point(target)
     if not columns.size:
         columns = np.zeros((len(rows), 1), dtype=np.float32)
     least = min(min_samples_leaf, len(rows))
     make = outcome.tree_class()
     stump = make(max_depth=1, min_samples_leaf=least, random_state=0)
-    stump.fit(columns, taught, sample_weight=weight)
-    reached = outcome.fidelity(taught, stump.predict(columns), weight)
+    stump.fit(columns, target, sample_weight=weight)
+    reached = outcome.fidelity(target, stump.predict(columns), weight)
     if not training.classes:
         return SingleSplit(reached)
     leaves = stump.apply(columns)

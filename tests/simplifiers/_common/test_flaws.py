@@ -25,11 +25,11 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.simplifiers._common import base
-from clearwood.simplifiers._common.doubts import (
+from clearwood.simplifiers._common.flaws import (
     SingleSplit,
     best_single_split,
-    class_order_doubt,
-    doubts_about,
+    class_order_warning,
+    diagnose,
 )
 
 CLASSIFIERS = [case for case in SIMPLIFIERS if case.classifies]
@@ -111,25 +111,25 @@ def test_the_order_that_is_right_is_named(n_classes):
     # The model knows class k as what is order[k] in truth, and errs in a tenth.
     said = np.where(rng.random(500) < 0.9, np.argsort(order)[truth], truth)
     names = tuple(f"c{k}" for k in range(n_classes))
-    text = class_order_doubt(names, truth, said)
+    text = class_order_warning(names, truth, said)
     assert f"--classes {','.join(names[k] for k in order)}." in text
     # Unknown labels count for nothing.
     mixed = np.where(np.arange(500) < 100, -1, truth)
-    assert class_order_doubt(names, mixed, said) is not None
+    assert class_order_warning(names, mixed, said) is not None
 
 
 def test_the_option_can_be_typed_or_is_not_named():
     said = np.repeat([0, 1], 10)
 
-    def doubt(*labels):
-        return class_order_doubt(labels, 1 - said, said)
+    def warning(*labels):
+        return class_order_warning(labels, 1 - said, said)
 
-    assert shlex.split(doubt("its", "$(ls)"))[-2:] == ["--classes", "$(ls),its."]
-    same_lines(doubt("a b", "c"))
-    assert shlex.split(doubt("no\x1b[2J", "yes"))[-1].startswith("yes,'no\\x1b")
+    assert shlex.split(warning("its", "$(ls)"))[-2:] == ["--classes", "$(ls),its."]
+    same_lines(warning("a b", "c"))
+    assert shlex.split(warning("no\x1b[2J", "yes"))[-1].startswith("yes,'no\\x1b")
     # The command takes these apart in another way.
-    assert doubt("a,b", "c").endswith("with_classes(['c', 'a,b']).")
-    assert doubt(" a", "c").endswith("with_classes(['c', ' a']).")
+    assert warning("a,b", "c").endswith("with_classes(['c', 'a,b']).")
+    assert warning(" a", "c").endswith("with_classes(['c', ' a']).")
 
 
 def test_a_poor_model_is_no_disorder():
@@ -139,10 +139,10 @@ def test_a_poor_model_is_no_disorder():
         names = tuple(range(n_classes))
         for _ in range(300):
             truth, said = rng.integers(n_classes, size=(2, n_rows))
-            assert class_order_doubt(names, truth, said) is None
+            assert class_order_warning(names, truth, said) is None
     # Nor is one that says one class of all rows.
     truth = np.arange(100) % 2
-    assert class_order_doubt((0, 1), truth, np.zeros(100, int)) is None
+    assert class_order_warning((0, 1), truth, np.zeros(100, int)) is None
 
 
 def test_compare_doubts_the_order_of_a_model(cancer, monkeypatch):
@@ -160,14 +160,14 @@ def test_compare_doubts_the_order_of_a_model(cancer, monkeypatch):
 # What is left out
 
 
-def training_of(taught, values, classes=(), weight=None):
+def training_of(target, values, classes=(), weight=None):
     space = FeatureSpace.numeric(1)
     cuts = np.unique(values)[:-1] + 0.5
     bins = FeatureBins.from_splits(space, feature=[0] * len(cuts), cut=cuts)
-    said = taught.argmax(axis=1) if classes else taught
+    said = target.argmax(axis=1) if classes else target
     weight = np.ones(len(values)) if weight is None else weight
     rows = np.asarray(values, dtype=float)[:, None]
-    return Training(rows, taught, None, weight, said, bins, classes)
+    return Training(rows, target, None, weight, said, bins, classes)
 
 
 def test_a_class_that_no_rule_says_is_named():
@@ -180,37 +180,37 @@ def test_a_class_that_no_rule_says_is_named():
         FeatureSpace.numeric(1),
         names,
     )
-    (found,) = doubts_about(rules, training, SingleSplit(0.5), 5)
+    (found,) = diagnose(rules, training, SingleSplit(0.5), 5)
     same_text(found.text)
     # So few rows need no rule.
-    assert doubts_about(rules, training, SingleSplit(0.5), 9) == []
+    assert diagnose(rules, training, SingleSplit(0.5), 9) == []
     # Rules as good as the split are not called worse.
-    assert doubts_about(rules, training, SingleSplit(100 / 108), 9) == []
-    worse, unsaid = doubts_about(rules, training, SingleSplit(0.99, apart=1.0), 5)
+    assert diagnose(rules, training, SingleSplit(100 / 108), 9) == []
+    worse, unsaid = diagnose(rules, training, SingleSplit(0.99, apart=1.0), 5)
     same_text(worse.text)
     assert (worse.kind, unsaid) == ("worse", found)
     # Nor are those that tell rows apart better.
-    assert doubts_about(rules, training, SingleSplit(0.99, apart=0.1), 5) == [found]
+    assert diagnose(rules, training, SingleSplit(0.99, apart=0.1), 5) == [found]
 
 
 def test_a_constant_is_doubted_where_the_model_orders_rows():
     names = ("no", "yes")
-    taught = np.repeat([[0.9, 0.1], [0.6, 0.4]], 20, axis=0)
-    training = training_of(taught, np.arange(40), names)
+    target = np.repeat([[0.9, 0.1], [0.6, 0.4]], 20, axis=0)
+    training = training_of(target, np.arange(40), names)
     rest = Rule((), "no", (0.75, 0.25))
     rules = RuleList((), rest, FeatureSpace.numeric(1), names)
-    (found,) = doubts_about(rules, training, SingleSplit(0.5), 5)
+    (found,) = diagnose(rules, training, SingleSplit(0.5), 5)
     assert found.kind == "constant"
     same_text(found.text)
-    same = replace(training, taught=np.repeat([[0.9, 0.1]], 40, axis=0))
-    assert doubts_about(rules, same, SingleSplit(0.5), 5) == []
+    same = replace(training, target=np.repeat([[0.9, 0.1]], 40, axis=0))
+    assert diagnose(rules, same, SingleSplit(0.5), 5) == []
     # Rules that order rows explain something, though all say one class.
     first = Rule((Interval(0, high=19.5),), "no", (0.9, 0.1))
     apart = replace(rules, rules=(first,))
-    assert doubts_about(apart, training, SingleSplit(0.5), 5) == []
+    assert diagnose(apart, training, SingleSplit(0.5), 5) == []
     # Where a "yes" counts three times, the model says it of half the rows.
     weighted = replace(training, class_weight=np.array([0.5, 1.5]))
-    (found,) = doubts_about(apart, weighted, SingleSplit(0.4), 5)
+    (found,) = diagnose(apart, weighted, SingleSplit(0.4), 5)
     same_text(found.text)
 
 
@@ -219,10 +219,10 @@ def test_a_constant_is_doubted_where_the_model_orders_rows():
 
 def naive_split(training, min_samples_leaf):
     """The least squares of all cuts of all features, one after the other."""
-    taught, weight = training.taught, training.weight
+    target, weight = training.target, training.weight
     best = 0.0
     total = np.average(
-        (taught - np.average(taught, weights=weight)) ** 2, weights=weight
+        (target - np.average(target, weights=weight)) ** 2, weights=weight
     )
     for column in training.encoded.T:
         for cut in np.unique(column)[:-1]:
@@ -231,10 +231,10 @@ def naive_split(training, min_samples_leaf):
                 continue
             said = np.where(
                 low,
-                np.average(taught[low], weights=weight[low]),
-                np.average(taught[~low], weights=weight[~low]),
+                np.average(target[low], weights=weight[low]),
+                np.average(target[~low], weights=weight[~low]),
             )
-            lost = np.average((taught - said) ** 2, weights=weight)
+            lost = np.average((target - said) ** 2, weights=weight)
             best = max(best, 1.0 - lost / total)
     return best
 
@@ -245,8 +245,8 @@ def test_the_best_split_is_the_best_of_all(min_samples_leaf, unit):
     rng = np.random.default_rng(0)
     for _ in range(5):
         values = rng.integers(20, size=60)
-        taught = unit * (rng.normal(size=60) + (values > 17))
-        training = training_of(taught, values, weight=1e-6 + rng.random(60))
+        target = unit * (rng.normal(size=60) + (values > 17))
+        training = training_of(target, values, weight=1e-6 + rng.random(60))
         assert best_single_split(training, min_samples_leaf).fidelity == pytest.approx(
             naive_split(training, min_samples_leaf)
         )

@@ -32,10 +32,10 @@ NO_SPLITS = Splits(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class AnyModel:
+class BlackBox:
     """Black-box model, used through its predictions like a ``TreeEnsemble``.
 
-    Make one with :func:`ask_model`.
+    Make one with :func:`wrap_model`.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class AnyModel:
         Method that is called.
     questions : Splits
         Candidate splits of rules.
-    where_from : str
+    split_source : str
         Origin of these splits, in words.
     source : str
         Class of the model.
@@ -70,7 +70,7 @@ class AnyModel:
     classes: np.ndarray | None
     by: Literal["predict_proba", "predict", "call"]
     questions: Splits = NO_SPLITS
-    where_from: str = ""
+    split_source: str = ""
     source: str
     link: str = "probability"
     objective: str = ""
@@ -105,22 +105,22 @@ class AnyModel:
         """All candidate splits of rules."""
         return self.questions
 
-    def with_questions(self, questions: Splits, where_from: str) -> AnyModel:
+    def with_questions(self, questions: Splits, split_source: str) -> BlackBox:
         """Copy with other candidate splits."""
-        return replace(self, questions=questions, where_from=where_from)
+        return replace(self, questions=questions, split_source=split_source)
 
-    def with_classes(self, classes: Sequence[Any]) -> AnyModel:
+    def with_classes(self, classes: Sequence[Any]) -> BlackBox:
         """Copy with other class labels, in the same order."""
         if self.classes is None or len(classes) != len(self.classes):
             raise InputError(f"Found the classes {list(classes)}; {self!r} has others.")
         return replace(self, classes=np.array(classes))
 
-    def as_in(self, X: Any) -> AnyModel:
+    def as_in(self, X: Any) -> BlackBox:
         """Itself: its columns have the names of its table."""
         return self
 
     def __repr__(self) -> str:
-        return f"<AnyModel: {self.task}, features: {self.n_features}, {self.source}>"
+        return f"<BlackBox: {self.task}, features: {self.n_features}, {self.source}>"
 
     # Predictions
 
@@ -285,7 +285,7 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
     """
     from sklearn.base import is_classifier
 
-    if isinstance(model, TreeEnsemble | AnyModel):
+    if isinstance(model, TreeEnsemble | BlackBox):
         return model.task
     if hasattr(model, "predict"):
         try:
@@ -304,7 +304,7 @@ def _detached(said: Any) -> Any:
     return said.detach().cpu() if hasattr(said, "detach") else said
 
 
-def said_by(model: Any, X: Any, classes: Sequence[Any]) -> Any:
+def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     """Labels or values that a model predicts for rows.
 
     Parameters
@@ -318,7 +318,7 @@ def said_by(model: Any, X: Any, classes: Sequence[Any]) -> Any:
 
     Examples
     --------
-    >>> said_by(lambda X: X[:, 0] / 10, np.array([[1.0], [9.0]]), ["no", "yes"])
+    >>> predict_with(lambda X: X[:, 0] / 10, np.array([[1.0], [9.0]]), ["no", "yes"])
     array(['no', 'yes'], dtype='<U3')
     """
     from clearwood.ensembles.read import needs_fit
@@ -345,7 +345,7 @@ def said_by(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     return said
 
 
-def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
+def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
     """Wrap a model as a black box, for rows like those of a table.
 
     Parameters
@@ -361,7 +361,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
 
     Returns
     -------
-    AnyModel
+    BlackBox
         Without candidate splits.
 
     Raises
@@ -370,7 +370,7 @@ def ask_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> AnyModel:
         It does not predict for these rows, or not reproducibly.
     """
     features = features_of(X, learned=True)
-    made = AnyModel(
+    made = BlackBox(
         model=model,
         features=features,
         blank=X[:0],

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 
-class JudgedRules(NamedTuple):
+class EvaluatedRules(NamedTuple):
     """Rules evaluated on some rows.
 
     Attributes
@@ -32,71 +32,71 @@ class JudgedRules(NamedTuple):
     all_rows: Any = None
 
 
-def judge(rules: Any, X: Any, y: Any, model: Any, asked: Any) -> JudgedRules:
+def evaluate_rules(rules: Any, X: Any, y: Any, model: Any, args: Any) -> EvaluatedRules:
     """Evaluate rules, and their model, if labels and a model are given."""
     from clearwood.rules.decisions import decisions
 
-    said = None if model is None else model.predict(X)
+    predicted = None if model is None else model.predict(X)
     error, decided = math.nan, None
     if y is not None:
         decided = decisions(
             rules, X, y, model=model,
-            pos_label=asked.pos_label, threshold=asked.threshold,
+            pos_label=args.pos_label, threshold=args.threshold,
         )  # fmt: skip
-        error = math.nan if said is None else rules.outcome.mean_loss(y, said)
-    return JudgedRules(
-        rules.described_on(X, y, model=said),
-        rules.evaluate(X, y, model=said),
+        error = math.nan if predicted is None else rules.outcome.mean_loss(y, predicted)
+    return EvaluatedRules(
+        rules.described_on(X, y, model=predicted),
+        rules.evaluate(X, y, model=predicted),
         decided,
         model,
         error,
     )
 
 
-def scores_as_dict(judged: JudgedRules) -> dict[str, Any]:
+def scores_as_dict(evaluated: EvaluatedRules) -> dict[str, Any]:
     """Scores of the rules and of their model; null if unknown."""
-    model = judged.model
-    told = {"rules": judged.scores.as_dict()}
+    model = evaluated.model
+    scores = {"rules": evaluated.scores.as_dict()}
     if model is not None:
-        told["ensemble"] = {
-            "error": judged.model_error,
+        scores["ensemble"] = {
+            "error": evaluated.model_error,
             "n_trees": model.n_trees,
             "n_splits": model.n_splits,
         }
     return {
         who: {name: None if math.isnan(x) else x for name, x in numbers.items()}
-        for who, numbers in told.items()
+        for who, numbers in scores.items()
     }
 
 
-def decisions_as_list(judged: JudgedRules) -> list[dict[str, Any]] | None:
+def decisions_as_list(evaluated: EvaluatedRules) -> list[dict[str, Any]] | None:
     """Records of the decision statistics; null if unknown."""
     import json
 
-    if judged.decisions is None:
+    if evaluated.decisions is None:
         return None
-    found: list[dict[str, Any]] = json.loads(
-        judged.decisions.to_frame().to_json(orient="records")
+    records: list[dict[str, Any]] = json.loads(
+        evaluated.decisions.to_frame().to_json(orient="records")
     )
-    return found
+    return records
 
 
-def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
+def evaluation_lines(evaluated: EvaluatedRules, rows: str, seen: str = "") -> list[str]:
     """Rules with their statistics, overall scores, and the decisions.
 
     ``rows`` describes the rows, ``seen`` qualifies the model's score on them.
     """
     from clearwood._words.numbers import short_text
 
-    scores, model = judged.scores, judged.model
-    lines = [str(judged.rules)]
-    if judged.decisions is None and model is None:
+    scores, model = evaluated.scores, evaluated.model
+    lines = [str(evaluated.rules)]
+    if evaluated.decisions is None and model is None:
         return lines
-    kind = judged.rules.outcome.error
-    known = judged.decisions is not None
-    error, own = (
+    kind = evaluated.rules.outcome.error
+    known = evaluated.decisions is not None
+    error, model_error = (
         f"{kind} {short_text(value, 4)}, " if known else ""
-        for value in (scores.error, judged.model_error)
+        for value in (scores.error, evaluated.model_error)
     )
     lines += [
         "",
@@ -105,15 +105,15 @@ def judged_lines(judged: JudgedRules, rows: str, seen: str = "") -> list[str]:
     ]
     if model is not None:
         lines += [
-            f"  ensemble  {own}{_counted(model, 'tree')}, "
+            f"  ensemble  {model_error}{_counted(model, 'tree')}, "
             f"{_counted(model, 'split')}{seen}",
             f"  fidelity of the rules to the ensemble {short_text(scores.fidelity, 4)}",
         ]
-    return [*lines, "", str(judged.decisions)] if known else lines
+    return [*lines, "", str(evaluated.decisions)] if known else lines
 
 
-def _counted(told: Any, name: str) -> str:
-    n = getattr(told, f"n_{name}s")
+def _counted(counts: Any, name: str) -> str:
+    n = getattr(counts, f"n_{name}s")
     return f"{n:,} {name}{'s' * (n != 1)}"
 
 
@@ -125,5 +125,5 @@ def score_text(scores: dict[str, float]) -> str:
         return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
     text = f"root mean squared error {short_text(scores['rmse'], 4)}"
     if "coverage" in scores:
-        text += f", 90 % intervals hold {percent_text(scores['coverage'])}"
+        text += f", coverage of 90 % intervals {percent_text(scores['coverage'])}"
     return text

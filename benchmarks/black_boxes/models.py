@@ -1,6 +1,6 @@
 """How well do lists of eight lines follow models without trees to be read?
 
-python -m benchmarks.teachers.models [--quick] [--fresh]
+python -m benchmarks.black_boxes.models [--quick] [--fresh]
 
 Ten kinds of models teach a list, and a CART of eight leaves that is grown on what the
 model says of the same rows. Both are judged on rows held out.
@@ -110,7 +110,7 @@ def judge(set_name, name, seed):
 
 def main():
     options = arguments(__doc__)
-    study = Study("teachers_models", ("set", "model", "seed"), options)
+    study = Study("black_boxes_models", ("set", "model", "seed"), options)
     sets, seeds = (SETS[:1], 1) if options.quick else (SETS, SEEDS)
     study.run(
         {

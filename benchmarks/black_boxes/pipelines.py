@@ -1,6 +1,6 @@
 """Do statements carried back through a pipeline decide every row as it does?
 
-python -m benchmarks.teachers.pipelines [--quick] [--fresh]
+python -m benchmarks.black_boxes.pipelines [--quick] [--fresh]
 
 Random pipelines over random tables of numbers, whole numbers, text and gaps. Rows to
 judge on are new ones, and ones that lie on the cuts and on the float64 numbers beside
@@ -183,7 +183,7 @@ def judge(seed):
 
 def main():
     options = arguments(__doc__)
-    study = Study("teachers_pipelines", ("seed",), options)
+    study = Study("black_boxes_pipelines", ("seed",), options)
     n_pipelines = 40 if options.quick else N_PIPELINES
     study.run({(seed,): partial(judge, seed) for seed in range(n_pipelines)})
     frame = study.frame()

@@ -10,24 +10,24 @@ import numpy as np
 
 from clearwood.columns.warned_once import users_level
 from clearwood.ensembles import read_ensemble
-from clearwood.ensembles.any_model import AnyModel, ask_model, predicts, task_of
+from clearwood.ensembles.black_box import BlackBox, predicts, task_of, wrap_model
 from clearwood.ensembles.own_predictions import DifferentPredictions, as_it_predicts
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.ensembles.read import as_predictor, needs_fit, read_trees
 from clearwood.ensembles.sklearn.inside import questions_inside
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
-from clearwood.simplifiers._common.asking import Teacher
 from clearwood.simplifiers._common.own_cuts import with_own_cuts_in
+from clearwood.simplifiers._common.predictions import Model
 
 
-def get_teacher(
+def fitted_model(
     estimator: Any,
     default: Any,
     X: Any,
     y: np.ndarray | None,
     sample_weight: np.ndarray | None,
     task: str,
-) -> tuple[Any, Teacher]:
+) -> tuple[Any, Model]:
     """Use a fitted model unchanged, fit an unfitted one, read anything else.
 
     Parameters
@@ -44,7 +44,7 @@ def get_teacher(
     Returns
     -------
     model : estimator, or the object passed in
-    ensemble : TreeEnsemble or AnyModel
+    ensemble : TreeEnsemble or BlackBox
         The same model, for rows in the format of X.
     """
     model = estimator
@@ -62,7 +62,7 @@ def get_teacher(
         # CatBoost copies a list of cat_features, which scikit-learn's clone rejects.
         model = deepcopy(default if estimator is None else estimator)
         model = fit_to_table(model, X, y, sample_weight)
-    ensemble = read_teacher(model, X, y, task=task)
+    ensemble = read_model(model, X, y, task=task)
     if ensemble.task != task:
         other = {"classification": "Classifier", "regression": "Regressor"}
         raise InputError(
@@ -82,19 +82,19 @@ def as_given(model: Any) -> Any:
     return as_predictor(model) if predicts(model) else read_ensemble(model)
 
 
-def read_teacher(
+def read_model(
     model: Any,
     X: Any,
     y: np.ndarray | None = None,
     *,
     task: str | None = None,
     rows: np.ndarray | slice = slice(None),
-) -> Teacher:
+) -> Model:
     """Read a model's trees if they alone decide; else use its predictions.
 
     Parameters
     ----------
-    model : fitted model, callable, path, TreeEnsemble or AnyModel
+    model : fitted model, callable, path, TreeEnsemble or BlackBox
     X : ndarray or frame
         Rows in the format that it predicts for.
     y : ndarray of shape (n_rows,), optional
@@ -106,9 +106,9 @@ def read_teacher(
 
     Returns
     -------
-    TreeEnsemble or AnyModel
+    TreeEnsemble or BlackBox
     """
-    if isinstance(model, AnyModel):
+    if isinstance(model, BlackBox):
         return model
     try:
         ensemble = read_trees(model)
@@ -121,7 +121,7 @@ def read_teacher(
         reason = error
     says = task_of(model, X) if hasattr(model, "predict") or task is None else task
     try:
-        asked = ask_model(model, X, y, says)
+        asked = wrap_model(model, X, y, says)
     except ModelError as error:
         raise ModelError(f"{reason} {error}") from error
     differs = isinstance(reason, DifferentPredictions)
@@ -140,9 +140,9 @@ def read_teacher(
     return with_own_cuts_in(asked, X, rows) if differs else asked
 
 
-def refuse_without_trees(teacher: Teacher, method: str) -> None:
+def require_trees(teacher: Model, method: str) -> None:
     """Raise an error for methods that take their rules from trees."""
-    if isinstance(teacher, AnyModel):
+    if isinstance(teacher, BlackBox):
         raise ModelError(
             f"{method} takes its rules from the trees of a model, and "
             f"{teacher.source} has none that can be read by themselves. Hand in a tree "

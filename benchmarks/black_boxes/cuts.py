@@ -1,6 +1,6 @@
 """Which cuts should rules be offered where a model has no trees to take them from?
 
-python -m benchmarks.teachers.cuts [--quick] [--fresh]
+python -m benchmarks.black_boxes.cuts [--quick] [--fresh]
 
 Lists of eight lines choose among cuts of one kind: those of small trees on what the
 model says (the library's), quantiles of each column, MDLP's of each column by the
@@ -123,7 +123,7 @@ def judge(set_name, name, seed):
 
 def main():
     options = arguments(__doc__)
-    study = Study("teachers_cuts", ("set", "model", "seed"), options)
+    study = Study("black_boxes_cuts", ("set", "model", "seed"), options)
     sets, seeds = (SETS[:2], 1) if options.quick else (SETS, SEEDS)
     study.run(
         {

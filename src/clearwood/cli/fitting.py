@@ -1,0 +1,213 @@
+"""Search for the rules of a model: options and fit.
+
+``simplify`` prints the rules, ``stability`` refits them on other samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clearwood.cli import options as shared
+from clearwood.cli.errors import plain_warnings
+from clearwood.cli.inputs import (
+    check_files,
+    read_labelled,
+    read_model_and_table,
+    split_rows,
+)
+from clearwood.cli.large import open_large
+from clearwood.exceptions import InputError
+from clearwood.simplifiers import METHODS
+
+SCORED = ("list", "tree", "additive")
+"""Methods whose size and settings are chosen on held-out rows."""
+
+OPTIONS = (
+    shared.files,
+    shared.target,
+    shared.train,
+    shared.classes,
+    shared.choice(
+        "--method",
+        [*METHODS, "auto"],
+        "list: the first rule that holds predicts; a search for the highest fidelity "
+        "to the ensemble. tree: disjoint rules. born-again: disjoint rules fitted to "
+        "the model's predictions for synthetic rows. additive: the sum of all rules "
+        "that hold. in-trees: the ensemble's own rules, pruned. fab, em: rules of a "
+        "mixture model. node-harvest: a weighted average of the ensemble's own nodes "
+        f"(extra harvest). auto: the best of {', '.join(SCORED)} on held-out rows.",
+    ),
+    shared.max_rules,
+    shared.option(
+        "--n-rules",
+        shared.TEXT,
+        "auto: chosen by the score; a number: at most so many, fewer if more do not "
+        "help.",
+        "auto",
+        metavar="auto|NUMBER",
+        callback=shared.auto_or_number,
+    ),
+    shared.option(
+        "--min-samples-leaf",
+        shared.FROM_1,
+        "Minimum number of rows per rule; by default that of the method (mostly 5).",
+    ),
+    shared.choice(
+        "--scoring",
+        "auto log_loss agreement balanced",
+        "Criterion for the number of rules and other settings (list, tree, additive). "
+        "auto: distance of probabilities, or values, from the ensemble's; log_loss: "
+        "the same, also within the search; agreement: same class as the ensemble; "
+        "balanced: rare classes weigh as much as others, so that rules predict them.",
+    ),
+    shared.option(
+        "--class-weight",
+        shared.TEXT,
+        "Weight of each class in the search (list, tree, additive): balanced, or "
+        "--class-weight ill=5,well=1.",
+        metavar="balanced|CLASS=NUMBER,...",
+    ),
+    shared.choice(
+        "--learn-from",
+        "model labels",
+        "Target of the rules: predictions of the model, or labels of the table.",
+    ),
+    shared.flag(
+        "--exact-thresholds",
+        "Keep the ensemble's own thresholds and values instead of rounded ones.",
+    ),
+    shared.option(
+        "--n-init", shared.FROM_1, "Number of random starts; the best is kept.", 20
+    ),
+    shared.choice(
+        "--statement-counts",
+        "distinct all",
+        "all: a split counts once for each tree that uses it.",
+    ),
+    shared.drop,
+    shared.categories,
+    *shared.CELLS,
+    shared.exclude_features,
+    shared.listing(
+        "--increasing",
+        "Columns in which the value, or the probability of the second class, must not "
+        "decrease (list).",
+    ),
+    shared.listing("--decreasing", "Columns in which it must not increase (list)."),
+    shared.column_info,
+    shared.test_size,
+    shared.task,
+    shared.random_state,
+    shared.n_jobs("Threads"),
+)
+"""Options that define the rules to find, and their data."""
+
+
+def check_options(args: Any) -> None:
+    """Raise a usage error for contradictory options."""
+    check_files(args)
+    method, scored = args.method, args.method in (*SCORED, "auto")
+    mixture = method in ("fab", "em")
+    shared.only_for("--method fab or em", mixture, "n_init statement_counts")
+    by_score = f"--method {' or '.join(SCORED)}"
+    shared.only_for(by_score, scored or args.scoring == "auto", "scoring")
+    shared.only_for(by_score, scored, "class_weight")
+    if method == "auto" and args.n_rules != "auto":
+        raise click.UsageError(
+            "--method auto also chooses the number of rules: see --max-rules."
+        )
+    shared.only_for("--method list", method == "list", "increasing decreasing")
+    if args.n_rules != "auto" and args.n_rules > args.max_rules:
+        raise click.UsageError(
+            f"--n-rules {args.n_rules} is more than --max-rules {args.max_rules}, "
+            "the maximum."
+        )
+    both = set(args.increasing) & set(args.decreasing)
+    if both:
+        raise click.UsageError(
+            f"--increasing and --decreasing both name {', '.join(sorted(both))}."
+        )
+
+
+def read_or_train(args: Any) -> tuple[Any, Any]:
+    """Model from a file, or trained on a part of the table, and rows in two parts."""
+    from clearwood.cli.train import train
+
+    if not args.train:
+        args.large = open_large(args)
+        model, table = read_model_and_table(args)
+        return model, split_rows(table, args)
+    split = split_rows(read_labelled(args, args.train), args)
+    with plain_warnings(args.log):
+        return train(args.train, split, args.random_state, args.n_jobs), split
+
+
+def fit_rules(model: Any, split: Any, args: Any) -> Any:
+    """Fit the simplifier with the given options."""
+    from clearwood.simplifiers.api import fit_best_kind, make_simplifier
+
+    settings: dict[str, Any] = {
+        "n_rules": args.n_rules,
+        "max_rules": args.max_rules,
+        "learn_from": args.learn_from,
+        "exclude_features": args.exclude_features,
+        "round_thresholds": not args.exact_thresholds,
+        "n_jobs": args.n_jobs,
+        "verbose": args.progress,
+        **_goals(model, split.task, args),
+    }
+    if args.min_samples_leaf is not None:
+        settings["min_samples_leaf"] = args.min_samples_leaf
+    if args.method == "list":
+        signs = dict.fromkeys(args.increasing, 1) | dict.fromkeys(args.decreasing, -1)
+        settings["monotonic_cst"] = signs
+    if args.method in ("fab", "em"):
+        settings["n_init"] = args.n_init
+        settings["statement_counts"] = args.statement_counts
+    if args.method == "auto":
+        rules = fit_best_kind(model, (split.X, split.y), args.random_state, **settings)
+    else:
+        settings["random_state"] = args.random_state
+        rules = make_simplifier(model, args.method, split.task, **settings)
+        rules.fit(split.X, split.y)
+    # The estimator receives values without a name; the file has the target's name.
+    rules.rules_ = rules.rules_.with_target(args.target)
+    return rules
+
+
+def classes_of(model: Any) -> list[Any]:
+    """Class labels of a model, trained here or read; none in regression."""
+    found = getattr(model, "classes_", getattr(model, "classes", None))
+    return [] if found is None else list(found)
+
+
+def _goals(model: Any, task: str, args: Any) -> dict[str, Any]:
+    """Non-default options of classification rules."""
+    goals = {}
+    if args.scoring != "auto":
+        goals["scoring"] = args.scoring
+    if args.class_weight is not None:
+        goals["class_weight"] = _class_weight(args.class_weight, model)
+    if goals and task == "regression":
+        raise InputError(
+            f"--{next(iter(goals)).replace('_', '-')} is for classes, and the target "
+            "is a number; leave it out, or use --task classification."
+        )
+    return goals
+
+
+def _class_weight(text: str, model: Any) -> str | dict[Any, float]:
+    """``balanced``, or weights of the model's classes."""
+    if text == "balanced":
+        return text
+    known = {str(label): label for label in classes_of(model)}
+    pairs = [part.rpartition("=") for part in shared.parted(text)]
+    try:
+        return {known.get(label, label): float(weight) for label, _, weight in pairs}
+    except ValueError:
+        raise InputError(
+            f"--class-weight is {text!r}; expected balanced, or numbers for classes, "
+            "as in ill=5,well=1."
+        ) from None
