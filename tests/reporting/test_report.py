@@ -264,7 +264,7 @@ def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
     found = decisions(fab, X, y, pos_label="no", threshold=0.4)
     told = found.rules.rates[0]
     for rate in (told.sensitivity, told.negative_value, told.base_rate):
-        assert str(rate) in shown
+        assert rate.as_share(1) in shown
     same_lines(shown)
     svgs = re.findall(r"<svg.*?</svg>", shown, re.S)
     (roc,) = [svg for svg in svgs if 'id="roc-title"' in svg]

@@ -103,7 +103,7 @@ def warn_of_doubts(
     if len(classes):
         taught, told = said.argmax(axis=1), proxy.argmax(axis=1)
         rows = np.bincount(taught, minlength=len(classes))
-        left_out = never_said(classes, told, rows, min_samples_leaf)
+        left_out = never_said(classes, told, rows >= min_samples_leaf, rows)
         if left_out and not poor:
             poor.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:

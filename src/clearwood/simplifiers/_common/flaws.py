@@ -108,10 +108,13 @@ def diagnose(
             )
         )
     if training.classes:
-        # The predictions themselves, not those that class weights lead to.
-        predicted = outcome.point(training.target)
-        rows = np.bincount(predicted, training.counts, len(training.classes))
-        left_out = never_said(training.classes, said, rows, min_samples_leaf)
+        # Class weights may require a rule; counted are the predictions themselves.
+        needed, rows = (
+            np.bincount(points, training.counts, len(training.classes))
+            for points in (target, outcome.point(training.target))
+        )
+        needed = needed >= min_samples_leaf
+        left_out = never_said(training.classes, said, needed, rows)
         if left_out:
             found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found
