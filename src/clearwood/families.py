@@ -133,7 +133,7 @@ OWN = (
             _META_TREES,
             PageSection(
                 "trees",
-                "All prunings",
+                "Posterior over prunings",
                 "clearwood.metatree.reading.section",
                 "metatree/reading/section.html",
             ),
@@ -172,7 +172,7 @@ OWN = (
             _PROJECTED_RULES,
             PageSection(
                 "projection",
-                "Uncertainty",
+                "Uncertainty of the predictions",
                 "clearwood.projection.reading.section",
                 "projection/reading/section.html",
             ),
@@ -189,10 +189,10 @@ OWN = (
         )
         | {
             "LocalExplanation": PageSection(
-                "around",
+                "local",
                 "Local explanation",
-                "clearwood.projection.reading.around",
-                "projection/reading/around.html",
+                "clearwood.projection.reading.local",
+                "projection/reading/local.html",
                 has_rules=False,
             )
         },
@@ -234,10 +234,10 @@ OWN = (
                 has_rules=False,
                 lead="Clusters of rows, dependent columns, and anomalies.",
                 parts=(
-                    ("kinds", "Clusters"),
-                    ("together", "Dependent columns"),
+                    ("clusters", "Clusters"),
+                    ("dependences", "Dependent columns"),
                     ("density", "Held-out likelihood"),
-                    ("surprising", "Anomalies"),
+                    ("anomalies", "Anomalies"),
                 ),
             ),
         ),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks, open_rows
-from clearwood._tables.learning import says_of_tables
+from clearwood._tables.learning import accepts_tables
 from clearwood._words.labels import target_name
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import (
@@ -323,7 +323,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         best = self._probabilities(X).argmax(axis=1)
         return self.classes_[best]
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, averaged over all prunings of each tree.
 
@@ -339,7 +339,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         """
         return self._probabilities(X)
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.
 
@@ -399,7 +399,7 @@ class LearnsValues(RegressorMixin, LearnsByStatistics):
     def _means(self, X: Any) -> np.ndarray:
         raise NotImplementedError
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Mean of the predictive distribution, averaged over all prunings of each tree.
 

@@ -19,12 +19,6 @@ from clearwood.columns.some_rows import said_of_rows
 from clearwood.distributions import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
-from clearwood.metatree.baking.baking import (
-    as_ensemble,
-    node_values,
-    questions_with_values,
-)
-from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
     CodedRows,
     LearnsByStatistics,
@@ -36,6 +30,12 @@ from clearwood.metatree.base import (
     rows_for,
     warn_of_far_columns,
 )
+from clearwood.metatree.conversion.ensembles import (
+    as_ensemble,
+    node_values,
+    questions_with_values,
+)
+from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import BORROWED, make_leaf
 from clearwood.metatree.exact.sum import exact_sum
 from clearwood.metatree.exact.trees import map_tree, structure_of

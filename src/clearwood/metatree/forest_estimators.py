@@ -22,14 +22,14 @@ from clearwood.columns.warned_once import users_level
 from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning
-from clearwood.metatree.baking.baking import bake_forest
-from clearwood.metatree.baking.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.base import (
     LearnsByStatistics,
     LearnsClasses,
     LearnsValues,
     check_mergeable,
 )
+from clearwood.metatree.conversion.ensembles import bake_forest
+from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.growing.cart import grow_ensemble, splits_by_order
 from clearwood.metatree.posterior.forest import MetaForest

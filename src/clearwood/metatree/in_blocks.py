@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood._tables.learning import labels_of, only_read, sample_of
+from clearwood._tables.learning import class_labels_of, sample_of, select_used_columns
 
 
 def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
@@ -28,14 +28,14 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
         return estimator._fit(*sample, classes)
     of_classes = estimator._task == "classification"
     if of_classes and classes is None and sample.y is not None:
-        classes = labels_of(table)
+        classes = class_labels_of(table)
     estimator._fit(*sample, classes)
     return learn_table(estimator, table, anew=True)
 
 
 def learn_table(estimator: Any, table: RowBlocks, *, anew: bool = False) -> Any:
     """Learn all rows of a table; with ``anew``, in place of those before."""
-    taught = only_read(estimator, table).results(_taught, estimator)
+    taught = select_used_columns(estimator, table).results(_taught, estimator)
     estimator._add(taught, anew)
     return estimator
 

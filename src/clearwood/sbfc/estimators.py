@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
-    labels_of,
-    only_read,
+    accepts_tables,
+    class_labels_of,
     sample_of,
-    says_of_tables,
+    select_used_columns,
 )
 from clearwood.columns.validation import (
     check_apart,
@@ -304,12 +304,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             X, y, weight = take_rows(X, counted), y[counted], weight[counted]
-        self.classes_ = np.unique(y) if rows is None else labels_of(rows)
+        self.classes_ = np.unique(y) if rows is None else class_labels_of(rows)
         label = np.searchsorted(self.classes_, y)
         n_classes = len(self.classes_)
         self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
         if rows is not None:
-            rows = only_read(self, rows)
+            rows = select_used_columns(self, rows)
             self.levels_ = self.levels_.of_all(rows)
         n_levels = self.levels_.n_levels
         widest = int(n_levels.argmax())
@@ -396,7 +396,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     # Predicting
 
     @warned_once()
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, averaged over the graphs drawn.
 
@@ -416,7 +416,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self._averaged(X).probability
 
     @warned_once()
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba_error(self, X: Any) -> np.ndarray:
         """Monte Carlo standard errors of `predict_proba`.
 
@@ -436,7 +436,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._averaged(X).error
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.
 

@@ -46,7 +46,7 @@ def simplify_table(
         rules, teacher = find(sample, None if is_whole else table)
     except InputError as error:
         if error.row is not None:
-            table.refuse_sampled(error, max_samples)
+            table.raise_in_sample(error, max_samples)
         raise
     rules = rules.with_target(target_name(y))
     if is_whole:

@@ -185,7 +185,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     """Conditional distributions of the other columns, the largest change first."""
     from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
-    from clearwood.circuits.reading.outline import marking
+    from clearwood.circuits.reading.outline import distinguishing_columns
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
     rest = condition(circuit, row_of(circuit.features, known))
@@ -196,7 +196,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
         "known": known,
         "changed": [
             column_words(features, i, after[i], of_all[i])
-            for i in marking(after, of_all)
+            for i in distinguishing_columns(after, of_all)
         ],
         "n_others": len(features.names),
     }

@@ -254,7 +254,7 @@ def _line_facts(fitted: Any) -> dict[str, Any]:
             "divergence": plain(path.divergence),
             "held_out": plain(path.held_out),
             "standard_error": plain(path.standard_error),
-            "judged_by": path.judged_by,
+            "judged_by": path.evaluated_on,
         },
         "leaves": {
             "share": plain(leaves.share),
@@ -288,40 +288,40 @@ def _rules_text(fitted: Any) -> str:
     """Rules, the uncertainty of each, and the choice of their number."""
     from clearwood.projection.reading.section import (
         OBSERVED,
-        have_one_variance,
-        how_judged,
+        has_common_variance,
         mean_in,
+        size_choice,
         summarize_leaves,
     )
 
     found = summarize_leaves(fitted.leaves_, fitted.rules_)
     many = len(fitted.leaves_.means) > 1
-    lines = [f"{fitted.rules_}\n", f"{found['what']} in each {fitted._words.line}:"]
+    lines = [f"{fitted.rules_}\n", f"{found['quantity']} in each {fitted._words.line}:"]
     for leaf in found["lines"]:
         lines += [
             f"  {leaf['number']}. {_uncertainty_text(prediction, many)}"
-            for prediction in leaf["says"]
+            for prediction in leaf["predictions"]
         ]
     if found["is_value"]:
         note = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
         lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
-    if have_one_variance(fitted.leaves_):
+    if has_common_variance(fitted.leaves_):
         plural = fitted._words.lines
         lines.append(
             f"  (The 90 % intervals hold over all {plural}, which share one variance.)"
         )
-    return "\n".join([*lines, "", *wrap(how_judged(fitted), 88)])
+    return "\n".join([*lines, "", *wrap(size_choice(fitted), 88)])
 
 
 def _uncertainty_text(leaf: dict[str, Any], many: bool) -> str:
     text = f"{leaf['label']} {leaf['mean']}".strip()
     if leaf["observation"] is None:
-        return f"{text}, 90 % of the draws {leaf['low_to_high']}" if many else text
+        return f"{text}, 90 % of the draws {leaf['interval']}" if many else text
     if many:
-        text += f", epistemic ± {leaf['not_known']}"
-    if leaf["chance"] is not None:
-        text += f", aleatoric ± {leaf['chance']}"
-    return f"{text}, 90 % of cases {leaf['observation']}"
+        text += f", epistemic ± {leaf['epistemic']}"
+    if leaf["aleatoric"] is not None:
+        text += f", aleatoric ± {leaf['aleatoric']}"
+    return f"{text}, 90 % prediction interval {leaf['observation']}"
 
 
 def _fidelity_text(fidelity: dict[str, Any], name: str) -> str:

@@ -13,8 +13,8 @@ from tests.wording import refuses, same_lines
 
 from clearwood import compare_methods
 from clearwood.exceptions import InputError
-from clearwood.projection.judging.best import paired, two_groups
-from clearwood.projection.judging.t_tests import correlated, shortest_interval
+from clearwood.projection.evaluation.best import paired, two_groups
+from clearwood.projection.evaluation.t_tests import correlated, shortest_interval
 
 BEST = ("paired", "two_groups")
 SEEDS = st.integers(0, 2**32 - 1)

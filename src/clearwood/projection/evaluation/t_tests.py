@@ -18,11 +18,11 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 from clearwood._words.numbers import number_text, probability_text, short_text
 from clearwood.exceptions import InputError
-from clearwood.projection.judging.best import Curve, paired, two_groups
+from clearwood.projection.evaluation.best import Curve, paired, two_groups
 from clearwood.rules.rule import wrapped
 
 if TYPE_CHECKING:
-    from clearwood.projection.judging.t_test_display import DifferenceDisplay
+    from clearwood.projection.evaluation.t_test_display import DifferenceDisplay
 
 TESTS = ("correlated", "paired", "two_groups")
 FEWEST, MOST = 3, 500
@@ -74,38 +74,39 @@ class MethodComparison:
     def assumptions(self) -> tuple[str, ...]:
         """Assumptions of the test, in sentences."""
         n, m = self.n_scores
-        found = [
+        assumptions = [
             f"{'Higher' if self.greater_is_better else 'Lower'} scores are better."
         ]
         if self.test_size == 0:
-            found.append(f"The {n} differences are independent and normal.")
+            assumptions.append(f"The {n} differences are independent and normal.")
         elif self.test == "correlated":
             folds = f", as in {n} folds" if self.test_size == 1 / n else ""
-            found.append(
-                f"The {n} pairs of scores are of splits that each test a share of "
-                f"{self.test_size:.3g} of the rows{folds}; differences are normal and "
-                "correlate by as much."
+            assumptions.append(
+                f"Each of the {n} pairs of scores is of a split that tests a share of "
+                f"{self.test_size:.3g} of the rows{folds}; differences are normal, "
+                "with this share as their correlation."
             )
         elif self.test == "paired":
-            found.append(
-                f"The {n} differences are independent and follow one Student's t."
+            assumptions.append(
+                f"The {n} differences are independent, with a Student's t distribution."
             )
         else:
-            found.append(
-                f"The {n} and {m} scores are independent; each method's follow a "
-                "Student's t of its own mean and spread, with the same tails."
+            assumptions.append(
+                f"The {n} and {m} scores are independent; those of each method have a "
+                "Student's t distribution with its own mean and scale and common "
+                "degrees of freedom."
             )
         if self.sd == 0:
-            found.append(
-                "All differences are equal: that of the means is held certain."
+            assumptions.append(
+                "All differences are equal: their mean is taken as certain."
             )
         if self.rope == 0:
-            found.append("No difference is too small to matter (rope=0).")
-        return tuple(found)
+            assumptions.append("No difference is too small to matter (rope=0).")
+        return tuple(assumptions)
 
     def __str__(self) -> str:
         rope = number_text(self.rope)
-        by = f" by more than {rope}" if self.rope else ""
+        margin = f" by more than {rope}" if self.rope else ""
         same = f"they differ by {rope} at most" if self.rope else "they are equal"
         a, b, neither = map(
             probability_text, (self.p_a_better, self.p_b_better, self.p_rope)
@@ -113,23 +114,23 @@ class MethodComparison:
         sd = short_text(self.sd) if math.isfinite(self.sd) else "infinite"
         low, high = (short_text(end, 4) for end in self.hdi)
         lines = [
-            f"a is better{by} with probability {a}, b with {b}"
+            f"a is better{margin} with probability {a}, b with {b}"
             + (f"; {same} with {neither}" if self.rope or self.p_rope else ""),
             f"mean of a minus mean of b: {short_text(self.difference, 4)}, standard "
-            f"deviation {sd}, 95 % between {low} and {high}",
-            "assumed: " + " ".join(self.assumptions),
+            f"deviation {sd}, 95 % interval {low} to {high}",
+            "assumptions: " + " ".join(self.assumptions),
         ]
         return "\n".join(wrapped(line) for line in lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without the curve; an infinite ``sd`` is None."""
-        told = asdict(self) | {"assumptions": self.assumptions}
-        del told["curve"]
-        return told | {"sd": self.sd if math.isfinite(self.sd) else None}
+        fields = asdict(self) | {"assumptions": self.assumptions}
+        del fields["curve"]
+        return fields | {"sd": self.sd if math.isfinite(self.sd) else None}
 
     def plot(self, ax: Any = None) -> DifferenceDisplay:
         """Plot the posterior of the difference: :class:`DifferenceDisplay`."""
-        from clearwood.projection.judging.t_test_display import DifferenceDisplay
+        from clearwood.projection.evaluation.t_test_display import DifferenceDisplay
 
         return DifferenceDisplay.from_comparison(self).plot(ax)
 
@@ -192,11 +193,11 @@ def compare_methods(
     >>> print(found)
     a is better by more than 0.005 with probability 0.922, b with 0.005; they differ by
          0.005 at most with 0.073
-    mean of a minus mean of b: 0.014, standard deviation 0.00659, 95 % between
-         0.0008526 and 0.02715
-    assumed: Higher scores are better. The 10 pairs of scores are of splits that each
-         test a share of 0.1 of the rows, as in 10 folds; differences are normal and
-         correlate by as much.
+    mean of a minus mean of b: 0.014, standard deviation 0.00659, 95 % interval
+         0.0008526 to 0.02715
+    assumptions: Higher scores are better. Each of the 10 pairs of scores is of a split
+         that tests a share of 0.1 of the rows, as in 10 folds; differences are normal,
+         with this share as their correlation.
     """
     if not isinstance(greater_is_better, bool | np.bool_):
         raise InputError(
@@ -207,12 +208,12 @@ def compare_methods(
     # Powers of two scale without rounding: no unit is too large or too small.
     unit = int(np.frexp(np.abs(np.concatenate([a, b])).max())[1])
     a, b = np.ldexp(a, -unit), np.ldexp(b, -unit)
-    z, centre, spread = _standardised(
+    z, centre, sd = _standardised(
         np.concatenate([a, b]) if test == "two_groups" else a - b
     )
     if test == "two_groups":
         centre = 0.0  # It is that of both groups, and cancels in the difference.
-    if spread == 0.0:
+    if sd == 0.0:
         posterior = certain()
     elif test == "two_groups":
         posterior = two_groups(z[: len(a)], z[len(a) :])
@@ -221,7 +222,7 @@ def compare_methods(
     else:
         posterior = correlated(len(z), share)
 
-    scale = spread or 1.0
+    scale = sd or 1.0
 
     def in_units(x: float) -> float:
         return _times_power(centre + scale * x, unit)
@@ -324,11 +325,11 @@ def _standardised(values: np.ndarray) -> tuple[np.ndarray, float, float]:
     # The scores are below 1: those that differ in their last digits are equal.
     if np.ptp(values) <= 8 * np.finfo(float).eps:
         return np.zeros_like(values), centre, 0.0
-    apart = values - centre
+    deviation = values - centre
     # Squares of the smallest numbers would underflow.
-    unit = int(np.frexp(np.abs(apart).max())[1])
-    spread = float(np.ldexp(np.ldexp(apart, -unit).std(ddof=1), unit))
-    return apart / spread, centre, spread
+    unit = int(np.frexp(np.abs(deviation).max())[1])
+    sd = float(np.ldexp(np.ldexp(deviation, -unit).std(ddof=1), unit))
+    return deviation / sd, centre, sd
 
 
 def _scores(values: Any, name: str) -> np.ndarray:
@@ -344,13 +345,13 @@ def _scores(values: Any, name: str) -> np.ndarray:
     if not np.isfinite(scores).all():
         k = int(np.argmin(np.isfinite(scores)))
         raise InputError(
-            f"{name} holds {scores[k]} at position {k}; leave failed runs out, of both "
-            "methods where scores are in pairs."
+            f"{name} holds {scores[k]} at position {k}; omit failed runs, of both "
+            "methods if scores are paired."
         )
     if len(scores) < FEWEST:
         raise InputError(
-            f"{name} holds {len(scores)} score(s), which tell too little of their "
-            f"spread; give {FEWEST} or more."
+            f"{name} holds {len(scores)} score(s), too few to estimate their variance; "
+            f"pass {FEWEST} or more."
         )
     return scores
 
@@ -361,18 +362,17 @@ def _check(test: str, n_a: int, n_b: int, rope: Any, test_size: Any) -> float:
         raise InputError(f"test must be one of {TESTS}, found {test!r}.")
     if test != "two_groups" and n_a != n_b:
         raise InputError(
-            f"scores_a holds {n_a} scores and scores_b {n_b}; {test!r} needs pairs. "
-            "For independent runs take test='two_groups'."
+            f"scores_a holds {n_a} scores and scores_b {n_b}; {test!r} requires pairs. "
+            "For independent runs set test='two_groups'."
         )
     if test != "correlated" and max(n_a, n_b) > MOST:
         raise InputError(
-            f"{test!r} takes {MOST} scores at most, found {max(n_a, n_b)}. Of so many "
-            "the mean is known well: take test='correlated' with test_size=0."
+            f"{test!r} accepts at most {MOST} scores, found {max(n_a, n_b)}. Their "
+            "mean is nearly normal: set test='correlated' with test_size=0."
         )
     if not 0 <= rope < math.inf:
         raise InputError(
-            f"rope is {rope!r}; expected the largest difference that does not matter, "
-            "0 or more."
+            f"rope is {rope!r}; expected the largest irrelevant difference, 0 or more."
         )
     if test_size is None:
         return 1 / n_a

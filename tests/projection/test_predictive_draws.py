@@ -7,12 +7,14 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.references import Reference
 
-MIXTURE = Answers(np.array([[0.0], [3.0], [4.0]]), np.array([[1.0], [0.5], [4.0]]))
-RATES = Answers(np.array([[0.5, 0.0], [2.0, 0.0]]), None)
+MIXTURE = PredictiveDraws(
+    np.array([[0.0], [3.0], [4.0]]), np.array([[1.0], [0.5], [4.0]])
+)
+RATES = PredictiveDraws(np.array([[0.5, 0.0], [2.0, 0.0]]), None)
 
 
 def test_the_density_of_draws_is_that_of_their_mixture():
@@ -34,7 +36,7 @@ def test_draws_as_one_have_the_mean_and_the_variance_of_their_mixture():
 
         return integrate.quad(part, -30, 40, points=[0, 3, 4])[0]
 
-    one = MIXTURE.together
+    one = MIXTURE.pooled
     assert one.draws[0, 0] == pytest.approx(moment(1, 0.0), rel=1e-9)
     assert one.noise[0, 0] == pytest.approx(moment(2, one.draws[0, 0]), rel=1e-9)
 
@@ -46,24 +48,29 @@ def test_a_draw_has_its_own_noise():
 
 def test_leaves_that_say_what_the_reference_says_are_no_distance_from_it():
     leaf, share = np.array([0, 1]), np.array([0.25, 0.75])
-    for answers, family in (
-        (Answers(np.array([[1.0, 5.0]]), np.array([[0.3, 2.0]])), "mean_variance"),
-        (Answers(np.array([[0.5, 3.0], [2.0, 0.0]]), None), "counts"),
-        (Answers(np.array([[[0.2, 0.8], [1.0, 0.0]]]), None), "classes"),
+    for predictive, family in (
+        (
+            PredictiveDraws(np.array([[1.0, 5.0]]), np.array([[0.3, 2.0]])),
+            "mean_variance",
+        ),
+        (PredictiveDraws(np.array([[0.5, 3.0], [2.0, 0.0]]), None), "counts"),
+        (PredictiveDraws(np.array([[[0.2, 0.8], [1.0, 0.0]]]), None), "classes"),
     ):
-        leaves = Leaves.of(answers, leaf, share, family)
-        own = answers.negative_entropy @ share
+        leaves = Leaves.from_predictive(predictive, leaf, share, family)
+        own = predictive.negative_entropy @ share
         assert own.mean() == pytest.approx(leaves.log_likelihood, rel=1e-9)
-        likely = expected_log_likelihood(leaves, answers, leaf)
-        np.testing.assert_allclose(likely, answers.negative_entropy, rtol=1e-9)
+        likely = expected_log_likelihood(leaves, predictive, leaf)
+        np.testing.assert_allclose(likely, predictive.negative_entropy, rtol=1e-9)
 
 
 def test_likelihoods_are_those_that_scipy_gives():
     """Of classes and counts; of values golden facts say as much."""
-    answers = Answers(np.array([[2.0, 6.0]]), None)
-    leaves = Leaves.of(answers, np.array([0, 0]), np.array([0.5, 0.5]), "counts")
+    predictive = PredictiveDraws(np.array([[2.0, 6.0]]), None)
+    leaves = Leaves.from_predictive(
+        predictive, np.array([0, 0]), np.array([0.5, 0.5]), "counts"
+    )
     assert leaves.means[0, 0] == 4.0
-    found = expected_log_likelihood(leaves, answers, np.array([0, 0]))
+    found = expected_log_likelihood(leaves, predictive, np.array([0, 0]))
     counts = np.arange(80)
     # All constants but the mean log factorial, which stays the reference's.
     for value, rate in zip(found[0], (2.0, 6.0)):
@@ -75,30 +82,32 @@ def test_likelihoods_are_those_that_scipy_gives():
 
 
 def test_what_a_leaf_never_says_is_not_impossible():
-    seen = Answers(np.array([[[1.0, 0.0]]]), None)
-    leaves = Leaves.of(seen, np.array([0]), np.ones(1), "classes")
-    other = Answers(np.array([[[0.0, 1.0]]]), None)
+    seen = PredictiveDraws(np.array([[[1.0, 0.0]]]), None)
+    leaves = Leaves.from_predictive(seen, np.array([0]), np.ones(1), "classes")
+    other = PredictiveDraws(np.array([[[0.0, 1.0]]]), None)
     likely = expected_log_likelihood(leaves, other, np.array([0]))
     assert -50 < likely[0, 0] < -30
     # As if each leaf had one row more, of all classes alike: 3.5 of 4 rows.
-    usual = seen.usual(np.ones(1))
-    soft = leaves.softened(3, usual)
+    usual = seen.baseline(np.ones(1))
+    soft = leaves.smoothed(3, usual)
     assert soft.means[0, 0].tolist() == pytest.approx([3.5 / 4, 0.5 / 4])
-    assert seen.softened(3, usual).draws.tolist() == soft.means.tolist()
+    assert seen.smoothed(3, usual).draws.tolist() == soft.means.tolist()
 
 
 def test_one_count_in_a_leaf_without_any_costs_no_more_than_the_leaves_bring():
     share = np.array([0.75, 0.25])
-    seen = Answers(np.array([[0.0, 4.0]]), None)
-    usual = seen.usual(share)
+    seen = PredictiveDraws(np.array([[0.0, 4.0]]), None)
+    usual = seen.baseline(share)
     assert usual == 1.0
     # A row of the mean rate more: in leaves of three rows and of one, in all four.
-    soft = Leaves.of(seen, np.array([0, 1]), share, "counts").softened(4, usual)
+    soft = Leaves.from_predictive(seen, np.array([0, 1]), share, "counts").smoothed(
+        4, usual
+    )
     assert soft.means[0].tolist() == [0.25, 2.5]
-    assert seen.softened(4, usual).draws[0].tolist() == [0.2, 3.4]
+    assert seen.smoothed(4, usual).draws[0].tolist() == [0.2, 3.4]
     # Values have spread enough.
-    assert MIXTURE.usual(np.ones(1)) is None
-    assert MIXTURE.softened(4, None) is MIXTURE
+    assert MIXTURE.baseline(np.ones(1)) is None
+    assert MIXTURE.smoothed(4, None) is MIXTURE
 
     class OneAmongNone(Plain):
         task = "counts"

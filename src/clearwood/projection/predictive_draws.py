@@ -23,7 +23,7 @@ from clearwood.ensembles.read import needs_fit
 from clearwood.exceptions import InputError
 from clearwood.references import Reference, reference
 
-MOST_HELD = 2e8
+MAX_NUMBERS = 2e8
 """Maximum size of the draws held at a time, in numbers (1.6 GB)."""
 
 EPS = float(np.finfo(float).eps)
@@ -33,7 +33,7 @@ SMALLEST_VARIANCE = 1e-9
 """Least variance of an observation, in units of the variance of the predictions."""
 
 
-class Answers(NamedTuple):
+class PredictiveDraws(NamedTuple):
     """Predictive distributions of some rows, one per posterior draw.
 
     Attributes
@@ -58,28 +58,28 @@ class Answers(NamedTuple):
         return self.draws.mean(axis=0)
 
     @property
-    def together(self) -> Answers:
+    def pooled(self) -> PredictiveDraws:
         """Merge all draws into one: their mean, and the total variance around it.
 
         The variance is sigma_ij^2 of equation (8): the noise plus the variance between
         the draws.
         """
         if self.noise is None:
-            return Answers(self.mean[None], None)
+            return PredictiveDraws(self.mean[None], None)
         variance = self.noise.mean(axis=0) + self.draws.var(axis=0)
-        return Answers(self.mean[None], variance[None])
+        return PredictiveDraws(self.mean[None], variance[None])
 
-    def take(self, rows: np.ndarray) -> Answers:
+    def take(self, rows: np.ndarray) -> PredictiveDraws:
         """Predictive distributions of some of the rows."""
         noise = None if self.noise is None else self.noise[:, rows]
-        return Answers(self.draws[:, rows], noise)
+        return PredictiveDraws(self.draws[:, rows], noise)
 
-    def draw(self, number: int) -> Answers:
+    def draw(self, number: int) -> PredictiveDraws:
         """Predictive distributions of one draw."""
         noise = None if self.noise is None else self.noise[[number]]
-        return Answers(self.draws[[number]], noise)
+        return PredictiveDraws(self.draws[[number]], noise)
 
-    def usual(self, weight: np.ndarray) -> float | None:
+    def baseline(self, weight: np.ndarray) -> float | None:
         """Baseline prediction without knowledge of the row; None for values.
 
         The mean rate of rows of these weights, or equal probabilities of all classes.
@@ -90,11 +90,11 @@ class Answers(NamedTuple):
             return 1 / self.draws.shape[2]
         return float(np.average(self.mean, weights=weight))
 
-    def softened(self, n_rows: int, usual: float | None) -> Answers:
+    def smoothed(self, n_rows: int, baseline: float | None) -> PredictiveDraws:
         """Shrink rates or probabilities of ``n_rows`` rows towards a baseline."""
-        if usual is None:
+        if baseline is None:
             return self
-        return self._replace(draws=softened(self.draws, n_rows, usual))
+        return self._replace(draws=smoothed(self.draws, n_rows, baseline))
 
     @property
     def negative_entropy(self) -> np.ndarray:
@@ -122,9 +122,9 @@ class Answers(NamedTuple):
         elif self.draws.ndim == 2:
             density = poisson.logpmf(y, np.maximum(self.draws, EPS))
         else:
-            said = self.draws[:, np.arange(len(y)), y]
-            # Practically never is not never.
-            density = np.log(np.maximum(said, EPS))
+            probability = self.draws[:, np.arange(len(y)), y]
+            # A probability of zero may be a rounded one.
+            density = np.log(np.maximum(probability, EPS))
         return logsumexp(density, axis=0) - np.log(self.n_draws)
 
     def quantile(self, share: float) -> np.ndarray:
@@ -142,39 +142,39 @@ class Answers(NamedTuple):
                 poisson.ppf(share, self.draws.min(axis=0)),
                 poisson.ppf(share, self.draws.max(axis=0)),
             )
-        spread = np.sqrt(self.noise)
+        sd = np.sqrt(self.noise)
         # A quantile of a mixture lies between those of its components.
-        ends = norm.ppf(share, self.draws, spread)
+        ends = norm.ppf(share, self.draws, sd)
         return bisect(
-            lambda y: norm.cdf(y, self.draws, spread).mean(axis=0) >= share,
+            lambda y: norm.cdf(y, self.draws, sd).mean(axis=0) >= share,
             ends.min(axis=0),
             ends.max(axis=0),
         )
 
 
-def softened(said: np.ndarray, n_rows: Any, usual: float) -> np.ndarray:
+def smoothed(predicted: np.ndarray, n_rows: Any, baseline: float) -> np.ndarray:
     """Shrink rates or probabilities as if there were one more row at the baseline.
 
-    What no row was is rare, but not impossible: otherwise a single outlying count or
-    label would dominate the evaluation.
+    An outcome that no row has is rare, but not impossible: otherwise a single outlying
+    count or label would dominate the evaluation.
 
     Parameters
     ----------
-    said : ndarray
+    predicted : ndarray
     n_rows : int or ndarray
         Number of rows behind each number.
-    usual : float
-        From :meth:`Answers.usual`.
+    baseline : float
+        From :meth:`PredictiveDraws.baseline`.
 
     Examples
     --------
-    >>> softened(np.array([0.0, 4.0]), 3, 2.0)
+    >>> smoothed(np.array([0.0, 4.0]), 3, 2.0)
     array([0.5, 3.5])
     """
-    return (n_rows * said + usual) / (n_rows + 1)
+    return (n_rows * predicted + baseline) / (n_rows + 1)
 
 
-def rows_that_count(
+def check_fit_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, task: str
 ) -> tuple[Any, np.ndarray | None, np.ndarray]:
     """Validate the arguments of ``fit``, and drop rows of weight zero.
@@ -200,7 +200,8 @@ def rows_that_count(
     counted = np.flatnonzero(weight > 0)
     if len(counted) < 2:
         raise InputError(
-            f"Found {len(counted)} sample(s) that count; a proxy needs two at least."
+            f"Found {len(counted)} row(s) of positive weight; a proxy requires at "
+            "least two."
         )
     y = None if y is None else y[counted]
     if len(counted) < len(weight):
@@ -208,7 +209,7 @@ def rows_that_count(
     return X, y, weight
 
 
-def reads_gaps(given: Any) -> bool:
+def accepts_missing(given: Any) -> bool:
     """Whether the reference to be made accepts missing values."""
     if hasattr(given, "__sklearn_tags__"):
         return bool(get_tags(given).input_tags.allow_nan)
@@ -243,47 +244,47 @@ def find_reference(
     # Drawn in any case, so that later draws do not depend on the kind.
     seed = int(generator.integers(2**31))
     if isinstance(given, Reference):
-        found = given
+        source = given
     else:
-        found = _fitted_here(given, X, y, weight, task, seed)
-    is_class = found.task == "classification"
+        source = _make_reference(given, X, y, weight, task, seed)
+    is_class = source.task == "classification"
     if is_class != (task == "classification"):
         raise InputError(
-            f"The reference ({found.description}) is for {found.task}, this proxy for "
-            f"{task}; use the {'classifier' if is_class else 'regressor'}."
+            f"The reference ({source.description}) is for {source.task}, this proxy "
+            f"for {task}; use the {'classifier' if is_class else 'regressor'}."
         )
-    return found
+    return source
 
 
-def _fitted_here(
+def _make_reference(
     given: Any, X: Any, y: Any, weight: np.ndarray, task: str, seed: int
 ) -> Reference:
     """Make a reference of a model that is not one."""
-    is_named = given is None or isinstance(given, str) and given == "bart"
-    if y is None and (is_named or needs_fit(given)):
+    is_default = given is None or isinstance(given, str) and given == "bart"
+    if y is None and (is_default or needs_fit(given)):
         raise InputError(
             "The reference is not fitted yet: this fit requires y to be passed, but "
-            "the target y is None. Hand in y, or a reference that is fitted."
+            "the target y is None. Pass y, or a fitted reference."
         )
     # Models declare their task; from labels alone it can only be guessed.
-    known: dict[str, Any] = {"task": task} if is_named else {}
-    if (weight != 1).any() and (is_named or needs_fit(given)):
+    settings: dict[str, Any] = {"task": task} if is_default else {}
+    if (weight != 1).any() and (is_default or needs_fit(given)):
         if given is None:
-            known["sample_weight"] = weight
+            settings["sample_weight"] = weight
         elif hasattr(given, "fit") and has_fit_parameter(given, "sample_weight"):
             given = clone(given).fit(X, y, sample_weight=weight)
         else:
             raise InputError(
-                f"{given!r} cannot be fitted to rows with weights. Hand in a reference "
-                "that is fitted; weights then say how much a row counts for the proxy."
+                f"{given!r} cannot be fitted to rows with weights. Pass a fitted "
+                "reference; the weights are then used for the proxy only."
             )
-    found = reference(given, X, y, random_state=seed, **known)
-    if found.rows is X:  # the user's own, which may change later
-        found.rows = take_rows(X, np.arange(X.shape[0]))
-    return found
+    source = reference(given, X, y, random_state=seed, **settings)
+    if source.rows is X:  # the user's table, which may change later
+        source.rows = take_rows(X, np.arange(X.shape[0]))
+    return source
 
 
-def ask(source: Reference, X: Any) -> Answers:
+def predictive_draws(source: Reference, X: Any) -> PredictiveDraws:
     """Predictive distributions of a reference for some rows, draw by draw.
 
     Parameters
@@ -297,23 +298,23 @@ def ask(source: Reference, X: Any) -> Answers:
         The draws of these rows do not fit in memory.
     """
     n_classes = 1 if source.classes is None else len(source.classes)
-    held = source.n_draws * X.shape[0] * n_classes
-    if held > MOST_HELD:
+    n_numbers = source.n_draws * X.shape[0] * n_classes
+    if n_numbers > MAX_NUMBERS:
         raise InputError(
-            f"{source.n_draws} draws of {X.shape[0]} rows are too many to hold; "
+            f"{source.n_draws} draws of {X.shape[0]} rows do not fit in memory; "
             "project on some of the rows, or make the reference with fewer draws."
         )
     draws = np.asarray(source.draws(X), dtype=np.float64)
     if source.task != "regression":
-        return Answers(draws, None)
-    check_range(draws, "What the reference says")
+        return PredictiveDraws(draws, None)
+    check_range(draws, "The reference's prediction")
     noise = np.asarray(source.noise_variance(X), dtype=np.float64)
     # A reference without noise has no finite divergence to a proxy.
     least = SMALLEST_VARIANCE * (float(draws.var()) or 1.0)
-    return Answers(draws, np.maximum(noise, least))
+    return PredictiveDraws(draws, np.maximum(noise, least))
 
 
-class SaysMean:
+class PosteriorMean:
     """Model that predicts the mean of a reference's draws, or a class.
 
     Parameters
@@ -327,7 +328,7 @@ class SaysMean:
     >>> def line(X, draw):
     ...     return X[:, 0] + draw
     >>> line = reference(line, n_draws=2, noise_variance=1.0)
-    >>> SaysMean(line, None).predict(np.array([[0.0], [2.0]]))
+    >>> PosteriorMean(line, None).predict(np.array([[0.0], [2.0]]))
     array([0.5, 2.5])
     """
 
@@ -336,7 +337,7 @@ class SaysMean:
 
     def predict(self, X: Any) -> np.ndarray:
         """Prediction for each row."""
-        said = ask(self._source, X).mean
+        mean = predictive_draws(self._source, X).mean
         if self._source.classes is None:
-            return said
-        return np.asarray(self._source.classes)[said.argmax(axis=1)]
+            return mean
+        return np.asarray(self._source.classes)[mean.argmax(axis=1)]

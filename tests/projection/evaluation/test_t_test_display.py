@@ -31,7 +31,9 @@ def test_areas_are_the_probabilities(test, greater):
     total = sum(share(part, 1.0) for part in parts)
     shares = {part.get_label(): share(part, total) for part in parts}
     p = found.p_a_better, found.p_rope, found.p_b_better
-    for words, known in zip(("a is better", "apart by 0.02", "b is better"), p):
+    for words, known in zip(
+        ("a is better", "difference of at most 0.02", "b is better"), p
+    ):
         (seen,) = (v for label, v in shares.items() if label.startswith(words))
         # The picture leaves out the last half per cent.
         assert seen == pytest.approx(known, abs=0.01)

@@ -13,7 +13,7 @@ from clearwood._words.numbers import percent_text
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
 from clearwood.rules.scores import likelier_order, never_said
 
-LEAST_FOLLOWED = 0.1
+LEAST_EXPLAINED = 0.1
 """Least share of variation that a proxy must reproduce; that of a constant is zero."""
 
 ROUNDING = {1: 1e-14, 2: 1e-6}
@@ -21,19 +21,21 @@ ROUNDING = {1: 1e-14, 2: 1e-6}
 are rounding errors of zero."""
 
 
-def distance(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
+def divergence(reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
     """Divergence of a proxy from the mean predictions of a reference.
 
     For values and rates the mean squared difference, for probabilities the
     Kullback-Leibler divergence.
     """
-    if said.ndim == 1:
-        return float(np.average((said - proxy) ** 2, weights=weight))
-    logs = xlogy(said, said) - xlogy(said, np.maximum(proxy, 1e-300))
+    if reference.ndim == 1:
+        return float(np.average((reference - proxy) ** 2, weights=weight))
+    logs = xlogy(reference, reference) - xlogy(reference, np.maximum(proxy, 1e-300))
     return float(np.average(logs.sum(axis=1), weights=weight))
 
 
-def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> float:
+def explained_share(
+    reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray
+) -> float:
     """Share of the variation of the reference's predictions that a proxy reproduces.
 
     For values and rates it is R2; for probabilities its analogue for divergences. One
@@ -41,25 +43,29 @@ def share_followed(said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> f
 
     Examples
     --------
-    >>> said = np.array([1.0, 2.0, 6.0])
-    >>> share_followed(said, np.full(3, 3.0), np.ones(3))
+    >>> reference = np.array([1.0, 2.0, 6.0])
+    >>> explained_share(reference, np.full(3, 3.0), np.ones(3))
     0.0
     """
-    if np.ptp(said, axis=0).max() <= ROUNDING[said.ndim] * np.abs(said).max():
+    least = ROUNDING[reference.ndim] * np.abs(reference).max()
+    if np.ptp(reference, axis=0).max() <= least:
         return 1.0
-    constant = np.broadcast_to(np.average(said, axis=0, weights=weight), said.shape)
-    return 1.0 - distance(said, proxy, weight) / distance(said, constant, weight)
+    mean = np.average(reference, axis=0, weights=weight)
+    constant = np.broadcast_to(mean, reference.shape)
+    return 1.0 - divergence(reference, proxy, weight) / divergence(
+        reference, constant, weight
+    )
 
 
 def remedy(proxy: Any, size: int) -> str:
     """Suggestion where a tree, or list, of this size fits poorly."""
-    words, (asked, _) = proxy._words, proxy._sizes
+    words, (size_parameter, _) = proxy._words, proxy._sizes
     if size < proxy.size_path_.size[-1]:
         return (
-            f"Let less be lost (tolerance, alpha), or say how many {words.lines} "
-            f"({asked})."
+            f"Lower tolerance or alpha, or set the number of {words.lines} "
+            f"({size_parameter})."
         )
-    if size < proxy._most_lines:
+    if size < proxy._max_size:
         return (
             f"No larger {words.proxy} was found; allow fewer rows in each {words.line} "
             f"(min_samples_leaf={proxy.min_samples_leaf}), or project on more rows."
@@ -67,22 +73,22 @@ def remedy(proxy: Any, size: int) -> str:
     return f"Allow more {words.lines} ({' or '.join(proxy._sizes)})."
 
 
-def warn_of_doubts(
-    followed: float,
-    said: np.ndarray,
+def warn_of_poor_fit(
+    fidelity: float,
+    reference: np.ndarray,
     proxy: np.ndarray,
     labels: np.ndarray | None,
     classes: Sequence[Any],
     min_samples_leaf: int,
     remedy: str,
 ) -> str:
-    """Warn, in a fit, of failed diagnostics of the proxy; returned as one text.
+    """Warn, in a fit, of failed diagnostics of the proxy; returns them as one text.
 
     Parameters
     ----------
-    followed : float
-        See :func:`share_followed`.
-    said, proxy : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    fidelity : float
+        See :func:`explained_share`.
+    reference, proxy : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Predictions of reference and proxy for the training rows.
     labels : ndarray of int of shape (n_rows,) or None
         Positions of the true labels in ``classes``, if known.
@@ -93,24 +99,24 @@ def warn_of_doubts(
     remedy : str
         Suggestion to include.
     """
-    poor, order = [], None
-    if followed < LEAST_FOLLOWED:
-        poor.append(
-            f"The proxy follows {percent_text(max(followed, 0.0))} of what the "
-            "reference says of some rows and not of others, which is hardly more than "
-            f"a constant does: do not read it as an explanation. {remedy}"
+    messages, order = [], None
+    if fidelity < LEAST_EXPLAINED:
+        messages.append(
+            f"The proxy explains {percent_text(max(fidelity, 0.0))} of the variation "
+            "of the reference's predictions, hardly more than a constant: do not "
+            f"interpret it as an explanation of the reference. {remedy}"
         )
     if len(classes):
-        taught, told = said.argmax(axis=1), proxy.argmax(axis=1)
-        rows = np.bincount(taught, minlength=len(classes))
-        left_out = never_said(classes, told, rows >= min_samples_leaf, rows)
-        if left_out and not poor:
-            poor.append(f"The proxy never predicts {left_out}. {remedy}")
+        target, predicted = reference.argmax(axis=1), proxy.argmax(axis=1)
+        rows = np.bincount(target, minlength=len(classes))
+        left_out = never_said(classes, predicted, rows >= min_samples_leaf, rows)
+        if left_out and not messages:
+            messages.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:
-            order = likelier_order(classes, labels, taught)
-    for text in poor:
+            order = likelier_order(classes, labels, target)
+    for text in messages:
         warnings.warn(text, PoorFidelityWarning, stacklevel=4)
     if order is not None:
-        poor.append(f"{order[1]}: give the reference its classes in this order.")
-        warnings.warn(poor[-1], ClassOrderWarning, stacklevel=4)
-    return " ".join(poor)
+        messages.append(f"{order[1]}: pass the reference its classes in this order.")
+        warnings.warn(messages[-1], ClassOrderWarning, stacklevel=4)
+    return " ".join(messages)

@@ -15,7 +15,7 @@ from tests.wording import refuses, same_lines
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection import tree_dissimilarity, tree_stability
-from clearwood.projection.judging.tree_stability import compare_trees, place_questions
+from clearwood.projection.evaluation.tree_stability import compare_trees, place_splits
 from clearwood.rules import CategorySet, FeatureSpace, Interval, Question, Rule, Tree
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -115,7 +115,7 @@ def test_missing_values_are_a_question_of_their_own():
     assert tree_dissimilarity(cut, plain, X) == 0
     assert tree_dissimilarity(cut, gone, X) == 1
     assert tree_dissimilarity(gone, gone, X) == 0
-    (question,) = place_questions(gone).values()
+    (question,) = place_splits(gone).values()
     assert question.pivot == np.inf
 
 
@@ -137,7 +137,7 @@ def test_all_measures_are_what_their_definitions_say():
         apart = one.predict(X) - two.predict(X)
         assert found.prediction_rms[k] == pytest.approx(np.sqrt(np.mean(apart**2)))
         assert found.adjusted_rand[k] == adjusted_rand_score(one.apply(X), two.apply(X))
-        a, b = ({q.feature for q in place_questions(t).values()} for t in (one, two))
+        a, b = ({q.feature for q in place_splits(t).values()} for t in (one, two))
         assert found.shared_features[k] == (len(a & b) / len(a | b) if a | b else 1)
 
 

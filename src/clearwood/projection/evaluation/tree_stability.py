@@ -65,11 +65,11 @@ class TreeStability:
         lines = [
             f"{len(self.n_leaves)} trees of bootstrap samples, {leaves} leaves, "
             f"{len(self.dissimilarity)} pairs",
-            f"dissimilarity of questions: {mean_text(self.dissimilarity)}; as printed "
+            f"dissimilarity of splits: {mean_text(self.dissimilarity)}; as printed "
             f"in the paper: {mean_text(self.paper_dissimilarity)}",
             f"RMS difference of predictions: {mean_text(self.prediction_rms)}",
-            f"adjusted Rand index of the parts: {mean_text(self.adjusted_rand)}",
-            f"share of features in both: {mean_text(self.shared_features)}",
+            f"adjusted Rand index of the leaves: {mean_text(self.adjusted_rand)}",
+            f"Jaccard index of the features: {mean_text(self.shared_features)}",
         ]
         return "\n".join(wrapped(line) for line in lines)
 
@@ -128,10 +128,10 @@ def tree_stability(
     from joblib import Parallel, delayed
 
     if not isinstance(n_refits, Integral) or n_refits < 2:
-        raise InputError(f"n_refits is {n_refits!r}; expected a number from 2.")
+        raise InputError(f"n_refits is {n_refits!r}; expected 2 or more.")
     n_rows = count_rows(X)
     if n_rows == 0:
-        raise InputError("X has no rows; give those that the trees are fitted to.")
+        raise InputError("X has no rows; pass those that the trees are fitted to.")
 
     def refit(generator: np.random.Generator) -> Tree:
         return fit(np.sort(generator.integers(n_rows, size=n_rows)))
@@ -152,21 +152,21 @@ def compare_trees(trees: list[Tree], X: Any) -> TreeStability:
 
     ranges = _ranges(trees[0], X)
     classes = tuple(dict.fromkeys(c for tree in trees for c in tree.classes))
-    ends = [tree.apply(X) for tree in trees]
-    said = [_leaf_values(t, classes)[end] for t, end in zip(trees, ends)]
-    placed = [place_questions(tree) for tree in trees]
-    asked = [{question.feature for question in p.values()} for p in placed]
+    leaves = [tree.apply(X) for tree in trees]
+    predicted = [_leaf_values(t, classes)[leaf] for t, leaf in zip(trees, leaves)]
+    placed = [place_splits(tree) for tree in trees]
+    used = [{split.feature for split in splits.values()} for splits in placed]
     measures = []
     for i, j in itertools.combinations(range(len(trees)), 2):
-        _check_alike(trees[i], trees[j])
-        both = len(asked[i] | asked[j])
+        _check_same_features(trees[i], trees[j])
+        n_used = len(used[i] | used[j])
         measures.append(
             (
                 _dissimilarity(placed[i], placed[j], ranges, "corrected"),
                 _dissimilarity(placed[i], placed[j], ranges, "paper"),
-                float(np.sqrt(np.mean((said[i] - said[j]) ** 2))),
-                float(adjusted_rand_score(ends[i], ends[j])),
-                len(asked[i] & asked[j]) / both if both else 1.0,
+                float(np.sqrt(np.mean((predicted[i] - predicted[j]) ** 2))),
+                float(adjusted_rand_score(leaves[i], leaves[j])),
+                len(used[i] & used[j]) / n_used if n_used else 1.0,
             )
         )
     return TreeStability(tuple(tree.n_leaves for tree in trees), *zip(*measures))
@@ -233,21 +233,21 @@ def tree_dissimilarity(
     """
     if weights not in WEIGHTS:
         raise InputError(f"weights must be one of {WEIGHTS}, found {weights!r}.")
-    _check_alike(one, two)
-    placed = place_questions(one), place_questions(two)
+    _check_same_features(one, two)
+    placed = place_splits(one), place_splits(two)
     return _dissimilarity(*placed, _ranges(one, X), weights)
 
 
-def _check_alike(one: Tree, two: Tree) -> None:
+def _check_same_features(one: Tree, two: Tree) -> None:
     kinds = [
         [(name, labels is None) for name, labels in zip(f.names, f.categories)]
         for f in (one.features, two.features)
     ]
     if kinds[0] != kinds[1]:
         raise InputError(
-            f"The trees read other features: {list(one.features.names)} and "
-            f"{list(two.features.names)}, or not the same of them as categories; "
-            "compare trees of the same table."
+            f"The trees are of different features: {list(one.features.names)} and "
+            f"{list(two.features.names)}, or of features with different types; compare "
+            "trees of the same table."
         )
 
 
@@ -258,7 +258,7 @@ def _ranges(tree: Tree, X: Any) -> np.ndarray:
     return np.array([np.ptp(column) if len(column) else 0.0 for column in columns])
 
 
-class PlacedQuestion(NamedTuple):
+class PlacedSplit(NamedTuple):
     """Split with the sides in a fixed order.
 
     Attributes
@@ -277,9 +277,9 @@ class PlacedQuestion(NamedTuple):
     right: frozenset[Any]
 
 
-def place_questions(tree: Tree) -> dict[int, PlacedQuestion]:
+def place_splits(tree: Tree) -> dict[int, PlacedSplit]:
     """Splits of a tree by place: the root is 1, below p are 2 p and 2 p + 1."""
-    found = {}
+    splits = {}
     todo = [(1, tree.root)]
     while todo:
         place, node = todo.pop()
@@ -291,11 +291,11 @@ def place_questions(tree: Tree) -> dict[int, PlacedQuestion]:
             sides, key=lambda side: _order(side[0], tree)
         )
         pivot = left.high if isinstance(left, Interval) else math.inf
-        found[place] = PlacedQuestion(
+        splits[place] = PlacedSplit(
             left.feature, pivot, _labels(left, tree), _labels(right, tree)
         )
         todo += [(2 * place, below_left), (2 * place + 1, below_right)]
-    return found
+    return splits
 
 
 def _order(condition: Interval | CategorySet, tree: Tree) -> tuple[Any, ...]:
@@ -313,21 +313,21 @@ def _labels(condition: Interval | CategorySet, tree: Tree) -> frozenset[Any]:
 
 
 def _dissimilarity(
-    one: dict[int, PlacedQuestion],
-    two: dict[int, PlacedQuestion],
+    one: dict[int, PlacedSplit],
+    two: dict[int, PlacedSplit],
     ranges: np.ndarray,
     weights: str,
 ) -> float:
-    alike = math.fsum(
+    similarity = math.fsum(
         _similarity(one[p], two[p], ranges) for p in one.keys() & two.keys()
     )
     if weights == "paper":
-        return 1.0 - alike / (max(len(one), len(two)) + 1)
-    places = len(one.keys() | two.keys())
-    return 1.0 - alike / places if places else 0.0
+        return 1.0 - similarity / (max(len(one), len(two)) + 1)
+    n_places = len(one.keys() | two.keys())
+    return 1.0 - similarity / n_places if n_places else 0.0
 
 
-def _similarity(one: PlacedQuestion, two: PlacedQuestion, ranges: np.ndarray) -> float:
+def _similarity(one: PlacedSplit, two: PlacedSplit, ranges: np.ndarray) -> float:
     """S of eq. 12."""
     if one.feature != two.feature:
         return 0.0
@@ -337,5 +337,5 @@ def _similarity(one: PlacedQuestion, two: PlacedQuestion, ranges: np.ndarray) ->
         return 1.0 - len(moved) / len(named)
     if one.pivot == two.pivot:
         return 1.0
-    apart = abs(one.pivot - two.pivot)
-    return max(0.0, 1.0 - apart / ranges[one.feature]) if ranges[one.feature] else 0.0
+    distance, width = abs(one.pivot - two.pivot), ranges[one.feature]
+    return max(0.0, 1.0 - distance / width) if width else 0.0

@@ -51,7 +51,7 @@ class Curve(NamedTuple):
 
 def paired(z: np.ndarray) -> Curve:
     """Posterior mean of standardised differences that follow one Student's t."""
-    t, (nu, log_prior) = _stretched(len(z)), _tails()
+    t, (nu, log_prior) = _mean_grid(len(z)), _tails()
     centre = float(np.median(z))
     log_joint = log_prior + _log_marginal(z, _means(t, centre), nu)
     log_density = logsumexp(log_joint, axis=1)
@@ -60,7 +60,7 @@ def paired(z: np.ndarray) -> Curve:
 
 def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
     """Posterior difference of the means of two groups that share nu alone."""
-    t, (nu, log_prior) = _stretched(min(len(z_a), len(z_b))), _tails()
+    t, (nu, log_prior) = _mean_grid(min(len(z_a), len(z_b))), _tails()
     centre_a, centre_b = float(np.median(z_a)), float(np.median(z_b))
     mu_a, mu_b = _means(t, centre_a), _means(t, centre_b)
     of_a, of_b = _log_marginal(z_a, mu_a, nu), _log_marginal(z_b, mu_b, nu)
@@ -77,24 +77,24 @@ def two_groups(z_a: np.ndarray, z_b: np.ndarray) -> Curve:
         Each grid is fine near its own centre only. So values nearer to one centre are
         summed on its grid, with a smooth transition between.
         """
-        at_a = np.exp(log_b(_places(mu_a - d, centre_b, t)))
-        at_b = np.exp(log_a(_places(mu_b + d, centre_a, t)))
-        share_a = _nearer(mu_a, centre_a, centre_b + d)
-        share_b = _nearer(mu_b, centre_b, centre_a - d)
-        found = product(share_a, weight_a * at_a) + product(share_b, weight_b * at_b)
-        return float(found.sum())
+        at_a = np.exp(log_b(_grid_position(mu_a - d, centre_b, t)))
+        at_b = np.exp(log_a(_grid_position(mu_b + d, centre_a, t)))
+        share_a = _nearness(mu_a, centre_a, centre_b + d)
+        share_b = _nearness(mu_b, centre_b, centre_a - d)
+        total = product(share_a, weight_a * at_a) + product(share_b, weight_b * at_b)
+        return float(total.sum())
 
     centre = centre_a - centre_b
     return _on_grid(t, centre, np.array([density(d) for d in _means(t, centre)]))
 
 
-def _nearer(mu: np.ndarray, one: float, other: float) -> np.ndarray:
+def _nearness(mu: np.ndarray, one: float, other: float) -> np.ndarray:
     """Weight nearly 1 near one centre, nearly 0 near the other."""
-    here, there = (mu - one) ** 2 + NARROW**2, (mu - other) ** 2 + NARROW**2
-    return 1 / (1 + (here / there) ** 2)
+    near, far = (mu - one) ** 2 + NARROW**2, (mu - other) ** 2 + NARROW**2
+    return 1 / (1 + (near / far) ** 2)
 
 
-def _stretched(n: int) -> np.ndarray:
+def _mean_grid(n: int) -> np.ndarray:
     """Grid of the means: ``mu = centre + NARROW sinh(t)``.
 
     It covers all scales, from the smallest scale allowed to the tails of few scores:
@@ -109,7 +109,7 @@ def _means(t: np.ndarray, centre: float) -> np.ndarray:
     return centre + NARROW * np.sinh(t)
 
 
-def _places(mu: np.ndarray, centre: float, t: np.ndarray) -> np.ndarray:
+def _grid_position(mu: np.ndarray, centre: float, t: np.ndarray) -> np.ndarray:
     """The inverse of :func:`_means`, within the grid."""
     return np.clip(np.arcsinh((mu - centre) / NARROW), t[0], t[-1])
 
@@ -155,19 +155,19 @@ def _on_grid(t: np.ndarray, centre: float, density: np.ndarray) -> Curve:
     mean = float((mass * x).sum())
     spline = make_interp_spline(t, mass / STEP, k=5)
     integral = spline.antiderivative()
-    whole = float(integral(t[-1]))
+    total = float(integral(t[-1]))
 
     def below(x: Any) -> Any:
-        return np.clip(integral(_places(x, centre, t)) / whole, 0.0, 1.0)
+        return np.clip(integral(_grid_position(x, centre, t)) / total, 0.0, 1.0)
 
     @np.vectorize
     def quantile(p: float) -> Any:
-        place = brentq(lambda u: integral(u) / whole - p, t[0], t[-1], xtol=1e-13)
-        return _means(place, centre)
+        u = brentq(lambda u: integral(u) / total - p, t[0], t[-1], xtol=1e-13)
+        return _means(u, centre)
 
     def density_at(x: Any) -> Any:
-        u = _places(x, centre, t)
-        return np.maximum(spline(u), 0.0) / (whole * NARROW * np.cosh(u))
+        u = _grid_position(x, centre, t)
+        return np.maximum(spline(u), 0.0) / (total * NARROW * np.cosh(u))
 
     return Curve(
         mean, math.sqrt((mass * (x - mean) ** 2).sum()), below,

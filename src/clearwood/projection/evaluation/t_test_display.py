@@ -12,7 +12,7 @@ from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import COLOURS, QUIET
 
 if TYPE_CHECKING:
-    from clearwood.projection.judging.t_tests import MethodComparison
+    from clearwood.projection.evaluation.t_tests import MethodComparison
 
 SOLID = 0.55
 """Opacity of the areas."""
@@ -69,7 +69,7 @@ class DifferenceDisplay(Display):
         a = (COLOURS[0], f"a is better: {probability_text(found.p_a_better)}")
         b = (COLOURS[1], f"b is better: {probability_text(found.p_b_better)}")
         left, right = (b, a) if found.greater_is_better else (a, b)
-        same = f"apart by {number_text(rope)} at most" if rope else "equal"
+        same = f"difference of at most {number_text(rope)}" if rope else "equal"
         middle = (QUIET, f"{same}: {probability_text(found.p_rope)}")
         areas = [
             (-np.inf, -rope, *left),

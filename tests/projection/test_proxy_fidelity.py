@@ -11,7 +11,7 @@ from tests.wording import same_lines
 
 import clearwood as cw
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
-from clearwood.projection.doubts import share_followed
+from clearwood.projection.proxy_fidelity import explained_share
 
 VALUES = [
     cw.ProjectedTreeRegressor,
@@ -129,16 +129,16 @@ def test_classes_in_another_order_are_seen_where_there_are_labels(make):
 
 def test_a_share_of_what_can_be_followed():
     said, weight = np.array([0.0, 4.0, 0.0]), np.array([1.0, 1.0, 0.0])
-    assert share_followed(said, np.array([1.0, 3.0, 9.0]), weight) == 0.75
+    assert explained_share(said, np.array([1.0, 3.0, 9.0]), weight) == 0.75
     far = said + 1e9, np.array([1.0, 3.0, 9.0]) + 1e9
-    assert share_followed(*far, weight) == pytest.approx(0.75)
+    assert explained_share(*far, weight) == pytest.approx(0.75)
     # Where nothing differs, nothing is left out.
-    assert share_followed(np.full(3, 0.1), np.full(3, 0.2), weight) == 1.0
+    assert explained_share(np.full(3, 0.1), np.full(3, 0.2), weight) == 1.0
     shares = np.array([[0.9, 0.1], [0.5, 0.5]])
     even = np.array([[0.7, 0.3], [0.7, 0.3]])
-    assert share_followed(shares, even, np.ones(2)) == pytest.approx(0.0)
-    assert share_followed(shares, shares, np.ones(2)) == pytest.approx(1.0)
-    assert share_followed(even, shares, np.ones(2)) == 1.0
+    assert explained_share(shares, even, np.ones(2)) == pytest.approx(0.0)
+    assert explained_share(shares, shares, np.ones(2)) == pytest.approx(1.0)
+    assert explained_share(even, shares, np.ones(2)) == 1.0
 
 
 def test_references_teach():

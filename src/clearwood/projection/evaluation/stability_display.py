@@ -9,14 +9,14 @@ import numpy as np
 
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import MARKERS, colour, plain
-from clearwood.projection.judging.tree_stability import TreeStability
+from clearwood.projection.evaluation.tree_stability import TreeStability
 
 MEASURES = {
-    "other questions\n(dissimilarity)": lambda s: np.array(s.dissimilarity),
-    "other groups of rows\n(1 − adjusted Rand index)": lambda s: (
+    "splits\n(dissimilarity)": lambda s: np.array(s.dissimilarity),
+    "partition of the rows\n(1 − adjusted Rand index)": lambda s: (
         1 - np.array(s.adjusted_rand)
     ),
-    "other features\n(share not in both)": lambda s: 1 - np.array(s.shared_features),
+    "features\n(1 − Jaccard index)": lambda s: 1 - np.array(s.shared_features),
 }
 """Measures drawn, each 0 where both trees are equal."""
 
@@ -46,7 +46,7 @@ class TreeStabilityDisplay(Display):
     >>> found = TreeStability((3, 3), (0.2,), (0.4,), (1.5,), (0.9,), (1.0,))
     >>> display = TreeStabilityDisplay({"projected tree": found}).plot()
     >>> display.ax_.get_legend_handles_labels()[1]
-    ['projected tree: predictions differ by 1.5 (RMS)']
+    ['projected tree: RMS difference of predictions 1.5']
     """
 
     found: dict[str, TreeStability]
@@ -54,26 +54,26 @@ class TreeStabilityDisplay(Display):
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.found)
         ax = axes_of(ax, 7.2, 1.4 + len(MEASURES) * (0.3 + 0.3 * n))
-        places = np.arange(len(MEASURES))[::-1]
+        heights = np.arange(len(MEASURES))[::-1]
         for i, (name, found) in enumerate(self.found.items()):
             ink, shape = colour(i), MARKERS[i % len(MARKERS)]
-            middle = places + 0.6 * ((n - 1) / 2 - i) / n
+            middle = heights + 0.6 * ((n - 1) / 2 - i) / n
             values = [measure(found) for measure in MEASURES.values()]
             for at, pairs in zip(middle, values):
                 # Side by side, so that equal pairs are visible.
-                beside = np.linspace(-0.18, 0.18, len(pairs)) / n
-                ax.plot(pairs, at + beside, ".", color=ink, alpha=0.35, markersize=5)
-            differ = np.mean(found.prediction_rms)
+                offset = np.linspace(-0.18, 0.18, len(pairs)) / n
+                ax.plot(pairs, at + offset, ".", color=ink, alpha=0.35, markersize=5)
+            rms = np.mean(found.prediction_rms)
             ax.plot(
                 [pairs.mean() for pairs in values], middle, shape, color=ink,
                 markeredgecolor="black", markersize=8, linestyle="",
-                label=plain(f"{name}: predictions differ by {differ:.3g} (RMS)"),
+                label=plain(f"{name}: RMS difference of predictions {rms:.3g}"),
             )  # fmt: skip
-        ax.set_yticks(places, list(MEASURES), fontsize=9)
+        ax.set_yticks(heights, list(MEASURES), fontsize=9)
         ax.set_ylim(-0.6, len(MEASURES) - 0.4)
         low, high = ax.get_xlim()
         ax.set_xlim(min(-0.03, low), max(1.03, high))
-        ax.set_xlabel("0: both trees are alike; 1: nothing is")
+        ax.set_xlabel("difference of two trees (0: identical)")
         ax.grid(axis="x", alpha=0.3)
         ax.legend(
             fontsize=8, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0)
