@@ -1,8 +1,8 @@
 """Sentences on how well rules approximate their model.
 
-There are no thresholds for "good", but R2 below 0.5 is called insufficient. Claims that one is better rest on comparisons on the
-same rows, at the level of a 95 % interval; the weakest baseline is a constant
-prediction.
+There are no thresholds for "good", but R2 below 0.5 is called insufficient. Claims that
+one is better rest on comparisons on the same rows, at the level of a 95 % interval; the
+weakest baseline is a constant prediction.
 """
 
 from __future__ import annotations

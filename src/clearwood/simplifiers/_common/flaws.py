@@ -113,8 +113,8 @@ def diagnose(
             np.bincount(points, training.counts, len(training.classes))
             for points in (target, outcome.point(training.target))
         )
-        needed = needed >= min_samples_leaf
-        left_out = never_said(training.classes, said, needed, rows)
+        needed_classes = needed >= min_samples_leaf
+        left_out = never_said(training.classes, said, needed_classes, rows)
         if left_out:
             found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found
