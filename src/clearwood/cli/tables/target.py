@@ -23,20 +23,7 @@ class Labelled(NamedTuple):
 
 
 def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
-    """Separate the target from a table and determine the task.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        At least two columns and one row.
-    target : str
-        Name of the column to predict.
-    task : {"auto", "classification", "regression"}
-        Task to use.
-
-    Returns
-    -------
-    Labelled
+    """Separate the target from a table; determine the task if it is "auto".
 
     Examples
     --------
@@ -67,17 +54,8 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
 def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
     """True targets of the rows of a table, as labels of the rules.
 
-    Parameters
-    ----------
-    rules : RuleSet
-        Their classes may be text where the table has numbers, and vice versa.
-    frame : DataFrame
-    target : str
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Classes unknown to the rules are unchanged.
+    The rules may have text where the table has numbers, and vice versa. Classes unknown
+    to the rules are unchanged.
     """
     column = _target_of(frame, target)
     _check_known(column)

@@ -13,7 +13,7 @@ from clearwood.cli.evaluation import (
     EvaluatedRules,
     decisions_as_list,
     evaluate_rules,
-    evaluation_lines,
+    evaluation_text,
     scores_as_dict,
 )
 from clearwood.cli.fitting import (
@@ -116,4 +116,4 @@ def _text(evaluated: EvaluatedRules, summary: dict[str, Any]) -> str:
             f"{evaluated.rules.about['sample']}."
         )
     kinds = [f"Methods compared {summary['kinds']}."] if summary["kinds"] else []
-    return "\n".join([about, *kinds, "", *evaluation_lines(evaluated, held_out, seen)])
+    return "\n".join([about, *kinds, "", evaluation_text(evaluated, held_out, seen)])

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import command, json_text, out_or_print
+from clearwood.cli.command import Result, command, json_text
 from clearwood.cli.inputs import read_rows, read_saved, row_names
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
@@ -35,7 +35,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
         "begin with = + - @, a tab or a line break.",
     ),
 )
-def predict(args: Any) -> None:
+def predict(args: Any) -> Result:
     """Predict with the RULES of a file for each row of DATA (CSV or Parquet).
 
     Writes CSV with the row number, counted from 1, the prediction, the class
@@ -58,7 +58,7 @@ def predict(args: Any) -> None:
     else:
         written = _inert if args.for_spreadsheets else _as_it_is
         text = _as_csv(rules, records, args.id_column, written)
-    out_or_print(text, args)
+    return Result(out=lambda: text, prints_out=True)
 
 
 def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
