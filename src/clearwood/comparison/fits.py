@@ -204,7 +204,7 @@ def do_job(problem: Problem, job: Job) -> Reply:
 def _in_words(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, MemoryError):
-        text = "there is too little memory"
+        text = "out of memory"
     elif not isinstance(error, ClearwoodError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= LONGEST_ERROR else text[:LONGEST_ERROR] + " ..."

@@ -86,13 +86,13 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
 
 def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     if problem.is_weighted:
-        raise InputError("takes no sample_weight here")
+        raise InputError("does not support sample_weight")
     ensemble = problem.ensembles[part.ensemble]
     if any(categories is not None for categories in ensemble.features.categories):
-        raise InputError("reads no categorical columns")
+        raise InputError("does not support categorical columns")
     X = ensemble.encode(problem.X)
     if not np.isfinite(X).all():
-        raise InputError("reads no missing or infinite values")
+        raise InputError("does not support missing or infinite values")
     outcome = outcome_of(ensemble.classes)
     target = outcome.codes(ensemble.predict(problem.X))
     models = problem.pickled_models
@@ -240,9 +240,7 @@ def te2rules(lesson: Lesson) -> list[Found]:
 
     _two_classes(lesson)
     if not lesson.pickled_model:
-        raise InputError(
-            "needs the model itself, in memory and of a kind that can be pickled"
-        )
+        raise InputError("needs the model itself, in memory and picklable")
     model = pickle.loads(lesson.pickled_model)
     names = [f"X{d}" for d in range(lesson.X.shape[1])]
     explainer = ModelExplainer(model=model, feature_names=names)
@@ -259,12 +257,12 @@ def te2rules(lesson: Lesson) -> list[Found]:
 
 def _two_classes(lesson: Lesson) -> None:
     if lesson.n_classes != 2:
-        raise InputError("tells two classes apart, nothing else")
+        raise InputError("supports binary classification only")
 
 
 def _two_classes_at_most(lesson: Lesson) -> None:
     if lesson.n_classes > 2:
-        raise InputError("tells no more than two classes apart")
+        raise InputError("does not support more than two classes")
 
 
 PEERS: dict[str, Callable[[Lesson], list[Found]]] = {

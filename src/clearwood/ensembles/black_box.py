@@ -78,7 +78,7 @@ class BlackBox:
     @property
     def description(self) -> str:
         """Description of the model on pages."""
-        return f"{self.source}, asked as it stands"
+        return f"{self.source}, as a black box"
 
     @property
     def n_features(self) -> int:
@@ -132,7 +132,7 @@ class BlackBox:
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; 0 and 1 for a model that predicts labels only."""
         if self.classes is None:
-            raise InputError(f"{self.source} says values; use predict.")
+            raise InputError(f"{self.source} predicts values; use predict.")
         return self._said(self._columns(X))
 
     def encode(self, X: Any) -> np.ndarray:
@@ -162,10 +162,10 @@ class BlackBox:
         expected = () if self.classes is None else (len(self.classes),)
         if said.shape != (X.shape[0], *expected) or not np.isfinite(said).all():
             raise InputError(
-                f"{self.source} says numbers of shape {said.shape}, or some that are "
-                "not finite; expected one finite number per row, or one per row and "
-                "class. Of several numbers hand in one: a function of the table that "
-                "gives it, such as lambda X: model.predict(X)[:, 0]."
+                f"{self.source} returned predictions of shape {said.shape}, or not "
+                "finite; expected one finite number per row, or one per row and class. "
+                "Of several outputs pass one, as a function of the table, such as "
+                "lambda X: model.predict(X)[:, 0]."
             )
         return said
 
@@ -206,8 +206,8 @@ class BlackBox:
             known = nw.from_native(self.cells[d], eager_only=True)
             if (column == UNSEEN).any() or rows.max(initial=0) >= len(known):
                 raise InputError(
-                    f"Column {name!r} holds a category, or a gap, that was not there "
-                    f"when {self.source} was first asked; hand in the table whole."
+                    f"Column {name!r} holds a category, or a missing value, that was "
+                    f"not in the first table for {self.source}; pass the whole table."
                 )
             columns.append(known[name][rows.tolist()])
         return nw.concat([c.to_frame() for c in columns], how="horizontal").to_native()
@@ -326,8 +326,8 @@ def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     if isinstance(model, type) or (hasattr(model, "fit") and needs_fit(model)):
         name = model.__name__ if isinstance(model, type) else _name_of(model)
         raise ModelError(
-            f"The model {name} is not fitted; hand in the model that the rules speak "
-            "for, after its fit(X, y)."
+            f"The model {name} is not fitted; pass the model that the rules explain, "
+            "after its fit(X, y)."
         )
     if hasattr(model, "predict"):
         return model.predict(X)
@@ -392,12 +392,14 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
         same = np.allclose(said, made._said(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
         raise ModelError(
-            f"Cannot ask {made.source} about these rows: {' '.join(str(error).split())}"
+            f"{made.source} cannot predict for these rows: "
+            f"{' '.join(str(error).split())}"
         ) from error
     if not same:
         raise ModelError(
-            f"{made.source} says something else of the same rows when it is asked "
-            "again, or after they were read as numbers and categories; it cannot teach."
+            f"{made.source} predicts differently for the same rows when called again, "
+            "or after they were converted to numbers and categories; rules cannot be "
+            "fitted to it."
         )
     return made
 

@@ -93,8 +93,8 @@ def _refuse_difference(
         verb = first if hasattr(model, first) else "predict"
         raise DifferentPredictions(
             f"{ensemble.source}: for {differ.sum()} of {len(differ)} rows (the first "
-            f"is row {differ.argmax()}) the model does not predict what its trees say, "
-            f"because of {_cause(model, verb)}."
+            f"is row {differ.argmax()}) the model's predictions differ from those of "
+            f"its trees, because of {_cause(model, verb)}."
         )
 
 

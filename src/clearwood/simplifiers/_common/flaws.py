@@ -84,9 +84,8 @@ def diagnose(
         return [
             Flaw(
                 "constant",
-                f"These rules say {prediction_text(said.tolist()[0])} of every row, "
-                "and no row is told from another, which what they were fitted to "
-                "does: they explain nothing.",
+                f"These rules predict {prediction_text(said.tolist()[0])} for every "
+                "row, although their target varies: they explain nothing.",
             )
         ]
     said, target = outcome.codes(said), training.point(training.target)
@@ -102,9 +101,9 @@ def diagnose(
         found.append(
             Flaw(
                 "worse",
-                "These rules agree with what they were fitted to less "
-                f"({reached:.3g}) than one best split does ({split.fidelity:.3g}): do "
-                "not read them as an explanation.",
+                f"These rules agree with their target less ({reached:.3g}) than a "
+                f"single split does ({split.fidelity:.3g}): do not use them as an "
+                "explanation.",
             )
         )
     if training.classes:
@@ -177,7 +176,7 @@ def class_order_warning(
     >>> class_order_warning(("no", "yes"), said, said)
     >>> print(class_order_warning(("no", "yes"), 1 - said, said))
     The model is wrong in 100 % of the rows, but in 0 % if its classes are, in this \
-order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
+order, yes, no: pass read_ensemble(model).with_classes(['yes', 'no']), or set \
 --classes yes,no.
     """
     found = likelier_order(classes, truth, said)
@@ -188,8 +187,8 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
     # The command splits its argument at every comma, and strips spaces.
     joined = ",".join(names)
     if [name.strip() for name in joined.split(",")] == names:
-        option = f", or say --classes {shlex.quote(joined)}"
-    return f"{text}: hand in read_ensemble(model).with_classes({labels}){option}."
+        option = f", or set --classes {shlex.quote(joined)}"
+    return f"{text}: pass read_ensemble(model).with_classes({labels}){option}."
 
 
 def best_single_split(

@@ -95,8 +95,8 @@ def _scores_of(
     scores = np.asarray(scoring(rows.target, said), dtype=np.float64)
     if scores.shape != (len(rows),) or not np.isfinite(scores).all():
         raise InputError(
-            f"scoring gave something of shape {scores.shape} for {len(rows)} rows; "
-            "expected one finite number per row, the higher the better."
+            f"scoring returned an array of shape {scores.shape} for {len(rows)} rows; "
+            "expected one finite number per row, higher is better."
         )
     return scores
 
@@ -130,8 +130,8 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
         unknown = [label for label in asked if label not in training.classes]
         if unknown:
             raise InputError(
-                f"class_weight names the class {unknown[0]!r}, which the ensemble does "
-                f"not know; its classes are {list(training.classes)}."
+                f"class_weight names the class {unknown[0]!r}, which the model does "
+                f"not have; its classes are {list(training.classes)}."
             )
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise InputError(

@@ -175,8 +175,8 @@ def solver(
         weights = np.array(found.x)
         if not np.abs(product(held, weights) - 1.0).max() <= FEASIBLE:
             raise InputError(
-                f"The programme of {n} nodes was not solved (clarabel says "
-                f"{found.status}); choose fewer by a larger min_samples_leaf."
+                f"The quadratic programme of {n} nodes was not solved (clarabel: "
+                f"{found.status}); use fewer nodes by a larger min_samples_leaf."
             )
         return np.maximum(weights, 0.0)
 
