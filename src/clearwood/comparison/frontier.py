@@ -273,12 +273,12 @@ class Frontier:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with None for unknown values."""
-        told = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-        told["points"] = [
+        values = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        values["points"] = [
             {f.name: _plain(getattr(point, f.name)) for f in fields(point)}
             for point in self.points
         ]
-        return told
+        return values
 
     def heading(self) -> list[str]:
         """Summary of the comparison: data, model and the short answer."""

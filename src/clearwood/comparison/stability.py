@@ -166,7 +166,7 @@ class Stability:
 class Refit(NamedTuple):
     """Predictions of one refit on the original rows, and its likeness to the rules."""
 
-    said: np.ndarray
+    predicted: np.ndarray
     overlap: np.ndarray
     features: tuple[str, ...]
     n_rules: int
@@ -374,9 +374,9 @@ def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 def _summary(
     rules: RuleSet, encoded: np.ndarray, refits: list[Refit], refit_ensemble: bool
 ) -> Stability:
-    said = rules.predict_encoded(encoded)
-    pairs = pairwise_agreement([found.said for found in refits], rules.outcome)
-    own = [rules.outcome.concordance(found.said, said) for found in refits]
+    predicted = rules.predict_encoded(encoded)
+    pairs = pairwise_agreement([found.predicted for found in refits], rules.outcome)
+    own = [rules.outcome.concordance(found.predicted, predicted) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
         RuleStability(

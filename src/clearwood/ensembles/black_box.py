@@ -126,8 +126,12 @@ class BlackBox:
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted class labels or values of the model."""
-        said = self._said(self._columns(X))
-        return said if self.classes is None else self.classes[said.argmax(axis=1)]
+        predicted = self._said(self._columns(X))
+        return (
+            predicted
+            if self.classes is None
+            else self.classes[predicted.argmax(axis=1)]
+        )
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; 0 and 1 for a model that predicts labels only."""
@@ -145,29 +149,32 @@ class BlackBox:
 
     def _said(self, X: Any) -> np.ndarray:
         if self.by == "predict_proba":
-            said = _numbers(self.model.predict_proba(X))
+            predicted = _numbers(self.model.predict_proba(X))
         elif self.by == "call":
-            said = _numbers(self.model(X))
+            predicted = _numbers(self.model(X))
         elif self.classes is None:
-            said = _numbers(self.model.predict(X))
+            predicted = _numbers(self.model.predict(X))
         else:
             labels = np.asarray(self.model.predict(X))
-            said = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
-            said = said[:, 0] if said.shape[1] == 1 else said
-        if said.shape[1:] == (1,):
-            said = said[:, 0]
-        if self.classes is not None and said.ndim == 1:
+            predicted = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
+            predicted = predicted[:, 0] if predicted.shape[1] == 1 else predicted
+        if predicted.shape[1:] == (1,):
+            predicted = predicted[:, 0]
+        if self.classes is not None and predicted.ndim == 1:
             # For two classes a network returns the second one's probability.
-            said = np.column_stack([1 - said, said])
+            predicted = np.column_stack([1 - predicted, predicted])
         expected = () if self.classes is None else (len(self.classes),)
-        if said.shape != (X.shape[0], *expected) or not np.isfinite(said).all():
+        if (
+            predicted.shape != (X.shape[0], *expected)
+            or not np.isfinite(predicted).all()
+        ):
             raise InputError(
-                f"{self.source} returned predictions of shape {said.shape}, or not "
-                "finite; expected one finite number per row, or one per row and class. "
+                f"{self.source} returned predictions of shape {predicted.shape}, or "
+                "not finite; expected one finite number per row, or per row and class. "
                 "Of several outputs pass one, as a function of the table, such as "
                 "lambda X: model.predict(X)[:, 0]."
             )
-        return said
+        return predicted
 
     # Tables in the form of the first one
 
@@ -213,11 +220,11 @@ class BlackBox:
         return nw.concat([c.to_frame() for c in columns], how="horizontal").to_native()
 
 
-def _numbers(said: Any) -> np.ndarray:
+def _numbers(predicted: Any) -> np.ndarray:
     """Predictions as an array, also from a network's tensor."""
-    if hasattr(said, "detach"):
-        said = said.detach().cpu()
-    return np.asarray(said, dtype=np.float64)
+    if hasattr(predicted, "detach"):
+        predicted = predicted.detach().cpu()
+    return np.asarray(predicted, dtype=np.float64)
 
 
 def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> Any:
@@ -296,12 +303,16 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
         named = len(getattr(model, "classes_", ())) > 0
         says = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if says else "regression"
-    said = np.asarray(_detached(model(X)))
-    return "classification" if said.ndim == 2 and said.shape[1] > 1 else "regression"
+    predicted = np.asarray(_detached(model(X)))
+    return (
+        "classification"
+        if predicted.ndim == 2 and predicted.shape[1] > 1
+        else "regression"
+    )
 
 
-def _detached(said: Any) -> Any:
-    return said.detach().cpu() if hasattr(said, "detach") else said
+def _detached(predicted: Any) -> Any:
+    return predicted.detach().cpu() if hasattr(predicted, "detach") else predicted
 
 
 def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
@@ -333,16 +344,20 @@ def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
         return model.predict(X)
     if not callable(model):
         return model
-    said = np.asarray(_detached(model(X)))
-    if said.ndim == 2 and said.shape[1] == 1:
-        said = said[:, 0]
-    if not len(classes) or said.dtype.kind != "f":
-        return said
-    if said.ndim == 1 and len(classes) == 2 and not np.isin(said, classes).all():
-        said = np.column_stack([1 - said, said])
-    if said.shape[1:] == (len(classes),):
-        return np.array(classes)[said.argmax(axis=1)]
-    return said
+    predicted = np.asarray(_detached(model(X)))
+    if predicted.ndim == 2 and predicted.shape[1] == 1:
+        predicted = predicted[:, 0]
+    if not len(classes) or predicted.dtype.kind != "f":
+        return predicted
+    if (
+        predicted.ndim == 1
+        and len(classes) == 2
+        and not np.isin(predicted, classes).all()
+    ):
+        predicted = np.column_stack([1 - predicted, predicted])
+    if predicted.shape[1:] == (len(classes),):
+        return np.array(classes)[predicted.argmax(axis=1)]
+    return predicted
 
 
 def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
@@ -388,8 +403,8 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
         again = X if is_sparse(X) else made.decode(made.encode(X))
-        said = made._said(again)
-        same = np.allclose(said, made._said(X), rtol=1e-6, atol=1e-9)
+        predicted = made._said(again)
+        same = np.allclose(predicted, made._said(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
         raise ModelError(
             f"{made.source} cannot predict for these rows: "
@@ -421,8 +436,8 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
     if y is not None:
         return np.unique(y)
     ask: Callable[[Any], Any] = getattr(model, "predict_proba", model)
-    said = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
-    return np.arange(said.shape[1] if said.ndim == 2 else 2)
+    predicted = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
+    return np.arange(predicted.shape[1] if predicted.ndim == 2 else 2)
 
 
 def _known_cells(X: Any, features: FeatureSpace) -> tuple[Any, ...]:

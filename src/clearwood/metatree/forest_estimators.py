@@ -271,10 +271,10 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
     in_effect = 1.0 / (weight**2).sum()
     if in_effect < COLLAPSED * len(weight):
         warnings.warn(
-            f"Weights by evidence leave {in_effect:.1f} of {len(weight)} trees in "
-            "effect. Evidence on the rows that grew the trees favours those that fit "
-            "them best, which usually predict worse than all together; take "
-            "weights='uniform'.",
+            f"Weights by evidence give an effective number of {in_effect:.1f} of "
+            f"{len(weight)} trees. Evidence on the training rows of the trees favours "
+            "those that overfit, which usually predict worse than the average of all; "
+            "set weights='uniform'.",
             CollapsedWeightsWarning,
             stacklevel=users_level(),
         )

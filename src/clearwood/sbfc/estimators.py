@@ -35,7 +35,7 @@ from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
     find_posterior,
-    posterior_of_nothing,
+    posterior_without_features,
 )
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
@@ -272,12 +272,14 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             )
 
         if len(varies):
-            problem = GraphProblem.of(score(varied, self.alpha), penalty, self.target)
+            problem = GraphProblem.from_scores(
+                score(varied, self.alpha), penalty, self.target
+            )
             found = find_posterior(
                 self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )
         else:
-            found = posterior_of_nothing(self.n_graphs)
+            found = posterior_without_features(self.n_graphs)
         self._keep(found, varies)
         self._average = average_graphs(
             self.graphs_, table, self._setting("smoothing"), self.alpha
@@ -320,7 +322,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 "columns; leave it out if it identifies rows, or group rare levels."
             )
         if rows is not None:
-            return _not_too_heavy(
+            return _check_weights(
                 CodedTable.of_table(rows, self.levels_, self.classes_)
             )
         kind = np.min_scalar_type(int(n_levels.max()))
@@ -332,7 +334,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
-        return _not_too_heavy(table)
+        return _check_weights(table)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """Set the fitted attributes, with results for constant columns, too."""
@@ -460,7 +462,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self._average.predict(self.levels_.codes(X, asked))
 
 
-def _not_too_heavy(table: CodedTable) -> CodedTable:
+def _check_weights(table: CodedTable) -> CodedTable:
     """Check that total weights are small enough for exact scores."""
     total = 0.0 if table.weight is None else table.weight.sum()
     if total > MOST_WEIGHT:

@@ -206,12 +206,12 @@ class _RuleList(BaseSizePath):
         return [by_size[size] for size in sorted(by_size)]
 
     def _predict_bins(self, rules: BoxList, rows: Training) -> np.ndarray:
-        said = rules.predict(rows.grid)
-        if said.ndim > 1 or not rows.classes:
-            return said
+        predicted = rules.predict(rows.grid)
+        if predicted.ndim > 1 or not rows.classes:
+            return predicted
         # From the difference of weighted scores to the second class's probability.
         first, second = rows.standardise(np.eye(2)).diagonal()
-        p = (SQRT_2 * said + first) / (first + second)
+        p = (SQRT_2 * predicted + first) / (first + second)
         return rows.standardise(np.column_stack([1.0 - p, p]))
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:

@@ -129,7 +129,7 @@ def _emission_of(frame: Any) -> str:
 def _summarize(
     fitted: Any, X: Any, lengths: list[int], held_out: Any
 ) -> dict[str, Any]:
-    from clearwood.sequences.reading.last_steps import judge_states
+    from clearwood.sequences.reading.last_steps import evaluate_states
     from clearwood.sequences.reading.markov_states import column_names, markov_states
 
     share = fitted.predict_proba(X, lengths).mean(axis=0)
@@ -141,7 +141,7 @@ def _summarize(
         "sequences": len(lengths),
         "log_likelihood": {
             name: value if abs(value) < float("inf") else None
-            for name, value in judge_states(fitted, X, lengths, held_out).items()
+            for name, value in evaluate_states(fitted, X, lengths, held_out).items()
         },
         "states": [
             {
@@ -151,7 +151,7 @@ def _summarize(
                 "lasts": min(state.stay, 1e9),
                 "emits": dict(zip(names, (cell.text for cell in state.emits)))
                 or [cell.text for cell in state.emits],
-                "then": dict(state.leads),
+                "then": dict(state.transitions),
             }
             for state in sorted(markov_states(fitted, share), key=lambda s: -s.share)
         ],

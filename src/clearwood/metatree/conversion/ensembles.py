@@ -38,8 +38,8 @@ def node_values(posterior: Posterior) -> np.ndarray:
     model = posterior.model
     if model.reads_features:
         raise InputError(
-            f"What {type(model).__name__} says depends on the row's features, so "
-            "it is no value of a leaf; predict with the estimator itself."
+            f"Predictions of {type(model).__name__} depend on the row's features, not "
+            "on the leaf alone; predict with the estimator itself."
         )
     if isinstance(model, Counts):
         said = model.probabilities(posterior.known)
@@ -47,7 +47,7 @@ def node_values(posterior: Posterior) -> np.ndarray:
         said = model.mean(posterior.known)[:, None]
     if not np.isfinite(said).all():
         raise InputError(
-            "Some nodes have no finite mean; give the leaves a narrower prior."
+            "Some nodes have no finite mean; use a leaf_model with a narrower prior."
         )
     return _kernels.mix_down(posterior.structure.parent, posterior.g, said)
 
@@ -255,8 +255,8 @@ def _line(structure: Structure, node: int) -> tuple[list[float], list[int], int]
         real.append(missing)
     if len(set(real)) < len(real):
         raise InputError(
-            f"Several answers at node {node} lead to the same child, which a tree of "
-            "questions with two answers cannot say; predict with the estimator itself."
+            f"Non-contiguous values at node {node} lead to the same child, which a "
+            "binary tree cannot represent; predict with the estimator itself."
         )
     return [cuts[i] for i in change], children, missing
 

@@ -63,8 +63,8 @@ class MetaForest:
     ) -> None:
         if model.reads_features:
             raise InputError(
-                f"{type(model).__name__} is no leaf for forests; use one tree, or "
-                "leaves that read no features."
+                f"{type(model).__name__} is not supported in forests; use one tree, "
+                "or a leaf model without features."
             )
         if not ensemble.n_trees:
             raise InputError("The ensemble has no trees; fit it to more rows.")
@@ -176,7 +176,7 @@ class MetaForest:
             )
         if not _ask_the_same(self.ensemble, other.ensemble):
             raise InputError(
-                "The trees of the two forests ask different questions; only shards of "
+                "The trees of the two forests have different splits; only shards of "
                 "one forest can be merged."
             )
         for tree, its in zip(self.bare, other.bare):

@@ -200,7 +200,7 @@ class MetaTree:
         """Raise unless another meta-tree is a shard of the same model."""
         if not self.structure.same_as(other.structure):
             raise InputError(
-                "The two meta-trees ask different questions; only shards of one "
+                "The two meta-trees have different splits; only shards of one "
                 "structure can be merged."
             )
         if self.model != other.model:
@@ -211,9 +211,9 @@ class MetaTree:
         if not np.array_equal(self.g, other.g):
             node = int((self.g != other.g).argmax())
             raise InputError(
-                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
-                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
-                "such as that of the first."
+                "The two meta-trees have different priors: split_prior is "
+                f"{self.g[node]:.3g} and {other.g[node]:.3g} at node {node}; make "
+                "both with the same split_prior, such as that of the first."
             )
 
     def update(self, codes: Any, y: Any, weight: Any = None, x: Any = None) -> MetaTree:
@@ -403,7 +403,7 @@ class MetaTree:
         if len(y) != len(ends) or weight.shape != y.shape:
             raise InputError(
                 f"Found {len(ends)} rows of codes, {len(y)} targets and weights of "
-                f"the shape {weight.shape}; give one of each per row."
+                f"the shape {weight.shape}; pass one of each per row."
             )
         if not np.isfinite(weight).all() or (weight < 0).any():
             raise InputError("weight must be finite and not negative.")

@@ -129,7 +129,7 @@ def read_tree(
       2. then ill 0.875  (3 rows, precision 100 % [44, 100])
     x0 is 1  [reached 0.952, leaf 0.952]
       1. then well 0.875  (3 rows, precision 100 % [44, 100])
-    Behind a class stands its probability.
+    The number after a class is its probability.
     A row without an answer (missing, never seen) gets what is said where it stops.
     """
     posterior = meta_tree.posterior()
@@ -189,8 +189,8 @@ class _Says:
         model = posterior.model
         if model.reads_features:
             raise InputError(
-                f"{type(model).__name__} says a line, not a value, so its trees cannot "
-                "be read as rules; take NormalNormalGamma for leaves that say one."
+                f"{type(model).__name__} has linear leaves, so its trees cannot be "
+                "printed as rules; use NormalNormalGamma for constant leaves."
             )
         self.posterior, self.classes = posterior, classes
         total, own = posterior.total, meta_tree.rows

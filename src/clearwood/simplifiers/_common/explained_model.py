@@ -140,11 +140,11 @@ def read_model(
     return with_own_cuts_in(asked, X, rows) if differs else asked
 
 
-def require_trees(teacher: Model, method: str) -> None:
+def require_trees(model: Model, method: str) -> None:
     """Raise an error for methods that take their rules from trees."""
-    if isinstance(teacher, BlackBox):
+    if isinstance(model, BlackBox):
         raise ModelError(
-            f"{method} takes its rules from the trees of a model, and {teacher.source} "
+            f"{method} takes its rules from the trees of a model, and {model.source} "
             "has none that can be read. Pass a tree ensemble; or use a method that "
             "needs predictions only, such as RuleListClassifier or "
             'DistilledTreeClassifier (method="list", "tree").'

@@ -116,8 +116,12 @@ class BaseSizePath(BaseRuleExtractor):
 
     def _predict_bins(self, rules: Any, rows: Training) -> np.ndarray:
         """Predictions of rules in bins: class probabilities, or values."""
-        said = rules.predict(rows.grid)
-        return said if said.ndim == rows.target.ndim else rows.outcome.certain(said)
+        predicted = rules.predict(rows.grid)
+        return (
+            predicted
+            if predicted.ndim == rows.target.ndim
+            else rows.outcome.certain(predicted)
+        )
 
     @fit_context
     def _choose_size(
@@ -367,9 +371,9 @@ class BaseSizePath(BaseRuleExtractor):
         losses = np.empty((len(held), 2, len(settings), self.max_rules))
         for i, path in enumerate(self._fit(rows, settings, generator)):
             for rules in path:
-                said = self._predict_bins(rules, test)
+                predicted = self._predict_bins(rules, test)
                 for j, scoring in enumerate(("agreement", self.scoring)):
-                    wrong = losses_of(scoring, test, said)
+                    wrong = losses_of(scoring, test, predicted)
                     wrong = wrong.reshape(len(held), -1).mean(axis=1)
                     losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
         return losses

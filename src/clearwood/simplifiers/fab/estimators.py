@@ -201,13 +201,13 @@ class _FABRules(BaseRuleExtractor):
                 stacklevel=8,
             )
             return {}
-        told = f"fitted to all {table.n_rows:,} rows"
+        text = f"fitted to all {table.n_rows:,} rows"
         n_passes = len(again.fit.history)
         if again.fidelity < best.fidelity:
-            told = f"of the sample; {told}, fidelity is lower"
+            text = f"of the sample; {text}, fidelity is lower"
         else:
             self._keep(again)
-        return {"mixture": f"{told} ({n_passes} passes)"}
+        return {"mixture": f"{text} ({n_passes} passes)"}
 
     def _go_on(self, start: Fit, table: RowBlocks, training: Training) -> Restart:
         problem = self._problem(training)
