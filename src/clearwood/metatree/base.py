@@ -33,7 +33,7 @@ FAR = 1e6
 """Largest ratio of mean to standard deviation for a feature of linear leaves."""
 
 
-class LearnsByStatistics(BaseEstimator):
+class BaseMetaTreeEstimator(BaseEstimator):
     """Base class that validates data and updates sufficient statistics."""
 
     _task: str
@@ -54,7 +54,7 @@ class LearnsByStatistics(BaseEstimator):
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         raise NotImplementedError
 
-    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
+    def _statistics(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
         """Sufficient statistics of some rows."""
         raise NotImplementedError
 
@@ -256,7 +256,7 @@ def check_mergeable(one: Any, other: Any) -> None:
         )
 
 
-class LearnsClasses(ClassifierMixin, LearnsByStatistics):
+class MetaTreeClassifierMixin(ClassifierMixin, BaseMetaTreeEstimator):
     """Base class of the classifiers."""
 
     _task = "classification"
@@ -372,7 +372,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         return np.log(p[np.arange(len(p)), label])
 
 
-class LearnsValues(RegressorMixin, LearnsByStatistics):
+class MetaTreeRegressorMixin(RegressorMixin, BaseMetaTreeEstimator):
     """Base class of the regressors."""
 
     _task = "regression"

@@ -142,10 +142,10 @@ def _with_columns(result: Any, column_info: Any) -> Any:
         return result.with_columns(column_info)
     if section_of(result) is not None and "rules_" not in vars(result):
         raise InputError(
-            f"A {type(result).__name__} is told of columns before it is fitted: "
-            "X.attrs['column_info'] = column_info, on the frame of pandas that it is "
-            "fitted to; leave column_info out here."
+            f"A {type(result).__name__} reads column_info when it is fitted: set "
+            "X.attrs['column_info'] = column_info on the pandas frame that it is "
+            "fitted to, and leave column_info out here."
         )
-    told = copy(result)
-    told.rules_ = rules_of(result, "result").with_columns(column_info)
-    return told
+    named = copy(result)
+    named.rules_ = rules_of(result, "result").with_columns(column_info)
+    return named

@@ -45,11 +45,11 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 LAST_LINE: dict[type[RuleSet], str] = {
     RuleList: "“otherwise”",
     RuleSum: "the constant",
-    RuleAverage: "the last line",
+    RuleAverage: "the last rule",
 }
 """Name of the default rule."""
 
-TRAINING, HANDED_IN = "Training rows", "Rows handed in for this report"
+TRAINING, PASSED = "Training rows", "Rows passed to this report"
 """Description of the rows of the statistics."""
 
 NEW_TO = (None, "rules", "model")
@@ -103,7 +103,7 @@ def summarize(
     from clearwood import __version__
 
     if X is None and y is not None:
-        raise InputError("y was given without X; give the rows that it belongs to.")
+        raise InputError("y was passed without X; pass its rows, too.")
     if held_out_from not in NEW_TO:
         raise InputError(
             f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
@@ -113,12 +113,12 @@ def summarize(
         pos_label is None and threshold is None
     ):
         raise InputError(
-            "pos_label and threshold are for rules that give classes to rows whose "
-            "labels are handed in (X and y)."
+            "pos_label and threshold are for classification rules and need the true "
+            "labels: pass X and y."
         )
     if family is not None and not family.has_rules:
         if row is not None:
-            raise InputError("row is for rules, which can explain it; leave it out.")
+            raise InputError("row is for results with rules only; leave it out.")
         return _summarize_alone(family, result, X, y, model, title)
     rules = rules_of(result, "result")
     if model is None and family is not None:
@@ -141,7 +141,7 @@ def summarize(
     shown = rules
     if table is not None:
         shown = rules.described_on(table.rows, table.y, model=table.taught)
-    counted = TRAINING if table is None else HANDED_IN
+    counted = TRAINING if table is None else PASSED
     section = None
     if family is not None:
         section = import_module(family.module).section(result, X, y)
@@ -187,7 +187,8 @@ def _summarize_alone(
 
     if model is not None:
         raise InputError(
-            f"A {type(result).__name__} speaks for itself alone; leave model out."
+            f"The page of a {type(result).__name__} compares it with no model; leave "
+            "model out."
         )
     shown = import_module(family.module).section(result, X, y)
     page = {
@@ -244,7 +245,7 @@ def _facts(
     if ensemble is not None:
         facts = [
             ("Model", ensemble.source),
-            ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
+            ("Size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
     else:
         name = _model_in_words(model, None)
@@ -252,15 +253,15 @@ def _facts(
     if rules.statistic:
         facts.append(("Predicts", printable(rules.about["predicts"])))
     if "cuts" in rules.about:
-        facts.append(("Cuts", printable(rules.about["cuts"])))
+        facts.append(("Thresholds", printable(rules.about["cuts"])))
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
-    facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
+    facts.append(("Features", f"{len(names)}, of which the rules use {len(used)}"))
     facts.append(("Task", rules.outcome.in_words()))
     if not math.isnan(rules.n_rows):
         weight = f", weight {rules.total_weight:,.6g}"
         weighing = weight if rules.total_weight != rules.n_rows else ""
-        facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
+        facts.append(("Rules fitted to", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
 
 
@@ -270,7 +271,7 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
         return None
     told = explain(result, row)
     if isinstance(told, list):
-        raise InputError(f"row has {len(told)} rows; a page explains one.")
+        raise InputError(f"row has {len(told)} rows; expected one.")
     rule = None if told.rule is None else rules[told.rule - 1]
     sure = "" if rule is None else rules.outcome.expected_text(rule.statistics)
     return {"told": told, "sure": sure}
@@ -318,12 +319,12 @@ def _scores(
         name = rules.outcome.error.capitalize()
         lines.append(_line(name, "number", scores.error, of_model))
     lines += [
-        _line("Rows that a rule holds for", "percent", scores.coverage)
+        _line("Coverage: rows that satisfy a rule", "percent", scores.coverage)
         | {"note": _of_others(rules) if scores.coverage < 1 else ""},
-        _line("Rules that hold for a row, on average", "number", scores.overlap),
+        _line("Overlap: mean rules per row", "number", scores.overlap),
         _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
         _line(
-            "Questions asked in all of them",
+            "Literals, or splits of the trees",
             "count",
             scores.n_literals,
             _size(ensemble, "n_splits"),
@@ -339,7 +340,7 @@ def _scores(
 
 
 def _of_others(rules: RuleSet) -> str:
-    return f"the others fall to {LAST_LINE[type(rules)]}"
+    return f"{LAST_LINE[type(rules)]} predicts the others"
 
 
 def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
@@ -364,13 +365,13 @@ def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     error = rules.outcome.mean_loss(table.y, said)
     of_model = model_error(rules, table)
     if rules.outcome.is_share:
-        return [_line("Wrong class (error)", "percent", error, of_model)]
+        return [_line("Error rate", "percent", error, of_model)]
     root = None if of_model is None else math.sqrt(of_model)
     half = None if table.taught is None else _half_within(table.y, table.taught)
-    within = "In half of the rows off by at most"
+    name = "Root mean squared error"
     return [
-        _line("Typical error", "number", error**0.5, root) | {"word": "typical"},
-        _line(within, "number", _half_within(table.y, said), half),
+        _line(name, "number", error**0.5, root) | {"word": "typical"},
+        _line("Median absolute error", "number", _half_within(table.y, said), half),
     ]
 
 

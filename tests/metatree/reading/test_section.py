@@ -204,6 +204,6 @@ def test_a_column_without_a_number_is_left_out(kind, rows, tmp_path):
     for name, settings in (("alone", {}), ("rows", {"X": X, "y": target})):
         report(tree, tmp_path / name, **settings)
         pages.append((tmp_path / name).read_text(encoding="utf-8"))
-    assert "Agreement" not in pages[0] and "Agreement" in pages[1]
+    assert ">Agreement<" not in pages[0] and ">Agreement<" in pages[1]
     for page in pages:
-        assert ("Precision" if kind is MetaTreeClassifier else "Spread") in page
+        assert ("Precision" if kind is MetaTreeClassifier else ">SD<") in page

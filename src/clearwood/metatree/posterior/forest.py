@@ -119,10 +119,10 @@ class MetaForest:
     ) -> MetaForest:
         """Forest updated with more rows."""
         own = self.own
-        self._teach(own, X, y, weight, n_jobs)
+        self._learn_rows(own, X, y, weight, n_jobs)
         return self._with_statistics(own)
 
-    def _teach(
+    def _learn_rows(
         self,
         own: np.ndarray,
         X: Any,
@@ -148,7 +148,7 @@ class MetaForest:
     ) -> np.ndarray:
         """Statistics of some rows alone at the nodes of all trees, concatenated."""
         own = self.model.no_rows(self.ensemble.n_nodes)
-        self._teach(own, X, y, weight, n_jobs)
+        self._learn_rows(own, X, y, weight, n_jobs)
         return own
 
     def with_statistics(self, parts: Iterable[np.ndarray], anew: bool) -> MetaForest:

@@ -29,7 +29,7 @@ FEW = 8
 """Ratio of tree size to nodes on the paths of rows above which partial updates pay."""
 
 
-class Taught(NamedTuple):
+class SufficientStatistics(NamedTuple):
     """Sufficient statistics of some rows, to be added to those of others.
 
     Attributes
@@ -59,7 +59,7 @@ class Learned:
         With the kinds of the rows' numeric columns.
     own : ndarray of shape (n_nodes, n_stats)
     rows : ndarray of shape (n_nodes,) or None
-        As in :class:`Taught`.
+        As in :class:`SufficientStatistics`.
     most : ndarray of shape (n_nodes, n_stats) or None
         Largest statistics from which rows were removed.
     posterior : Posterior or None
@@ -182,9 +182,11 @@ class MetaTree:
             The object itself.
         """
         self.check_mergeable(other)
-        return self.add(Taught(other.own, other.rows, other.structure.coder.features))
+        return self.add(
+            SufficientStatistics(other.own, other.rows, other.structure.coder.features)
+        )
 
-    def add(self, taught: Taught) -> MetaTree:
+    def add(self, taught: SufficientStatistics) -> MetaTree:
         """Add the statistics of other rows."""
         known, own = self._state, self._state.own.copy()
         self.model.merge(own, taught.own)

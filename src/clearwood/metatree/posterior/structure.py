@@ -291,7 +291,7 @@ def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     return with_features(structure, replace(mine, info=info))
 
 
-def told_of_more(structure: Structure, encoded: np.ndarray) -> Structure:
+def with_more_rows(structure: Structure, encoded: np.ndarray) -> Structure:
     """Structure with the kinds of numeric columns updated by more rows."""
     mine = structure.coder.features
     info = info_of_more(mine.info, encoded)

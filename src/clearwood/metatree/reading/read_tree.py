@@ -27,7 +27,7 @@ from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
 
-class ReadsTrees:
+class MapTreeMixin:
     """Mixin of estimators with a ``meta_tree_``: readable trees and rules."""
 
     meta_tree_: MetaTree
@@ -87,7 +87,7 @@ class ReadsTrees:
 
     def _read(self, trees: Sequence[PrunedTree]) -> list[AnnotatedTree]:
         classes = tuple(np.asarray(getattr(self, "classes_", ())).tolist())
-        says = _Says(self.meta_tree_, classes)
+        says = _NodeRules(self.meta_tree_, classes)
         return [_read_tree(says, tree, self.target_name) for tree in trees]
 
 
@@ -134,10 +134,10 @@ def read_tree(
     """
     posterior = meta_tree.posterior()
     tree = posterior.map_tree() if tree is None else tree
-    return _read_tree(_Says(meta_tree, tuple(classes)), tree, target)
+    return _read_tree(_NodeRules(meta_tree, tuple(classes)), tree, target)
 
 
-def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
+def _read_tree(says: _NodeRules, tree: PrunedTree, target: str) -> AnnotatedTree:
     posterior, s = says.posterior, says.posterior.structure
     asks = np.zeros(s.n_nodes, dtype=bool)
     asks[tree.inner] = True
@@ -181,7 +181,7 @@ def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
     )
 
 
-class _Says:
+class _NodeRules:
     """Predictions of nodes, with their statistics on the learned rows."""
 
     def __init__(self, meta_tree: MetaTree, classes: tuple[Any, ...]) -> None:

@@ -107,8 +107,13 @@ def diagnose(
             )
         )
     if training.classes:
-        rows = np.bincount(target, training.counts, len(training.classes))
-        left_out = never_said(training.classes, predicted, rows, min_samples_leaf)
+        # Class weights may require a rule; counted are the predictions themselves.
+        needed, rows = (
+            np.bincount(points, training.counts, len(training.classes))
+            for points in (target, outcome.point(training.target))
+        )
+        needed_classes = needed >= min_samples_leaf
+        left_out = never_said(training.classes, predicted, needed_classes, rows)
         if left_out:
             found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found
