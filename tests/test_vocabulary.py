@@ -21,8 +21,9 @@ MARKUP = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<[^>]*>", re.S)
 def tracked(*folders):
     """Paths of the repository's files in some folders."""
     listed = subprocess.run(
-        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True
-    )
+        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
     return [ROOT / line for line in listed.stdout.splitlines()]
 
 
