@@ -155,9 +155,9 @@ class Frontier:
     constant_error: float = math.nan
 
     def described_on(self, X: Any, y: Any = None, *, model: Any = None) -> Frontier:
-        """Comparison whose rules have their statistics from other rows.
+        """The same comparison, with the statistics of its rules from given rows.
 
-        Nothing else changes: scores on held-out folds stay.
+        The scores on held-out folds do not change.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Frontier:
         return replace(self, points=points, n_described=len(X))
 
     def with_columns(self, column_info: Any) -> Frontier:
-        """Comparison whose rules have display names of the columns.
+        """The same comparison, with display names of the columns in its rules.
 
         Parameters
         ----------

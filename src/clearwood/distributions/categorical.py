@@ -99,7 +99,7 @@ class OfLevels(OfOneColumn):
     def moments(
         self, own: np.ndarray, tables: Sequence[Any]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """See ``OfNumbers``."""
+        """Means and covariances of the numeric coordinates of columns."""
         (table,), missing = tables, np.isnan(own)
         level = np.where(missing, 0, own)[:, 0].astype(np.intp)
         centre = self.probabilities @ table
@@ -113,11 +113,11 @@ class OfLevels(OfOneColumn):
         return [(log_p, {self.variable: float(k)}) for k, log_p in heights]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> Self:
-        """See ``of_columns``."""
+        """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
         return self
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
-        """See ``of_columns``."""
+        """Its defect, if any, in a table whose columns have so many levels."""
         n = len(self.probabilities)
         if self.probabilities.shape != (n_levels[0],):
             return f"is of {n} levels where its column has {n_levels[0]}"
@@ -143,12 +143,12 @@ class Bernoulli(OfLevels):
         return np.array([1.0 - self.probability, self.probability])
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         return [self.variable], [self.probability]
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Bernoulli:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         return cls(int(whole.item()), float(numbers.item()))
 
 
@@ -165,12 +165,12 @@ class Categorical(OfLevels):
     probabilities: np.ndarray
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         return [self.variable], self.probabilities.tolist()
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Categorical:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         return cls(int(whole.item()), numbers)
 
 
@@ -250,7 +250,7 @@ class CategoricalEmission:
     n_statistics = n_parameters
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Log probability of every row of values in every state; 0 if missing."""
         table = log_of(parameters).T
         unseen = log_of(self.unseen)
         found = np.zeros((len(values), len(parameters)))
@@ -273,28 +273,28 @@ class CategoricalEmission:
         return np.ascontiguousarray(counts.T)
 
     def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw parameters from their posterior; see ``Emission``."""
         return draw_rows(rng, np.array(self.alpha) + statistics)
 
     def mode(self, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Posterior mode of parameters; for a state without rows, the prior's mean."""
         return mode_of_rows(np.array(self.alpha), statistics)
 
     def log_prior(self, parameters: np.ndarray) -> float:
-        """See ``Emission``."""
+        """Log density of the prior of all states, up to a constant."""
         return log_dirichlet(np.array(self.alpha), parameters)
 
     def sample(
         self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
     ) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw values emitted by the states; see ``Emission``."""
         return choose(rng, parameters[states])[:, None].astype(np.float64)
 
     def expected(self, parameters: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Per state, probabilities of classes and means of other columns."""
         return parameters
 
     def points(self, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Rows as points of mean 0, with equal weights of columns and of classes."""
         classes = values == np.arange(self.n_parameters)
         return unit(classes * np.where(values >= 0, 1.0, np.nan))

@@ -80,7 +80,7 @@ class ChowLiuTree:
         return TreeArrays(variables, parents, sizes, starts, flat)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """See ``of_columns``."""
+        """Log density of present entries; see ``of_columns``."""
         return tree_log_density(levels_of(values), self.arrays)
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ class ChowLiuTree:
     def estimated(
         self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> ChowLiuTree:
-        """See ``of_columns``."""
+        """Maximum-likelihood leaf from statistics of rows and pseudo-counts."""
         counts = np.split(statistics, self.arrays.starts[1:])
         tables = tuple(
             shares(own.reshape(table.shape) + alpha, table)
@@ -208,7 +208,7 @@ class ChowLiuTree:
         return ChowLiuTree(variables, parents, tuple(tables[i] for i in places))
 
     def drawn(self, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """See ``of_columns``."""
+        """Rows of its columns, with missing entries drawn; see ``of_columns``."""
         _, logs = self.upward(self.allowed(own))
         found = np.zeros(own.shape, dtype=np.intp)
         for i, (parent, log) in enumerate(zip(self.parents, logs)):
@@ -219,7 +219,7 @@ class ChowLiuTree:
     def moments(
         self, own: np.ndarray, tables: Sequence[Any]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """See ``OfNumbers``."""
+        """Means and covariances of the numeric coordinates of columns."""
         _, logs = self.upward(self.allowed(own))
         levels = [np.exp(worth) for worth in self.downward(logs)]
         means = [p @ table for p, table in zip(levels, tables)]
@@ -250,22 +250,22 @@ class ChowLiuTree:
         return [(float(height[0]), dict(zip(self.variables, map(float, levels))))]
 
     def apart(self) -> list[Categorical]:
-        """See ``of_columns``."""
+        """Marginal leaf of each of its columns; see ``of_columns``."""
         found: list[np.ndarray] = []
         for parent, table in zip(self.parents, self.tables):
             found.append(table[0] if parent < 0 else found[parent] @ table)
         return [Categorical(*own) for own in zip(self.variables, found)]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> ChowLiuTree:
-        """See ``of_columns``."""
+        """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
         return self
 
     def over(self, columns: Sequence[int]) -> ChowLiuTree:
-        """See ``of_columns``."""
+        """The same leaf of other columns; see ``of_columns``."""
         return replace(self, variables=tuple(columns))
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
-        """See ``of_columns``."""
+        """Its defect, if any, in a table whose columns have so many levels."""
         d = len(self.variables)
         if len(self.parents) != d or len(self.tables) != d:
             return f"has parents and tables of other numbers than {d} columns"
@@ -282,13 +282,13 @@ class ChowLiuTree:
         return None
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         sizes, flat = self.arrays.sizes.tolist(), self.arrays.table.tolist()
         return [*self.variables, *self.parents, *sizes], flat
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> ChowLiuTree:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         variables, parents, sizes = whole.reshape(3, -1)
         above = np.where(parents < 0, 1, sizes[parents])
         ends = np.cumsum(above * sizes)

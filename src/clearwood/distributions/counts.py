@@ -47,7 +47,7 @@ class Counts(LeafModel):
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
         rows = np.zeros((len(y), self.n_stats))
         rows[np.arange(len(y)), y.astype(np.intp)] = weight
         return rows
@@ -56,7 +56,7 @@ class Counts(LeafModel):
         return y
 
     def weight_of(self, stats: np.ndarray) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Sum of the weights of the rows; see ``LeafModel``."""
         return stats.sum(axis=-1)
 
     def probabilities(self, stats: np.ndarray) -> np.ndarray:
@@ -64,7 +64,7 @@ class Counts(LeafModel):
         return shares(self.prior + stats)
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive log density; see ``LeafModel``."""
         p = self.probabilities(stats)
         y = np.broadcast_to(y, p.shape[:-1])
         inside = (y >= 0) & (y < self.n_stats) & (y == np.floor(y))
@@ -74,17 +74,17 @@ class Counts(LeafModel):
             return np.where(inside, np.log(found), -np.inf)
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive mean; see ``LeafModel``."""
         return product(self.probabilities(stats), np.arange(self.n_stats))
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive variance; infinite if undefined; see ``LeafModel``."""
         p = self.probabilities(stats)
         gap = np.arange(self.n_stats) - self.mean(stats)[..., None]
         return (p * gap**2).sum(axis=-1)
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive distribution function; see ``LeafModel``."""
         p = self.probabilities(stats)
         below = np.cumsum(p, axis=-1)
         below[..., -1] = 1.0
@@ -94,7 +94,7 @@ class Counts(LeafModel):
         return np.where(y < 0, 0.0, found)
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive quantile: smallest value of cdf at least ``p``."""
         below = np.cumsum(self.probabilities(stats), axis=-1)[..., :-1]
         return (below < np.asarray(p)[..., None]).sum(axis=-1).astype(np.float64)
 

@@ -116,7 +116,7 @@ class JointEmission:
         return [slice(*ends[i : i + 2]) for i in range(len(self.parts))]
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Log probability of every row of values in every state; 0 if missing."""
         found = np.zeros((len(values), len(parameters)))
         for place, (columns, part) in zip(self.places, self.parts):
             found += part.log_likelihood(parameters[:, place], values[:, columns])
@@ -129,7 +129,7 @@ class JointEmission:
         weight: np.ndarray,
         rng: np.random.Generator | None = None,
     ) -> np.ndarray:
-        """See ``Emission``."""
+        """Sufficient statistics of the states, from rows with weights per state."""
         return np.hstack([
             part.statistics(parameters[:, place], values[:, columns], weight, rng)
             for place, (columns, part) in zip(self.places, self.parts)
@@ -142,15 +142,15 @@ class JointEmission:
         return [(part, values) for (_, part), values in zip(self.parts, own)]
 
     def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw parameters from their posterior; see ``Emission``."""
         return np.hstack([part.draw(rng, own) for part, own in self._split(statistics)])
 
     def mode(self, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Posterior mode of parameters; for a state without rows, the prior's mean."""
         return np.hstack([part.mode(own) for part, own in self._split(statistics)])
 
     def log_prior(self, parameters: np.ndarray) -> float:
-        """See ``Emission``."""
+        """Log density of the prior of all states, up to a constant."""
         return math.fsum(
             part.log_prior(parameters[:, place])
             for place, (_, part) in zip(self.places, self.parts)
@@ -159,21 +159,21 @@ class JointEmission:
     def sample(
         self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
     ) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw values emitted by the states; see ``Emission``."""
         values = np.empty((len(states), self.n_columns))
         for place, (columns, part) in zip(self.places, self.parts):
             values[:, columns] = part.sample(rng, parameters[:, place], states)
         return values
 
     def expected(self, parameters: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Per state, probabilities of classes and means of other columns."""
         return np.hstack([
             part.expected(parameters[:, place])
             for place, (_, part) in zip(self.places, self.parts)
         ])  # fmt: skip
 
     def points(self, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Rows as points of mean 0, with equal weights of columns and of classes."""
         return np.hstack([part.points(values[:, own]) for own, part in self.parts])
 
 

@@ -77,7 +77,7 @@ class PoissonGamma(_GammaRate):
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
         sums = (weight, weight * y, weight * special.gammaln(y + 1.0))
         return np.stack(sums, axis=-1)
 
@@ -85,7 +85,7 @@ class PoissonGamma(_GammaRate):
         return self.alpha + stats[..., 1], self.beta + stats[..., 0]
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive log density; see ``LeafModel``."""
         a, b = self._posterior(stats)
         y = np.asarray(y, dtype=np.float64)
         inside = (y >= 0) & (y == np.floor(y))
@@ -97,24 +97,24 @@ class PoissonGamma(_GammaRate):
         return np.where(inside, found, -np.inf)
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive mean; see ``LeafModel``."""
         a, b = self._posterior(stats)
         return a / b
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive variance; infinite if undefined; see ``LeafModel``."""
         a, b = self._posterior(stats)
         return a / b * (1.0 + 1.0 / b)
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive distribution function; see ``LeafModel``."""
         a, b = self._posterior(stats)
         k = np.floor(np.asarray(y, dtype=np.float64))
         found = special.betainc(a, np.maximum(k, 0.0) + 1.0, b / (b + 1.0))
         return np.where(k < 0, 0.0, found)
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive quantile: smallest value of cdf at least ``p``."""
         p = np.broadcast_to(p, stats.shape[:-1])
         high = np.ceil(self.mean(stats)) + 1.0
         while (self.cdf(stats, high) < p).any():
@@ -162,38 +162,38 @@ class ExponentialGamma(_GammaRate):
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
         return np.stack([weight, weight * y], axis=-1)
 
     def _posterior(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.alpha + stats[..., 0], self.beta + stats[..., 1]
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive log density; see ``LeafModel``."""
         a, b = self._posterior(stats)
         y = np.asarray(y, dtype=np.float64)
         found = np.log(a / b) - (a + 1.0) * np.log1p(np.maximum(y, 0.0) / b)
         return np.where(y < 0, -np.inf, found)
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive mean; see ``LeafModel``."""
         a, b = self._posterior(stats)
         return np.where(a > 1.0, b / np.where(a > 1.0, a - 1.0, 1.0), np.inf)
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive variance; infinite if undefined; see ``LeafModel``."""
         a, b = self._posterior(stats)
         safe = np.where(a > 2.0, a, 3.0)
         found = safe * (b / (safe - 1.0)) ** 2 / (safe - 2.0)
         return np.where(a > 2.0, found, np.inf)
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive distribution function; see ``LeafModel``."""
         a, b = self._posterior(stats)
         y = np.maximum(np.asarray(y, dtype=np.float64), 0.0)
         return -np.expm1(-a * np.log1p(y / b))
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive quantile: smallest value of cdf at least ``p``."""
         a, b = self._posterior(stats)
         return b * np.expm1(-np.log1p(-np.asarray(p)) / a)

@@ -66,7 +66,7 @@ class Histogram(OfNumbers):
         return np.append(self.probabilities / np.diff(self.edges), 0.0)[self.bins(x)]
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """See ``of_columns``."""
+        """Log density of present entries; see ``of_columns``."""
         x = values[:, self.variable]
         return np.where(np.isnan(x), 0.0, log_of(self.density(x)))
 
@@ -79,7 +79,7 @@ class Histogram(OfNumbers):
     def estimated(
         self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> Histogram:
-        """See ``of_columns``."""
+        """Maximum-likelihood leaf from statistics of rows and pseudo-counts."""
         p = shares(statistics + alpha, self.probabilities)
         return Histogram(self.variable, self.edges, p)
 
@@ -93,11 +93,11 @@ class Histogram(OfNumbers):
         return [(p, {self.variable: x}) for p, x in zip(heights, self.middles)]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> Histogram:
-        """See ``of_columns``."""
+        """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
         return Histogram(self.variable, self.edges * one + zero, self.probabilities)
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
-        """See ``of_columns``."""
+        """Its defect, if any, in a table whose columns have so many levels."""
         if any(n_levels):
             return NOT_CONTINUOUS
         if not (np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()):
@@ -107,11 +107,11 @@ class Histogram(OfNumbers):
         return shares_fault(self.probabilities)
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         return [self.variable], [*self.edges.tolist(), *self.probabilities.tolist()]
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Histogram:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         n_edges = len(numbers) // 2 + 1
         return cls(int(whole.item()), numbers[:n_edges], numbers[n_edges:])

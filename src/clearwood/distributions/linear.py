@@ -101,7 +101,7 @@ class LinearRegressionNormalGamma(MomentsLeaf):
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
         z = self.columns(y, x)
         rows = np.zeros((len(z), self.n_stats))
         rows[:, 0] = weight
@@ -109,7 +109,7 @@ class LinearRegressionNormalGamma(MomentsLeaf):
         return rows
 
     def columns(self, y: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Columns for the moments, of shape (n_rows, n_columns): y, after x."""
         p = len(self.mu)
         if x is None or np.shape(x) != (len(y), p):
             found = None if x is None else np.shape(x)
@@ -144,7 +144,7 @@ class LinearRegressionNormalGamma(MomentsLeaf):
         )
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
-        """See ``MomentsLeaf``."""
+        """Location m, half the degrees of freedom a, and b: ``m + t sqrt(b / a)``."""
         mean, factor, alpha, beta = self._posterior(stats)
         p = len(self.mu)
         x = np.ascontiguousarray(np.broadcast_to(x, mean.shape), dtype=np.float64)

@@ -59,13 +59,13 @@ class MomentsLeaf(LeafModel):
         return self.columns(y, x)
 
     def merge(self, own: np.ndarray, other: np.ndarray) -> None:
-        """See ``LeafModel``."""
+        """Add the statistics of other rows, in place; see ``LeafModel``."""
         merge_all_moments(own, other, self.n_columns)
 
     def remove(
         self, own: np.ndarray, other: np.ndarray, most: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics after the removal of some of the rows; see ``LeafModel``."""
         left, most = own.copy(), own if most is None else most
         remove_all_moments(left, other, self.n_columns)
         # Means may be negative; weights may not.
@@ -93,7 +93,7 @@ class MomentsLeaf(LeafModel):
         raise NotImplementedError
 
     def log_density(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive log density; see ``LeafModel``."""
         m, alpha, b = self.student(stats, x)
         return (
             special.gammaln(alpha + 0.5) - special.gammaln(alpha)
@@ -102,22 +102,22 @@ class MomentsLeaf(LeafModel):
         )  # fmt: skip
 
     def mean(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive mean; see ``LeafModel``."""
         return self.student(stats, x)[0]
 
     def variance(self, stats: np.ndarray, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``; infinite with up to 2 degrees of freedom."""
+        """Predictive variance; infinite with up to 2 degrees of freedom."""
         _, alpha, b = self.student(stats, x)
         safe = np.where(alpha > 1.0, alpha - 1.0, 1.0)
         return np.where(alpha > 1.0, b / safe, np.inf)
 
     def cdf(self, stats: np.ndarray, y: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive distribution function; see ``LeafModel``."""
         m, alpha, b = self.student(stats, x)
         return special.stdtr(2.0 * alpha, (np.asarray(y) - m) / np.sqrt(b / alpha))
 
     def quantile(self, stats: np.ndarray, p: Any, x: Any = None) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Posterior predictive quantile: smallest value of cdf at least ``p``."""
         m, alpha, b = self.student(stats, x)
         return m + special.stdtrit(2.0 * alpha, p) * np.sqrt(b / alpha)
 

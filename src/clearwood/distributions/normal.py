@@ -86,7 +86,7 @@ class Gaussian(OfNumbers):
     degrees_of_freedom = 2
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """See ``of_columns``."""
+        """Log density of present entries; see ``of_columns``."""
         found = log_density(values[:, self.variable] - self.mean, self.variance)
         found[np.isnan(found)] = 0.0
         return found
@@ -99,12 +99,12 @@ class Gaussian(OfNumbers):
         return [(float(log_density(0.0, self.variance)), {self.variable: self.mean})]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> Gaussian:
-        """See ``of_columns``."""
+        """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
         mean, variance = self.mean * one[0] + zero[0], self.variance * one[0] ** 2
         return Gaussian(self.variable, float(mean), float(variance))
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
-        """See ``of_columns``."""
+        """Its defect, if any, in a table whose columns have so many levels."""
         if any(n_levels):
             return NOT_CONTINUOUS
         if not (np.isfinite(self.mean) and 0.0 < self.variance < np.inf):
@@ -112,12 +112,12 @@ class Gaussian(OfNumbers):
         return None
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         return [self.variable], [self.mean, self.variance]
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> Gaussian:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         return cls(int(whole.item()), *numbers.tolist())
 
 
@@ -215,7 +215,7 @@ class NormalNormalGamma(MomentsLeaf):
     def statistics(
         self, y: np.ndarray, weight: np.ndarray, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """See ``LeafModel``."""
+        """Statistics of every single row, of shape (n_rows, n_stats)."""
         return np.stack([weight, y, weight * self._hidden], axis=-1)
 
     def add_rows(
@@ -226,7 +226,7 @@ class NormalNormalGamma(MomentsLeaf):
         weight: np.ndarray,
         x: np.ndarray | None = None,
     ) -> None:
-        """See ``LeafModel``."""
+        """Add rows to the statistics of their leaves, in place, in their order."""
         super().add_rows(own, ends, y, weight, x)
         if self.rounding:
             weight = np.broadcast_to(weight, y.shape)
@@ -240,6 +240,6 @@ class NormalNormalGamma(MomentsLeaf):
         return self.m + weight / kappa * gap, kappa, self.alpha + 0.5 * weight, beta
 
     def student(self, stats: np.ndarray, x: Any = None) -> tuple[np.ndarray, ...]:
-        """See ``MomentsLeaf``."""
+        """Location m, half the degrees of freedom a, and b: ``m + t sqrt(b / a)``."""
         m, kappa, alpha, beta = self._posterior(stats)
         return m, alpha, beta + beta / kappa

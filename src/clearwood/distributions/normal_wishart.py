@@ -184,7 +184,7 @@ class NormalEmission:
         return parameters[:, :d], parameters[:, d:].reshape(-1, d, d)
 
     def log_likelihood(self, parameters: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Log probability of every row of values in every state; 0 if missing."""
         states = zip(*self.moments(parameters))
         return np.column_stack([log_density(values, *state) for state in states])
 
@@ -236,33 +236,33 @@ class NormalEmission:
         ]
 
     def draw(self, rng: np.random.Generator, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw parameters from their posterior; see ``Emission``."""
         drawn = [after.draw(rng) for after in self._posteriors(statistics)]
         return np.array([[*mean, *covariance.ravel()] for mean, covariance in drawn])
 
     def mode(self, statistics: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Posterior mode of parameters; for a state without rows, the prior's mean."""
         modes = [after.mode() for after in self._posteriors(statistics)]
         return np.array([[*mean, *covariance.ravel()] for mean, covariance in modes])
 
     def log_prior(self, parameters: np.ndarray) -> float:
-        """See ``Emission``."""
+        """Log density of the prior of all states, up to a constant."""
         states = zip(*self.moments(parameters))
         return math.fsum(self.prior.log_density(*state) for state in states)
 
     def sample(
         self, rng: np.random.Generator, parameters: np.ndarray, states: np.ndarray
     ) -> np.ndarray:
-        """See ``Emission``."""
+        """Draw values emitted by the states; see ``Emission``."""
         means, covariances = self.moments(parameters)
         factors = np.array([cholesky_of(one) for one in covariances])
         noise = rng.standard_normal((len(states), self.n_columns))
         return means[states] + np.einsum("tij,tj->ti", factors[states], noise)
 
     def expected(self, parameters: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Per state, probabilities of classes and means of other columns."""
         return self.moments(parameters)[0]
 
     def points(self, values: np.ndarray) -> np.ndarray:
-        """See ``Emission``."""
+        """Rows as points of mean 0, with equal weights of columns and of classes."""
         return np.hstack([unit(column[:, None]) for column in values.T])

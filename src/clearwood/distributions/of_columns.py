@@ -60,24 +60,24 @@ class OfOneColumn:
         raise NotImplementedError
 
     def given(self, row: np.ndarray) -> tuple[float, tuple[Self, ...]]:
-        """See the module."""
+        """Log density of one row, and leaves of its missing columns; see the module."""
         if np.isnan(row[self.variable]):
             return 0.0, (self,)
         return float(self.log_density(row[None])[0]), ()
 
     def drawn(self, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """See the module."""
+        """Rows of its columns, with missing entries drawn; see the module."""
         return np.where(np.isnan(own), self._draws(own.shape, rng), own)
 
     def _draws(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         raise NotImplementedError
 
     def apart(self) -> list[Self]:
-        """See the module."""
+        """Marginal leaf of each of its columns; see the module."""
         return [self]
 
     def over(self, columns: Sequence[int]) -> Self:
-        """See the module."""
+        """The same leaf of other columns; see the module."""
         return replace(self, variable=columns[0])
 
 

@@ -301,7 +301,7 @@ class MultivariateGaussian:
         return d + d * (d + 1) // 2
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
-        """See ``of_columns``."""
+        """Log density of present entries; see ``of_columns``."""
         return log_density(values[:, self.variables], self.mean, self.covariance)
 
     def statistics(self, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -314,7 +314,7 @@ class MultivariateGaussian:
     def estimated(
         self, statistics: np.ndarray, alpha: float, spread: np.ndarray
     ) -> MultivariateGaussian:
-        """See ``of_columns``."""
+        """Maximum-likelihood leaf from statistics of rows and pseudo-counts."""
         d = len(self.variables)
         weight, sums, products = np.split(statistics, [1, 1 + d])
         if not weight[0] > 0.0:
@@ -331,7 +331,7 @@ class MultivariateGaussian:
     def given(
         self, row: np.ndarray
     ) -> tuple[float, tuple[Gaussian | MultivariateGaussian, ...]]:
-        """See ``of_columns``."""
+        """Log density of one row, and leaves of its missing columns."""
         own = row[None, self.variables]
         log_p = float(log_density(own, self.mean, self.covariance)[0])
         pattern = next(self.by_pattern(own))
@@ -352,13 +352,13 @@ class MultivariateGaussian:
         return list(zip(mean.T, sd.T))
 
     def drawn(self, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """See ``of_columns``."""
+        """Rows of its columns, with missing entries drawn; see ``of_columns``."""
         return draw_missing(rng, own, self.mean, self.covariance)
 
     def moments(
         self, own: np.ndarray, tables: Sequence[Any]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """See ``OfNumbers``."""
+        """Means and covariances of the numeric coordinates of columns."""
         mean, covariance = own.copy(), np.zeros((*own.shape, own.shape[1]))
         for pattern in self.by_pattern(own):
             missing = ~pattern.present
@@ -372,24 +372,24 @@ class MultivariateGaussian:
         return [(float(top), dict(zip(self.variables, self.mean)))]
 
     def apart(self) -> list[Gaussian]:
-        """See ``of_columns``."""
+        """Marginal leaf of each of its columns; see ``of_columns``."""
         spreads = np.diag(self.covariance).tolist()
         return [
             Gaussian(*own) for own in zip(self.variables, self.mean.tolist(), spreads)
         ]
 
     def scaled(self, zero: np.ndarray, one: np.ndarray) -> MultivariateGaussian:
-        """See ``of_columns``."""
+        """Leaf in the units of a table, whose 0 and 1 are given; see ``of_columns``."""
         return MultivariateGaussian(
             self.variables, self.mean * one + zero, self.covariance * np.outer(one, one)
         )
 
     def over(self, columns: Sequence[int]) -> MultivariateGaussian:
-        """See ``of_columns``."""
+        """The same leaf of other columns; see ``of_columns``."""
         return replace(self, variables=tuple(columns))
 
     def fault(self, n_levels: Sequence[int]) -> str | None:
-        """See ``of_columns``."""
+        """Its defect, if any, in a table whose columns have so many levels."""
         if any(n_levels):
             return NOT_CONTINUOUS
         d = len(self.variables)
@@ -409,12 +409,12 @@ class MultivariateGaussian:
         return bool((gap <= 1e-9 * np.outer(sd, sd)).all())
 
     def to_plain(self) -> Plain:
-        """See ``of_columns``."""
+        """Its integers and floats, as they are saved; see ``of_columns``."""
         return self.variables, [*self.mean.tolist(), *self.covariance.ravel().tolist()]
 
     @classmethod
     def from_plain(cls, whole: np.ndarray, numbers: np.ndarray) -> MultivariateGaussian:
-        """See ``of_columns``."""
+        """Leaf from its saved integers and floats; see ``of_columns``."""
         d = len(whole)
         return cls(tuple(whole.tolist()), numbers[:d], numbers[d:].reshape(d, d))
 

@@ -145,7 +145,7 @@ def overriding(model: Any, method: str) -> str | None:
 
 
 def _own_answers(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
-    """Predictions of the model itself, by the equivalent method of the ensemble."""
+    """Predictions of the library's model, by the name of the ensemble's method."""
     for kind in type(model).__mro__:
         ask = PLAIN.get((kind.__module__.partition(".")[0], kind.__name__))
         if ask is not None:

@@ -259,7 +259,7 @@ def find_reference(
 def _make_reference(
     given: Any, X: Any, y: Any, weight: np.ndarray, task: str, seed: int
 ) -> Reference:
-    """Make a reference of a model that is not one."""
+    """Reference for anything else: a model, fitted here if need be, or a name."""
     is_default = given is None or isinstance(given, str) and given == "bart"
     if y is None and (is_default or needs_fit(given)):
         raise InputError(

@@ -70,11 +70,11 @@ class Symbols:
     discrete = True
 
     def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """See ``Kind``."""
+        """Concatenate sequences, and return their lengths; see ``Kind``."""
         return end_to_end(X, lengths)
 
     def columns(self, model: Any, X: Any) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Attributes that describe the columns of the training data; see ``Kind``."""
         cells = symbol_cells(X)
         symbols = symbols_in(cells)
         # As if there were one symbol more, with the same pseudo-count.
@@ -82,7 +82,7 @@ class Symbols:
         return {"symbols_": symbols, "unseen_prob_": unseen, "n_features_in_": 1}
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """See ``Kind``."""
+        """Encode data as rows of float64; see ``Kind``."""
         return symbol_codes(symbol_cells(X), self._symbols(model))[:, None]
 
     def _symbols(self, model: Any) -> np.ndarray:
@@ -96,21 +96,21 @@ class Symbols:
         return symbols
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
-        """See ``Kind``."""
+        """Prior, from the location and scale of the values only; see ``Kind``."""
         return CategoricalEmission((model.alpha,) * len(model.symbols_))
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Parameters as attributes; see ``Kind``."""
         return {"emissionprob_": parameters}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
-        """See ``Kind``."""
+        """Emission and its parameters, from the attributes; see ``Kind``."""
         table = rows_of_shares("emissionprob_", model.emissionprob_, (n_states, None))
         unseen = float(getattr(model, "unseen_prob_", 0.0))
         return CategoricalEmission((1.0,) * table.shape[1], unseen), table
 
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
-        """See ``Kind``."""
+        """Decode sampled rows; see ``Kind``."""
         return self._symbols(model)[values[:, 0].astype(np.intp)]
 
 
@@ -120,7 +120,7 @@ class _Table:
     discrete = False
 
     def end_to_end(self, X: Any, lengths: Any) -> tuple[Any, Any]:
-        """See ``Kind``; a list of tables is refused."""
+        """Concatenated sequences and their lengths; a list of tables is refused."""
         if isinstance(X, list | tuple) and any(_holds_rows(own) for own in X):
             raise InputError(
                 "X is a list of tables; pass their concatenation "
@@ -135,12 +135,12 @@ class _Table:
         return features.with_info(said_with(X))
 
     def columns(self, model: Any, X: Any) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Attributes that describe the columns of the training data; see ``Kind``."""
         X = check_table(model, X, reset=True)
         return {"features_": self._features(model, X)}
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """See ``Kind``."""
+        """Encode data as rows of float64; see ``Kind``."""
         if hasattr(model, "features_"):
             features, X = model.features_, check_table(model, X, reset=False)
         else:  # set by hand
@@ -154,7 +154,7 @@ class _Table:
         return values
 
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
-        """See ``Kind``."""
+        """Decode sampled rows; see ``Kind``."""
         return values
 
 
@@ -171,7 +171,7 @@ class Switches(_Table):
     discrete = True
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """See ``Kind``."""
+        """Encode data as rows of float64; see ``Kind``."""
         values = super().values(model, X)
         other = ~np.isnan(values) & (values != 0) & (values != 1)
         if other.any():
@@ -183,7 +183,7 @@ class Switches(_Table):
         return values
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
-        """See ``Kind``."""
+        """Prior, from the location and scale of the values only; see ``Kind``."""
         return self._columns(values.shape[1], model.alpha)
 
     def _columns(self, n: int, alpha: float) -> Emission:
@@ -191,11 +191,11 @@ class Switches(_Table):
         return JointEmission([([d], coin) for d in range(n)])
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Parameters as attributes; see ``Kind``."""
         return {"emissionprob_": parameters[:, 1::2].copy()}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
-        """See ``Kind``."""
+        """Emission and its parameters, from the attributes; see ``Kind``."""
         ones = numbers("emissionprob_", model.emissionprob_, (n_states, None))
         if not ((ones >= 0) & (ones <= 1)).all():
             raise InputError("emissionprob_ holds numbers outside 0 to 1.")
@@ -207,7 +207,7 @@ class Normals(_Table):
     """Jointly normal columns; independent ones with ``covariance_type="diag"``."""
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
-        """See ``Kind``."""
+        """Prior, from the location and scale of the values only; see ``Kind``."""
         return self.prior_of(model, values, np.arange(values.shape[1]))
 
     def prior_of(self, model: Any, values: np.ndarray, columns: Any) -> Emission:
@@ -221,12 +221,12 @@ class Normals(_Table):
         return normal_prior(own, model.n_states, model.covariance_type == "diag")
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Parameters as attributes; see ``Kind``."""
         means, covars = split_moments(parameters, model.covariance_type == "diag")
         return {"means_": means, "covars_": covars}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
-        """See ``Kind``."""
+        """Emission and its parameters, from the attributes; see ``Kind``."""
         means = numbers("means_", model.means_, (n_states, None))
         d, diagonal = means.shape[1], model.covariance_type == "diag"
         return normal_model(means, covariances(model, n_states, d), diagonal)
@@ -239,7 +239,7 @@ class Mixed(_Table):
         return features_of(X)
 
     def values(self, model: Any, X: Any) -> np.ndarray:
-        """See ``Kind``; an unknown label counts as missing."""
+        """Encode data as rows of float64; an unknown label counts as missing."""
         values = super().values(model, X)
         labels = [d for d, own in enumerate(model.features_.categories) if own]
         values[:, labels] = np.where(values[:, labels] < 0, np.nan, values[:, labels])
@@ -253,7 +253,7 @@ class Mixed(_Table):
         ]
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
-        """See ``Kind``."""
+        """Prior, from the location and scale of the values only; see ``Kind``."""
         plain, labels = self._groups(model)
         parts: list[tuple[list[int], Emission]] = [
             ([d], CategoricalEmission((model.alpha,) * n)) for d, n in labels
@@ -263,7 +263,7 @@ class Mixed(_Table):
         return JointEmission(parts)
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
-        """See ``Kind``."""
+        """Parameters as attributes; see ``Kind``."""
         plain, labels = self._groups(model)
         ends = np.cumsum([n for _, n in labels], dtype=int)
         *tables, rest = np.split(parameters, ends, axis=1)
@@ -272,7 +272,7 @@ class Mixed(_Table):
         return {"emissionprob_": dict(zip(names, tables)), **numbers}
 
     def emission(self, model: Any, n_states: int) -> tuple[Emission, np.ndarray]:
-        """See ``Kind``."""
+        """Emission and its parameters, from the attributes; see ``Kind``."""
         if not hasattr(model, "features_"):
             raise InputError(
                 'emission="mixed" learns its columns in fit; call it first.'
@@ -293,7 +293,7 @@ class Mixed(_Table):
         return JointEmission(parts), np.hstack(tables)
 
     def cells(self, model: Any, values: np.ndarray) -> np.ndarray:
-        """See ``Kind``."""
+        """Decode sampled rows; see ``Kind``."""
         cells = values.astype(object)
         for d, labels in enumerate(model.features_.categories):
             if labels is not None:

@@ -147,7 +147,7 @@ def tree_stability(
 
 
 def compare_trees(trees: list[Tree], X: Any) -> TreeStability:
-    """All measures for each pair of trees."""
+    """Stability of given trees: how similar each pair of them is, by each measure."""
     from sklearn.metrics import adjusted_rand_score
 
     ranges = _ranges(trees[0], X)

@@ -92,8 +92,8 @@ def size_chart(
     chosen : int
         Number of leaves of the printed tree, or of rules of the list.
     words : Words
-        Names of these.
-    on_rows : Panel or None
+        What the leaves, or rules, are called.
+    on_rows : Measure or None
         Result of :func:`measure_on_rows`.
     n_rows : int or None
         Number of the given rows; with them, nothing is shown that was measured on the

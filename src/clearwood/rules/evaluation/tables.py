@@ -86,7 +86,7 @@ def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
 def _summed(
     of: Summing, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
 ) -> tuple[tuple[Any, ...], Known]:
-    """Sums over all rows, and which of model and truth are known."""
+    """Sums of a function over all rows, and whether model and truth are known."""
     if not is_read_in_blocks(X):
         rules, rows = _in_memory(rule_set, X, y, model, weight)
         return rows.cut().map_sum(of, rules), rows.known

@@ -57,7 +57,7 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:
-    """The best list after refining some, if there are any."""
+    """Refine some lists; the best of them, or none if there were none."""
     refined = [refine(problem, trial) for trial in trials]
     return sorted(refined, key=lambda lst: lst.objective)[:1]
 

@@ -74,7 +74,7 @@ def evaluate_states(
     Parameters
     ----------
     model : HiddenMarkovModel
-        Fitted to the others.
+        Fitted to the steps that are not held out.
     X, lengths
         All steps.
     is_held_out : ndarray of bool of shape (n_steps,)
