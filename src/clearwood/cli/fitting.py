@@ -76,12 +76,16 @@ OPTIONS = (
         "Keep the ensemble's own thresholds and values instead of rounded ones.",
     ),
     shared.option(
-        "--n-init", shared.FROM_1, "Number of random starts; the best is kept.", 20
+        "--n-init",
+        shared.FROM_1,
+        "Number of random starts, of which the best is kept (fab, em).",
+        20,
     ),
     shared.choice(
         "--statement-counts",
         "distinct all",
-        "all: a split counts once for each tree that uses it.",
+        "How often a split of the ensemble counts (fab, em). distinct: once; all: once "
+        "for each tree that uses it.",
     ),
     *shared.TABLE,
     shared.exclude_features,

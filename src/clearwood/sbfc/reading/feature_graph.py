@@ -94,7 +94,7 @@ def average_graph(
         [Edge(*edge) for edge in edges],
         True,
         "Shade and number: probability that the feature is signal. Width of lines: "
-        f"probability that two features are dependent, from {cutoff:g} on.",
+        f"probability that two features are dependent, if at least {cutoff:g}.",
     )
 
 

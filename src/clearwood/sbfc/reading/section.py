@@ -117,7 +117,7 @@ def _tiles(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str,
             f"{p.sum():.3g}",
             "sum of the probabilities",
         ),
-        ("Edges", f"{edges:,}", "with a probability of at least 1/2"),
+        ("Dependent pairs", f"{edges:,}", "with a probability of at least 1/2"),
     ]
 
 
@@ -129,7 +129,7 @@ def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]
     return [
         ("Task", f"classification into {len(classes)} classes: {labels}"),
         ("Features", f"{estimator.n_features_in_:,}, of which {varies:,} vary"),
-        ("Prior", f"{estimator.prior}; trees are {estimator.target}"),
+        ("Prior", f"{estimator.prior}, over forests of {estimator.target} trees"),
     ]
 
 
