@@ -202,7 +202,10 @@ def _words(
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     if math.isfinite(frontier.constant_error):
         what = frontier.outcome.constant
-        words += f" Always predicting the {what} has {shown(frontier.constant_error)}."
+        words += (
+            f" The error of always predicting the {what} is "
+            f"{shown(frontier.constant_error)}."
+        )
     return words
 
 

@@ -43,7 +43,7 @@ def summarize_path(result: Any, table: Table | None) -> dict[str, Any] | None:
     scores = [_scores(rules, table) for rules in path]
     lines = [_line(score, held_out, chosen) for score in scores]
     outcome = result.rules_.outcome
-    words = _words(lines, chosen, outcome.figure)
+    words = _words(lines, chosen, outcome.agreement_words, outcome.figure)
     display = PathDisplay(scores, task=outcome.task, chosen=chosen, held_out=held_out)
     chart = display.chart()
     fidelity = replace(chart, panels=chart.panels[:1])
@@ -92,7 +92,10 @@ def _shown(fidelity: float) -> float:
 
 
 def _words(
-    lines: Sequence[dict[str, Any]], chosen: int, shown: Callable[[float], str]
+    lines: Sequence[dict[str, Any]],
+    chosen: int,
+    name: str,
+    shown: Callable[[float], str],
 ) -> str:
     """Text alternative to the chart."""
     parts = []
@@ -102,7 +105,7 @@ def _words(
         if known:
             (few, low), (many, high) = known[0], known[-1]
             parts.append(
-                f"{where}, the fidelity changes from {shown(low)} with "
+                f"{where}, {name[0].lower()}{name[1:]} changes from {shown(low)} with "
                 f"{few} rule{'s' * (few != 1)} to {shown(high)} with {many}."
             )
     parts.append(f"Selected: {chosen} rule{'s' * (chosen != 1)}.")

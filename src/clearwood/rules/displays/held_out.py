@@ -26,7 +26,7 @@ class HeldOutPath(NamedTuple):
     @property
     def rows(self) -> str:
         """Description of the rows of the measurement."""
-        return f"{'mixtures of ' * self.of_mixtures}rows held out in the fit"
+        return f"{'synthetic mixtures of ' * self.of_mixtures}rows held out in the fit"
 
 
 def held_out_of(estimator: Any) -> HeldOutPath | None:
