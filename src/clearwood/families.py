@@ -180,7 +180,7 @@ OWN = (
             _PROJECTED_RULES,
             PageSection(
                 "projection",
-                "Uncertainty of the predictions",
+                "Reference and uncertainty",
                 "clearwood.projection.reading.section",
                 "projection/reading/section.html",
             ),
@@ -283,7 +283,8 @@ OWN = (
                 "clearwood.sequences.reading.markov_section",
                 "sequences/reading/markov_section.html",
                 has_rules=False,
-                lead="Hidden states of the sequences, their emissions and transitions.",
+                lead="Hidden states of the sequences, what is observed in each, and "
+                "which state follows.",
                 parts=(
                     ("time", "States over time"),
                     ("states", "States"),

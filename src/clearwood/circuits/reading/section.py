@@ -97,10 +97,10 @@ def _tiles(
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
     d = circuit.features.n_features
-    first = f"; {len(part.clusters)} at the first" if part.clusters else ""
+    first = f", the first into {len(part.clusters)}" if part.clusters else ""
     kinds = f"into two or more clusters each{first}"
     return [
-        ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
+        ("Columns", f"{d:,}", f"in {n_leaves:,} leaves of the network"),
         ("Splits of rows", f"{n_sums:,}", kinds),
         ("Dependent pairs", f"{n_pairs:,}", f"of {d * (d - 1) // 2:,}"),
     ]

@@ -105,9 +105,9 @@ def _tiles(
         sure = float((proba.max(axis=1) >= SURE).mean())
         tiles.append(
             (
-                "Steps with a certain state",
+                "Steps with a clear state",
                 percent_text(sure),
-                f"from {share_text(SURE)} on",
+                f"probability at least {share_text(SURE)}",
             )
         )
     return tiles
