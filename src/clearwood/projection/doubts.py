@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from clearwood._words.numbers import percent_text
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
-from clearwood.rules.scores import likelier_order, never_said
+from clearwood.rules.scores import likelier_order, never_predicted
 
 LEAST_FOLLOWED = 0.1
 """Least share of variation that a proxy must reproduce; that of a constant is zero."""
@@ -103,7 +103,7 @@ def warn_of_doubts(
     if len(classes):
         taught, told = said.argmax(axis=1), proxy.argmax(axis=1)
         rows = np.bincount(taught, minlength=len(classes))
-        left_out = never_said(classes, told, rows, min_samples_leaf)
+        left_out = never_predicted(classes, told, rows, min_samples_leaf)
         if left_out and not poor:
             poor.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:

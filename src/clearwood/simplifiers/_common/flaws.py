@@ -16,7 +16,7 @@ from clearwood._numeric import product
 from clearwood._words.labels import prediction_text
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
-from clearwood.rules.scores import likelier_order, never_said
+from clearwood.rules.scores import likelier_order, never_predicted
 from clearwood.simplifiers._common.predictions import Model, answers_of
 
 ROUNDING = 1e-9
@@ -111,7 +111,7 @@ def diagnose(
         # The predictions themselves, not those that class weights lead to.
         predicted = outcome.point(training.target)
         rows = np.bincount(predicted, training.counts, len(training.classes))
-        left_out = never_said(training.classes, said, rows, min_samples_leaf)
+        left_out = never_predicted(training.classes, said, rows, min_samples_leaf)
         if left_out:
             found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found

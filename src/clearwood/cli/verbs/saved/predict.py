@@ -64,8 +64,8 @@ def predict(args: Any) -> None:
 def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
     """Number of the rule that predicts each row, or those of all that contribute."""
     encoded = rules.encode(frame)
-    decides = rules.decides(encoded)
-    if decides is not None:
+    predicting = rules.predicting_rule(encoded)
+    if predicting is not None:
         contributing = [{"rule": i + 1} for i in decides.tolist()]
     else:
         matched = rules.matches_encoded(encoded)
