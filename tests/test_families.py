@@ -172,7 +172,7 @@ def test_a_record_that_cannot_be_used_is_named(installed, entry, text, why):
         assert CliRunner().invoke(main, arguments).exit_code == 0
 
 
-@pytest.mark.parametrize("name", ["section", "title"])
+@pytest.mark.parametrize("name", ["family", "section", "title"])
 def test_names_that_pages_and_files_use_are_refused(installed, name, tmp_path):
     text = TOY.replace('"toys", "A toy"', f'"{name}", "A toy"')
     installed(text=text.replace('codec.Field("mean"', 'codec.Field("version"'))

@@ -55,14 +55,6 @@ class PageSection(NamedTuple):
     lead: str = ""
     parts: tuple[tuple[str, str], ...] = ()
 
-    def content(self, result: Any, X: Any, y: Any) -> dict[str, Any]:
-        """What the template shows of a result."""
-        return import_module(self.module).section(result, X, y)
-
-    def model_of(self, result: Any, X: Any) -> Any:
-        """The model that the rules of a result approximate."""
-        return import_module(self.module).model_of(result, X)
-
 
 class Family(NamedTuple):
     """A family of methods, by the names of its parts.
@@ -324,10 +316,7 @@ def saving_module(name: str) -> str | None:
 
 
 def section_of(result: Any) -> PageSection | None:
-    """Section of a result's page: the record in ``Family.sections`` of its class.
-
-    Or of one that it inherits from; None if rules are all there is to show.
-    """
+    """The section on which a result is described, by its class or one it inherits."""
     return _first("sections", tuple(kind.__name__ for kind in type(result).__mro__))
 
 
