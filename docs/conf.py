@@ -50,7 +50,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
-# Pages without others beside them have nothing to show in a sidebar.
+# Pages without siblings have nothing to show in a sidebar.
 html_sidebars = {
     page: [] for page in ("index", "changelog", "faq", "glossary", "papers")
 }
@@ -58,13 +58,13 @@ html_sidebars = {
 # Members are listed by our own class template, not a second time by numpydoc.
 numpydoc_show_class_members = False
 autosummary_generate = True
-# The docstrings say it better than the annotations.
+# The docstrings are clearer than the annotations.
 autodoc_typehints = "none"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    # demo.py writes files where it is told to; it is run by `make demo`.
+    # demo.py writes files; it is run by `make demo`.
     "ignore_pattern": r"demo\.py",
     "within_subsection_order": "reading_order.place_of",
     "minigallery_sort_order": "reading_order.place_of",

@@ -96,7 +96,7 @@ def mean_of(reference, X):
 
 def near(X, row):
     """Neighbours as the library draws them, by a seed that no explanation has."""
-    around = Neighbourhood.of(row, X, FeatureSpace.numeric(len(row)), WIDTH)
+    around = Neighbourhood.from_table(row, X, FeatureSpace.numeric(len(row)), WIDTH)
     return around.sample(N_JUDGED, 12345), np.ones(N_JUDGED)
 
 
@@ -130,7 +130,7 @@ def projected(case, proxy, size):
         asked = [names.index(name) for name, _, _ in found.effects]
         # The plane that the proxy is, from what it says of its neighbours.
         plane = np.linalg.lstsq(
-            _with_ones(found.neighbours[:, asked]), found.proxy_answers, rcond=None
+            _with_ones(found.neighbours[:, asked]), found.proxy_predictions, rcond=None
         )[0]
         return Explained(
             frozenset(asked), lambda X: _with_ones(X[:, asked]) @ plane, str(found)

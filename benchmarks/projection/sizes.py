@@ -39,8 +39,8 @@ class Watched:
     """Keeps what is lost on every row that is held out."""
 
     def _hold_out(self, *given):
-        self.lost_, judged_by = super()._hold_out(*given)
-        return self.lost_, judged_by
+        self.lost_, evaluated_on = super()._hold_out(*given)
+        return self.lost_, evaluated_on
 
 
 def scores(name, run):

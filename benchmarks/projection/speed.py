@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import clearwood as cw
 from benchmarks._study import Study, arguments, markdown_table
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.projection.answers import Answers
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.trees import (
     GROWN,
     project_trees,
@@ -103,8 +103,8 @@ def project(X, draws, most_leaves, refine=False):
     mean, weight = draws.mean(axis=0), np.ones(len(X))
     bins = value_bins(features, X)
     training = Training(X, mean, None, weight, mean, bins)
-    answers = Answers(draws, np.ones_like(draws))
-    problem = projection_problem(answers, "mean", training.grid, weight, MIN_ROWS)
+    predictive = PredictiveDraws(draws, np.ones_like(draws))
+    problem = projection_problem(predictive, "mean", training.grid, weight, MIN_ROWS)
     return project_trees(problem, most_leaves, refine=refine)
 
 

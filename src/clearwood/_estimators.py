@@ -1,7 +1,7 @@
-"""What the house uses of scikit-learn's private parts, and what a fit leaves behind.
+"""Private API of scikit-learn that Clearwood uses, and restoring of failed fits.
 
-Those parts are imported here and nowhere else, so that a release of scikit-learn that
-moves them breaks this file alone.
+It is imported here and nowhere else, so that a release of scikit-learn that moves it
+breaks this file alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from clearwood.columns.frames import read_once
 __all__ = [
     "Interval",
     "StrOptions",
-    "columns_made_of",
-    "columns_of_parts",
+    "output_columns",
+    "columns_of_transformers",
     "fit_context",
     "parameter_names",
     "take_rows",
@@ -30,11 +30,11 @@ __all__ = [
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Check the parameters before a fit; take all back that a failed one has set.
+    """Validate the parameters before a fit; restore the attributes if it fails.
 
-    An error or Ctrl-C leaves the estimator with the fit that it had before, or with
-    none, and never with a part of each. That holds as long as fits make new objects
-    and change none of an earlier fit.
+    An error or Ctrl-C leaves the estimator with its earlier fit, or unfitted, and never
+    with a part of each. Fits must create new objects and not modify those of an earlier
+    fit.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(fit)
-    def fit_or_leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def restoring_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = vars(self).copy()
         try:
             if not get_config()["skip_parameter_validation"]:
@@ -63,24 +63,24 @@ def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
             with read_once():
                 return fit(self, *args, **kwargs)
         except BaseException as error:
-            # One step, so that a second Ctrl-C finds nothing half done.
+            # In one step, so that a second Ctrl-C cannot leave a partial state.
             self.__dict__ = before
             if _interrupted(error):
                 raise KeyboardInterrupt from None
             if getattr(error, "row", None) is not None:
-                from clearwood._tables.learning import refuse_sampled
+                from clearwood._tables.learning import raise_in_sample
 
-                refuse_sampled(error, *args, **kwargs)
+                raise_in_sample(error, *args, **kwargs)
             raise
 
-    return fit_or_leave
+    return restoring_fit
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether an error is what code in C has made of Ctrl-C.
+    """Whether Ctrl-C caused an error.
 
-    Where such code calls a line of Python and Ctrl-C comes there, it raises an error of
-    its own, which only says "caused by KeyboardInterrupt".
+    C code that is interrupted while it calls Python raises an error of its own, with
+    the KeyboardInterrupt as its cause.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _interrupted(error: BaseException | None) -> bool:
 
 
 def parameter_names(estimator_class: Any) -> set[str]:
-    """Names of the parameters that the constructor of an estimator takes.
+    """Names of the constructor parameters of an estimator.
 
     Examples
     --------
@@ -108,29 +108,29 @@ def parameter_names(estimator_class: Any) -> set[str]:
     return set(estimator_class._get_param_names())
 
 
-def columns_of_parts(transformer: Any) -> list[tuple[Any, list[int]]]:
-    """The parts of a fitted ColumnTransformer, in the order of what they make.
+def columns_of_transformers(transformer: Any) -> list[tuple[Any, list[int]]]:
+    """Transformers of a fitted ColumnTransformer, in output order.
 
-    Each with the positions of the columns that it is handed.
+    Each with the positions of its input columns.
 
     Examples
     --------
     >>> from sklearn.compose import make_column_transformer
     >>> parts = make_column_transformer(("passthrough", [1]), remainder="drop")
-    >>> columns_of_parts(parts.fit([[1.0, 2.0]]))[0][1]
+    >>> columns_of_transformers(parts.fit([[1.0, 2.0]]))[0][1]
     [1]
     """
     places = transformer._transformer_to_input_indices
     return [(part, list(places[name])) for name, part, _ in transformer.transformers_]
 
 
-def columns_made_of(encoder: Any) -> list[range]:
-    """Per column that a fitted encoder is handed, the positions of what it makes.
+def output_columns(encoder: Any) -> list[range]:
+    """Per input column of a fitted encoder, the positions of its output columns.
 
     Examples
     --------
     >>> from sklearn.preprocessing import OneHotEncoder
-    >>> columns_made_of(OneHotEncoder().fit([["a", 1], ["b", 1]]))
+    >>> output_columns(OneHotEncoder().fit([["a", 1], ["b", 1]]))
     [range(0, 2), range(2, 3)]
     """
     n_columns = len(encoder.categories_)
@@ -142,7 +142,7 @@ def columns_made_of(encoder: Any) -> list[range]:
 
 
 def target_scale(process: Any) -> tuple[float, float]:
-    """Mean and scale by which a fitted Gaussian process has standardised its target.
+    """Mean and scale of the standardized target of a fitted Gaussian process.
 
     Examples
     --------
@@ -151,6 +151,6 @@ def target_scale(process: Any) -> tuple[float, float]:
     >>> target_scale(process)
     (5.0, 3.0)
     """
-    # With and without standardising they have other shapes.
+    # Their shapes depend on ``normalize_y``.
     mean, scale = process._y_train_mean, process._y_train_std
     return float(np.squeeze(mean)), float(np.squeeze(scale))

@@ -1,7 +1,7 @@
-"""How much memory the content of a file may take: one bound for all kinds of files.
+"""One bound on the memory of the content of a file, for all types of files.
 
-A file of a few kilobytes can unpack to gigabytes. Every reader therefore compares what
-a file would take, before anything is unpacked, with ``memory_bound``.
+A file of a few kilobytes can unpack to gigabytes. Every reader therefore compares the
+memory of the content, before it is unpacked, with ``memory_bound``.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from clearwood.exceptions import InputError, UnsupportedModelError
 
 SPARE = 64 * 2**20
-"""Bytes that models and saved results may take besides ``PER_BYTE`` times the file."""
+"""Bytes allowed for models and saved results besides ``PER_BYTE`` times the file."""
 SPARE_OF_TABLES = 2**30
-"""As many for tables, whose columns may be constant and so nearly vanish in a file."""
+"""The same for tables, whose constant columns take almost no space in a file."""
 PER_BYTE = 10
 
-_ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
+_MAX_MEMORY: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 
 @contextmanager
 def memory_allowed(max_memory: int | None) -> Iterator[None]:
-    """Within it, the bytes that files may take; None changes nothing."""
+    """Context with a maximum memory per file in bytes; None keeps the default."""
     if max_memory is None:
         yield
         return
@@ -34,15 +34,15 @@ def memory_allowed(max_memory: int | None) -> Iterator[None]:
         raise InputError(
             f"max_memory={max_memory!r} must be a positive number of bytes, or None."
         )
-    token = _ALLOWED.set(int(max_memory))
+    token = _MAX_MEMORY.set(int(max_memory))
     try:
         yield
     finally:
-        _ALLOWED.reset(token)
+        _MAX_MEMORY.reset(token)
 
 
 def memory_bound(size: int, spare: int | None = None) -> int:
-    """Bytes that the content of a file of a size may take.
+    """Maximum memory of the content of a file of a given size.
 
     Examples
     --------
@@ -52,20 +52,20 @@ def memory_bound(size: int, spare: int | None = None) -> int:
     ...     memory_bound(1_000_000)
     5000
     """
-    allowed = _ALLOWED.get()
+    allowed = _MAX_MEMORY.get()
     if allowed is not None:
         return allowed
     return (SPARE if spare is None else spare) + PER_BYTE * size
 
 
 def check_memory(needed: int, size: int, name: str) -> None:
-    """Refuse a model or a result that takes more memory than its file may."""
+    """Raise if a model or a saved result exceeds the bound."""
     if needed > memory_bound(size):
         raise UnsupportedModelError(_refusal(needed, size, name, memory_bound(size)))
 
 
 def check_memory_of_table(needed: int, size: int, name: str) -> None:
-    """Refuse a table that takes more memory than its file may."""
+    """Raise if a table exceeds the bound."""
     bound = memory_bound(size, SPARE_OF_TABLES)
     if needed > bound:
         raise InputError(_refusal(needed, size, name, bound))
@@ -73,8 +73,8 @@ def check_memory_of_table(needed: int, size: int, name: str) -> None:
 
 def _refusal(needed: int, size: int, name: str, bound: int) -> str:
     return (
-        f"{name}: {size:,} bytes would take {needed:,} bytes of memory or more, "
-        f"beyond the {bound:,} that are allowed. If you trust the file, allow more: "
+        f"{name}: a file of {size:,} bytes needs at least {needed:,} bytes of memory, "
+        f"more than the limit of {bound:,}. If you trust the file, increase the limit: "
         "read_ensemble(path, max_memory=...) or load(path, max_memory=...) in bytes; "
         "on the command line --max-memory in MB."
     )
@@ -83,22 +83,22 @@ def _refusal(needed: int, size: int, name: str, bound: int) -> str:
 # JSON, before it is parsed
 
 SMALL_BYTES = 2_500_000
-"""Files up to here stay within the limits of memory whatever they hold."""
+"""Files up to this size stay within the limit whatever their content."""
 PIECE = 2**20
-"""Bytes that are looked at at a time."""
+"""Bytes processed at a time."""
 IN_NUMBER = np.isin(np.arange(256), list(b"+-.0123456789Ee"))
 
 
 def memory_of(data: bytes, text: str) -> int:
-    """Bytes that the values of a document would take; 0 where they are few."""
+    """Estimated memory of the values of a document in bytes; 0 for a small file."""
     if len(data) <= SMALL_BYTES:
         return 0
     count, long_numbers = _count_outside_texts(data)
     objects, arrays, members = count[ord("{")], count[ord("[")], count[ord(":")]
-    # What Python takes for one of each. Five members are part of an object's price,
-    # and their names are stored once; of more members every name may be another.
+    # Bytes in Python for one of each. An object includes five members, whose names are
+    # stored once; the names of further members may all be distinct.
     memory = 190 * objects + 88 * arrays + 110 * max(0, members - 5 * objects)
-    # The members of a huge object stand in memory three times while it is made.
+    # The members of a huge object are in memory three times during parsing.
     memory += 100 * max(0, members - 64 * objects)
     memory += (52 if text.isascii() else 80) * max(0, count[ord('"')] - members)
     memory += 28 * long_numbers + 9 * (count[ord(",")] + objects + arrays)
@@ -106,10 +106,10 @@ def memory_of(data: bytes, text: str) -> int:
 
 
 def _count_outside_texts(data: bytes) -> tuple[list[int], int]:
-    """How often every byte stands outside of texts, and how many numbers are long.
+    """Counts of each byte outside of strings, and the number of long numbers.
 
-    Quotes are counted where a text ends. Long are numbers of three characters or
-    more: Python keeps the small whole numbers once.
+    A quote is counted at the end of a string. Numbers of three characters or more are
+    long: Python caches small integers.
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")

@@ -1,10 +1,10 @@
-"""Errors that say what was found, what was expected and what to do about it."""
+"""Errors and warnings, whose messages state what was found and the remedy."""
 
 
 class ClearwoodError(Exception):
-    r"""Base of every error that Clearwood raises on purpose.
+    r"""Base class of all errors of Clearwood.
 
-    What a terminal would obey, in the name of a file for example, is written out.
+    Terminal control characters, in the name of a file for example, are escaped.
 
     Examples
     --------
@@ -17,7 +17,7 @@ class ClearwoodError(Exception):
 
 
 def safe_text(text: str) -> str:
-    r"""A message in which what a terminal would obey is written out.
+    r"""A message with terminal control characters escaped.
 
     Examples
     --------
@@ -28,13 +28,13 @@ def safe_text(text: str) -> str:
 
 
 class InputError(ClearwoodError, ValueError):
-    """The data handed in cannot be used; the message names the remedy.
+    """The input cannot be used; the message names the remedy.
 
     Parameters
     ----------
     message : str
     row : int, optional
-        The row that the message names, among those that were looked at.
+        Position of the row that the message names, among those checked.
     """
 
     def __init__(self, message: str, *, row: int | None = None) -> None:
@@ -43,19 +43,19 @@ class InputError(ClearwoodError, ValueError):
 
 
 class ModelError(ClearwoodError, TypeError):
-    """The model handed in is of a kind that cannot be read."""
+    """The model is of an unsupported type."""
 
 
 class ModelFormatError(ClearwoodError, ValueError):
-    """A model file is corrupt or does not follow its format."""
+    """A model file is corrupt or violates its format."""
 
 
 class UnsupportedModelError(ModelFormatError):
-    """A model file is of a kind that is not read; the message names what is."""
+    """A model file is of an unsupported type; the message lists the supported ones."""
 
 
 class PoorFidelityWarning(UserWarning):
-    """Rules or a proxy follow their model hardly, or leave a class out."""
+    """Rules or a proxy have low fidelity, or never predict a class."""
 
 
 class ClassOrderWarning(UserWarning):
@@ -63,36 +63,36 @@ class ClassOrderWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """No cell of a column, or hardly one, is a category that the model knows."""
+    """Nearly all values of a column are categories unknown to the model."""
 
 
 class OwnPredictionsWarning(UserWarning):
-    """A model predicts something else than its trees; it is treated as a black box."""
+    """A model differs from the sum of its trees; it is treated as a black box."""
 
 
 class InterruptedFitWarning(UserWarning):
-    """A fit was stopped early and holds what was done until then."""
+    """A fit was interrupted; the estimator holds its partial result."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written; the run goes on without it."""
+    """A checkpoint could not be written; the run continues without it."""
 
 
 class CollapsedWeightsWarning(UserWarning):
-    """Weights leave a few trees of a forest in effect."""
+    """Nearly all weight of a forest is on a few trees."""
 
 
 class DegenerateDensityWarning(UserWarning):
-    """Many rows share one target value among others, which no density describes."""
+    """Many rows share one target value, where the density is unbounded."""
 
 
 class LostDigitsWarning(UserWarning):
-    """Numbers are so large that what is beside them, or is left, is not exact."""
+    """Numbers are so large that sums or differences lose precision."""
 
 
 class SampledRowsWarning(UserWarning):
-    """Of a table that is read in blocks a sample chose what cannot be added up."""
+    """Part of a fit used a sample of a table that is read in blocks."""
 
 
 class PoorMixingWarning(UserWarning):
-    """Chains of a sampler disagree, or are worth few independent draws."""
+    """Chains of a sampler have a large R-hat or a small effective sample size."""

@@ -1,4 +1,4 @@
-"""Results in files that anybody can open safely."""
+"""Saving and loading of results, without pickle."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from clearwood.families import families, saving_module
 from clearwood.rules import RuleSet
 
 HEAD = {"kind", "format", "version", "clearwood"}
-"""What every archive holds."""
+"""Fields of every archive."""
 
 OURS = b"PK\x03\x04", b'"clearwood.rule_set"', b"model.json"
-"""How archives begin; what stands at the start of rules, and of our archives."""
+"""Signatures of a zip file, of saved rules, and of our archives."""
 
 
-def saved_of(kind: str) -> Saved | None:
-    """What files hold of a class, by its name; None where it cannot be saved."""
+def codec_of(kind: str) -> Saved | None:
+    """Declaration of the saved fields of a class; None if it cannot be saved."""
     module = saving_module(kind)
     try:
         return None if module is None else import_module(module).SAVED[kind]
@@ -37,11 +37,10 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     Parameters
     ----------
     result : RuleSet, Circuit or fitted estimator
-        Rules are written as JSON; estimators as a zip of JSON and arrays: those that
-        simplify an ensemble (with their rules and trees of all sizes and what was tried
-        on the way, without the ensemble), meta-trees, projections, selective Bayesian
-        forests, sum-product networks, hidden Markov models and hybrids of them, and
-        binnings.
+        Rules are written as JSON; estimators as a zip of JSON and arrays: simplifiers
+        (with rules and trees of all sizes, without the ensemble), meta-trees,
+        projections, selective Bayesian forests, sum-product networks, hidden Markov
+        models and their hybrids, and binnings.
     path : str or Path
         File to write.
     overwrite : bool, default=False
@@ -59,13 +58,13 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """
     if isinstance(result, RuleSet):
         result.save(path, overwrite=overwrite)
-    elif saved := saved_of(kind := type(result).__name__):
+    elif saved := codec_of(kind := type(result).__name__):
         from clearwood.codec.archive import write_archive
 
         document, arrays = saved.write(result)
         if taken := sorted(HEAD & document.keys()):
             raise InputError(
-                f"A field of a file cannot be called {taken[0]!r}; rename it in SAVED."
+                f"{taken[0]!r} is a reserved field name; rename it in SAVED."
             )
         write_archive(path, {"kind": kind, **document}, arrays, overwrite=overwrite)
     else:
@@ -76,22 +75,22 @@ def save(result: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def load(path: str | Path, *, max_memory: int | None = None) -> Any:
-    """Read what :func:`save` wrote.
+    """Read a file written by :func:`save`.
 
     Parameters
     ----------
     path : str or Path
         File to read.
     max_memory : int, optional
-        Bytes that its content may take; by default 64 MiB and ten times the size of
-        the file. Allow more for a file that you trust.
+        Maximum memory of its content in bytes; by default 64 MiB plus ten times the
+        file size. Increase it only for trusted files.
 
     Raises
     ------
     InputError
-        There is no plain file of that name: a folder, a pipe, a device, or nothing.
+        The path is not a regular file.
     ModelFormatError
-        The file is not one that :func:`save` wrote; the message names the place.
+        The file was not written by :func:`save`; the message names the field.
     """
     with memory_allowed(max_memory):
         return _load(path)
@@ -107,7 +106,7 @@ def _load(path: str | Path) -> Any:
     try:
         top, arrays = read_archive(path)
         kind = top["kind"].text()
-        saved = saved_of(kind)
+        saved = codec_of(kind)
         if saved is None:
             kinds = [name for family in families() for name in family.saved]
             raise ModelFormatError(f"kind: expected one of {sorted(kinds)}.")
@@ -117,24 +116,24 @@ def _load(path: str | Path) -> Any:
 
 
 def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
-    """Say what is in a model or a file, and whether it is sound.
+    """Describe and validate a model or a file.
 
     Parameters
     ----------
     model : path, fitted estimator or TreeEnsemble
-        What :func:`read_ensemble` reads, or the path of what :func:`save` wrote. No
-        file, however damaged, does harm.
+        As for :func:`read_ensemble`, or the path of a file written by :func:`save`.
+        Code in a file is never run.
     max_memory : int, optional
         As for :func:`read_ensemble`.
 
     Returns
     -------
     ModelCheck
-        Of what :func:`save` wrote, with few facts and without an ensemble.
+        For a file written by :func:`save`, with few facts and no ensemble.
 
     See Also
     --------
-    clearwood.ensembles.check : What it does for models, with examples.
+    clearwood.ensembles.check : Checks of models, with examples.
 
     Examples
     --------
@@ -162,8 +161,8 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
     facts: dict[str, Any] = {"kind": type(found).__name__}
     if not isinstance(rules, RuleSet):
         return ModelCheck(str(model), facts=facts)
-    told = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
-    facts["predicts"] = f"classes {told}" if rules.classes else told
+    predictions = ", ".join(map(str, rules.classes)) or f"values of {rules.target}"
+    facts["predicts"] = f"classes {predictions}" if rules.classes else predictions
     facts["rules"] = f"{rules.n_rules:,}, literals: {rules.n_literals:,}"
     facts["features"] = rules.features.n_features
     notes = (rules.statistic,) if rules.statistic else ()
@@ -171,7 +170,7 @@ def check(model: Any, *, max_memory: int | None = None) -> ModelCheck:
 
 
 def _is_ours(path: str | Path) -> bool:
-    """Whether a file begins as :func:`save` begins one."""
+    """Whether a file has a signature of :func:`save`."""
     with open_plain(path) as file:
         start = file.read(200)
     archive, rules, document = OURS

@@ -10,7 +10,7 @@ from tests.wording import refuses
 import clearwood as cw
 from clearwood._numeric import BLOCK_ROWS, WeightedMoments
 from clearwood._tables import RowsOfTable, open_rows
-from clearwood._tables.rows import PartRows, told_where
+from clearwood._tables.rows import PartRows, errors_located
 from clearwood.exceptions import InputError
 from clearwood.rules import CategorySet, Interval, Rule, RuleList, RuleSum
 
@@ -116,7 +116,7 @@ def test_statistics_of_blocks_are_those_of_all_rows(frame, rules):
     first = rules.described_on(frame, y, sample_weight=weight).rules[0]
     mean = np.average(y[caught], weights=weight[caught])
     spread = np.average((y[caught] - mean) ** 2, weights=weight[caught]) ** 0.5
-    assert first.spread == pytest.approx(spread, rel=1e-12)
+    assert first.std == pytest.approx(spread, rel=1e-12)
     assert (first.low + first.high) / 2 == pytest.approx(mean, rel=1e-12)
     assert first.rows == ((weight > 0) & caught).sum()
     matches = rules.matches(frame)
@@ -328,6 +328,6 @@ def test_rows_of_one_block_may_all_be_of_no_weight():
 def test_only_the_row_that_an_error_names_gets_its_number_in_the_part():
     with (
         refuses(InputError, match="11.*12"),
-        told_where(PartRows("part", 10, 5)),
+        errors_located(PartRows("part", 10, 5)),
     ):
         raise InputError("row 1 differs from row 12", row=1)

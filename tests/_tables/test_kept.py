@@ -10,7 +10,7 @@ from tests.wording import refuses
 
 from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables import open_rows
-from clearwood._tables.kept import kept_in_file
+from clearwood._tables.kept import stored_in_file
 from clearwood.exceptions import InputError
 
 Pair = namedtuple("Pair", "small large")
@@ -70,7 +70,7 @@ def slowly(block):
 
 @pytest.mark.parametrize("n_jobs", [None, 3])
 def test_nobody_is_warned_of_what_is_left_undone(n_jobs):
-    with kept_in_file([(np.zeros(3),)] * 20, n_jobs) as blocks:
+    with stored_in_file([(np.zeros(3),)] * 20, n_jobs) as blocks:
         for _ in range(2):
             found = blocks.results(slowly)
             next(found)
@@ -81,7 +81,7 @@ def test_nobody_is_warned_of_what_is_left_undone(n_jobs):
 
 def test_a_file_goes_where_its_user_fails(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(KeyboardInterrupt), kept_in_file([(np.zeros(3),)]):
+    with pytest.raises(KeyboardInterrupt), stored_in_file([(np.zeros(3),)]):
         assert list(tmp_path.iterdir())
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
@@ -93,13 +93,13 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch, full_disk):
     with (
         refuses(InputError, match=str(tmp_path)),
         full_disk(100_000),
-        kept_in_file(blocks),
+        stored_in_file(blocks),
     ):
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_blocks_of_no_rows_are_kept_too():
-    with kept_in_file([(np.zeros((0, 3), np.uint8), np.zeros(0))]) as blocks:
+    with stored_in_file([(np.zeros((0, 3), np.uint8), np.zeros(0))]) as blocks:
         ((codes, weight),) = blocks
     assert codes.shape == (0, 3) and codes.dtype == np.uint8 and weight.shape == (0,)

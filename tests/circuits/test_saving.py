@@ -18,12 +18,12 @@ from clearwood.circuits.nodes import Sum
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.distributions import Bernoulli
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.persistence import saved_of
+from clearwood.persistence import codec_of
 
 
 def written(found):
     """What is kept of it: a document and arrays."""
-    return saved_of(type(found).__name__).write(found)
+    return codec_of(type(found).__name__).write(found)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def there_and_back(path):
 
     def through(document, arrays):
         write_archive(path, document, arrays, overwrite=True)
-        return saved_of("Circuit").read(*read_archive(path))
+        return codec_of("Circuit").read(*read_archive(path))
 
     return through
 
@@ -208,7 +208,7 @@ def test_only_known_densities_are_saved(fitted, tmp_path):
         pass
 
     with refuses(InputError):
-        saved_of("MiniSPN").write(Own())
+        codec_of("MiniSPN").write(Own())
     document, arrays = written(fitted[1])
     for name, value in (
         ("settings", {"random_state": 0}),

@@ -143,6 +143,20 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
     same_lines(shown)
 
 
+def test_the_estimator_is_saved(table, tmp_path):
+    rules, saved = tmp_path / "rules.json", tmp_path / "rules.zip"
+    assert simplify(table, "--out", rules, "--save", saved).exit_code == 0
+    fitted = clearwood.load(saved)
+    assert fitted.rules_.to_json() == RuleSet.load(rules).to_json()
+    assert run("predict", saved, table).stdout == run("predict", rules, table).stdout
+
+
+@pytest.mark.parametrize("verb", sorted(main.list_commands(None)))
+def test_every_command_has_the_options_of_all(verb):
+    text = run(verb, "--help").stdout
+    assert all(f"--{name}" in text for name in ("quiet", "debug", "max-memory"))
+
+
 def test_decisions_about_a_class_are_told(table):
     quick = ("--max-rules", 2, "--method", "in-trees")
     asked = simplify(table, *quick, "--pos-label", "ill", "--threshold", "0.05")
@@ -153,8 +167,8 @@ def test_decisions_about_a_class_are_told(table):
     assert rates["rules", "sensitivity"]["class"] == "well"
     assert rates["model", "error"]["value"] == told["scores"]["ensemble"]["error"]
     assert rates["rules", "base_rate"]["rows"] == 30
-    caught = [rule["caught"] for rule in told["rules_held_out"]["rules"]]
-    caught.append(told["rules_held_out"]["otherwise"]["caught"])
+    caught = [rule["assigned"] for rule in told["rules_held_out"]["rules"]]
+    caught.append(told["rules_held_out"]["otherwise"]["assigned"])
     assert sum(caught) == told["rows"]["held_out"] == 30
 
 
@@ -512,7 +526,7 @@ def test_core_parameters_of_every_method_are_options(table):
     held = rules_of(
         "--n-rules", "3", "--min-samples-leaf", "30", "--learn-from", "labels"
     )
-    assert all(rule["caught"] >= 30 for rule in held["rules"])
+    assert all(rule["assigned"] >= 30 for rule in held["rules"])
     assert "labels" in held["about"].values() or held["rules"] != free["rules"]
     exact = rules_of("--n-rules", "3", "--exact-thresholds")
     assert exact["rules"] != free["rules"]

@@ -62,7 +62,7 @@ def test_leaves_are_numbered_weighed_and_valued(rows):
         assert f"({100 * share:.0f} % " in joined
         same_lines(joined)
     values = [float(text.get_text()) for text in display.ax_.texts]
-    assert values == pytest.approx(display.middle, abs=0.0006)
+    assert values == pytest.approx(display.predictions, abs=0.0006)
     assert display.ax_.get_xlim() == (-0.05, 1.05)
 
 
@@ -94,11 +94,11 @@ def test_whole_numbers_stand_side_by_side(rows):
     ].get_xdata() == (pytest.approx(found.neighbours[:, 0]))
     here = [line for line in ax.lines if len(line.get_xdata()) == 1]
     heights = {float(line.get_ydata()[0]) for line in here}
-    assert {found.said, found.proxy} <= heights
+    assert {found.predicted, found.proxy_predicted} <= heights
 
 
 def test_a_size_path_names_what_is_counted(rows):
     found = cw.ProjectedRuleListRegressor(Drawn(), n_rules=3, random_state=0).fit(rows)
     display = cw.projection.SizePathDisplay.from_estimator(found).plot()
-    assert display.ax_.get_xlabel() == "lines"
+    assert display.ax_.get_xlabel() == "rules"
     same_text(labels_of(display))

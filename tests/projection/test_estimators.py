@@ -10,7 +10,7 @@ from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.sizes import folds_of
 from clearwood.references import Reference
 
@@ -61,7 +61,7 @@ def test_a_function_of_three_steps_is_found_with_its_uncertainty(rows):
     tree = cw.ProjectedTreeRegressor(reference, random_state=0).fit(X, y)
     assert tree.rules_.n_rules == 3
     assert reference.n_refits == 5
-    assert tree.size_path_.judged_by == "labels"
+    assert tree.size_path_.evaluated_on == "labels"
     said = reference.draws(X)
     np.testing.assert_allclose(tree.predict(X), said.mean(axis=0), atol=0.02)
     np.testing.assert_allclose(tree.predict_draws(X), said, atol=1e-12)
@@ -139,7 +139,7 @@ def test_counts_and_classes(rows):
     counts = Drawn(task="counts")
     tree = cw.ProjectedTreeRegressor(counts, random_state=0).fit(X)
     assert tree.rules_.n_rules == 3
-    assert tree.size_path_.judged_by == "reference"
+    assert tree.size_path_.evaluated_on == "reference"
     low, high = tree.predict_interval(X, 0.9).T
     rates = tree.predict_draws(X)
     for end, share in ((low, 0.05), (high, 0.95)):
@@ -220,7 +220,7 @@ def test_categories_and_missing_values():
 
 
 def test_quantiles_of_mixtures_stay_between_those_of_their_parts():
-    said = Answers(np.array([[0.0], [10.0]]), np.array([[1.0], [4.0]]))
+    said = PredictiveDraws(np.array([[0.0], [10.0]]), np.array([[1.0], [4.0]]))
     for share in (0.01, 0.5, 0.99):
         value = said.quantile(share)[0]
         below = stats.norm.cdf(value, [0, 10], [1, 2]).mean()
@@ -275,7 +275,7 @@ def test_labels_do_not_judge_where_the_reference_has_seen_all_of_them(rows):
         can_refit = False
 
     tree = cw.ProjectedTreeRegressor(Fixed(2), max_leaf_nodes=3, random_state=0)
-    assert tree.fit(*rows).size_path_.judged_by == "reference"
+    assert tree.fit(*rows).size_path_.evaluated_on == "reference"
 
 
 def test_a_class_of_one_row_is_no_stumbling_block():
@@ -285,7 +285,7 @@ def test_a_class_of_one_row_is_no_stumbling_block():
     reference = cw.reference(None, X, y, n_draws=10, random_state=0)
     tree = cw.ProjectedTreeClassifier(reference, max_leaf_nodes=4, random_state=0)
     tree.fit(X, y)
-    assert tree.size_path_.judged_by == "labels"
+    assert tree.size_path_.evaluated_on == "labels"
     assert tree.classes_.tolist() == ["a", "b", "rare"]
     assert tree.score(X, y) > 0.9
     logistic = cw.ProjectedLogisticRegression(reference).fit(X)
@@ -415,11 +415,11 @@ def test_sizes_and_the_papers_alpha_are_judged_on_rows_held_out(seed):
     kept = []
 
     def remember(*given):
-        for part in type(tree)._held_out(tree, *given):
+        for part in type(tree)._held_out_losses(tree, *given):
             kept.append(part)
             yield part
 
-    tree._held_out = remember
+    tree._held_out_losses = remember
     teacher = DecisionTreeRegressor(min_samples_leaf=4, random_state=0)
     weight = rng.choice([0.2, 1.0, 5.0], 80)
     tree.set_params(reference=cw.reference(teacher, X, y)).fit(X, y, weight)

@@ -7,8 +7,8 @@ import pytest
 from tests.projection.naive import weakest_links
 
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.projection.answers import Answers
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.sizes import SizePath
 from clearwood.projection.trees import leaves_of, projection_problem, value_bins
 from clearwood.rules import Training
@@ -65,18 +65,18 @@ def check_nodes(tree, nodes):
 def regression(facts, key, weight=None, family="mean"):
     case = facts[key]
     data = facts["regression_tree"]["data"] if key == "weights" else case["data"]
-    answers = Answers(np.array([data["ybar"]]), np.array([data["s2"]]))
+    predictive = PredictiveDraws(np.array([data["ybar"]]), np.array([data["s2"]]))
     grid, params = grid_of(data["X"]), case["params"]
     weight = np.ones(grid.n_rows) if weight is None else weight
-    problem = projection_problem(answers, family, grid, weight, params["min_leaf"])
-    return case, answers, grid, grown_to(problem, params["max_depth"]), weight
+    problem = projection_problem(predictive, family, grid, weight, params["min_leaf"])
+    return case, predictive, grid, grown_to(problem, params["max_depth"]), weight
 
 
-def likelihood(tree, answers, grid, weight, family):
+def likelihood(tree, predictive, grid, weight, family):
     share = weight / weight.sum()
     leaf = leaves_of(tree, grid)
-    leaves = Leaves.of(answers, leaf, share, family)
-    rows = expected_log_likelihood(leaves, answers, leaf)
+    leaves = Leaves.from_predictive(predictive, leaf, share, family)
+    rows = expected_log_likelihood(leaves, predictive, leaf)
     assert rows @ share == pytest.approx(leaves.log_likelihood)
     return leaves, leaves.log_likelihood
 
@@ -84,9 +84,9 @@ def likelihood(tree, answers, grid, weight, family):
 @pytest.mark.parametrize("key", ["regression_tree", "weights"])
 def test_mean_shift_trees(facts, key):
     weight = np.array(facts["weights"]["pi"]) if key == "weights" else None
-    case, answers, grid, tree, weight = regression(facts, key, weight)
+    case, predictive, grid, tree, weight = regression(facts, key, weight)
     check_nodes(tree, case["nodes"])
-    leaves, found = likelihood(tree, answers, grid, weight, "mean")
+    leaves, found = likelihood(tree, predictive, grid, weight, "mean")
     golden = case["tree"]
     assert leaves.variances[0] == pytest.approx(golden["sigma2"], rel=1e-12)
     assert found * weight.sum() == pytest.approx(golden["loglik_expected"], rel=1e-12)
@@ -96,7 +96,7 @@ def test_mean_shift_trees(facts, key):
     for best in case["best_subtrees"]:
         subtree = path[best["size"]]
         assert leaf_positions(subtree) == sorted(best["leaves"])
-        leaves, found = likelihood(subtree, answers, grid, weight, "mean")
+        leaves, found = likelihood(subtree, predictive, grid, weight, "mean")
         likelihoods.append(found)
         for alpha, utility in best["utility"].items():
             value = found - float(alpha) * best["size"]
@@ -107,37 +107,39 @@ def test_mean_shift_trees(facts, key):
 
 
 def test_divergence_from_the_reference(facts):
-    case, answers, grid, tree, weight = regression(facts, "regression_tree")
-    _, found = likelihood(tree, answers, grid, weight, "mean")
-    divergence = answers.negative_entropy.mean() - found
+    case, predictive, grid, tree, weight = regression(facts, "regression_tree")
+    _, found = likelihood(tree, predictive, grid, weight, "mean")
+    divergence = predictive.negative_entropy.mean() - found
     assert divergence == pytest.approx(case["tree"]["mean_kl"], rel=1e-12)
 
 
 def test_leaves_with_variances_of_their_own(facts):
-    case, answers, grid, tree, weight = regression(
+    case, predictive, grid, tree, weight = regression(
         facts, "variance_shift_tree_2", family="mean_variance"
     )
     check_nodes(tree, case["nodes"])
-    leaves, found = likelihood(tree, answers, grid, weight, "mean_variance")
+    leaves, found = likelihood(tree, predictive, grid, weight, "mean_variance")
     assert found * 30 == pytest.approx(case["loglik_expected"], rel=1e-9)
     score = 30 * (leaves.share * np.log(leaves.variances[0])).sum()
     assert score == pytest.approx(case["score"], rel=1e-9)
     path = prunings(tree, 20)
     for best in case["best_subtrees"]:
         assert leaf_positions(path[best["size"]]) == sorted(best["leaves"])
-    divergence = answers.negative_entropy.mean() - found
+    divergence = predictive.negative_entropy.mean() - found
     assert divergence == pytest.approx(case["mean_kl"], rel=1e-9)
 
 
 def test_soft_labels(facts):
     case = facts["classification_tree"]
-    answers = Answers(np.array([case["data"]["P"]]), None)
+    predictive = PredictiveDraws(np.array([case["data"]["P"]]), None)
     grid, params = grid_of(case["data"]["X"]), case["params"]
     weight = np.ones(grid.n_rows)
-    problem = projection_problem(answers, "classes", grid, weight, params["min_leaf"])
+    problem = projection_problem(
+        predictive, "classes", grid, weight, params["min_leaf"]
+    )
     tree = grown_to(problem, params["max_depth"])
     check_nodes(tree, case["nodes"])
-    leaves, found = likelihood(tree, answers, grid, weight, "classes")
+    leaves, found = likelihood(tree, predictive, grid, weight, "classes")
     assert found * 40 == pytest.approx(case["loglik"], rel=1e-12)
     nodes = by_position(tree)
     for node in case["nodes"]:
@@ -148,19 +150,19 @@ def test_soft_labels(facts):
     path = prunings(tree, 20)
     for best in case["best_subtrees"]:
         assert leaf_positions(path[best["size"]]) == sorted(best["leaves"])
-    divergence = answers.negative_entropy.mean() - found
+    divergence = predictive.negative_entropy.mean() - found
     assert divergence == pytest.approx(case["mean_kl"], rel=1e-12)
 
 
 def test_hard_labels_are_the_soft_ones_of_a_teacher_that_is_sure(facts):
     case = facts["classification_tree"]
     labels = np.array(case["data"]["P"]).argmax(axis=1)
-    answers = Answers(np.eye(3)[labels][None], None)
+    predictive = PredictiveDraws(np.eye(3)[labels][None], None)
     grid = grid_of(case["data"]["X"])
-    problem = projection_problem(answers, "classes", grid, np.ones(40), 3)
+    problem = projection_problem(predictive, "classes", grid, np.ones(40), 3)
     tree = grown_to(problem, 3)
     check_nodes(tree, case["hard_label_tree"]["nodes"])
-    _, found = likelihood(tree, answers, grid, np.ones(40), "classes")
+    _, found = likelihood(tree, predictive, grid, np.ones(40), "classes")
     assert found * 40 == pytest.approx(case["hard_label_tree"]["loglik"], rel=1e-12)
 
 
@@ -168,20 +170,24 @@ def draws_of(facts):
     case = facts["draws"]
     f = np.array(case["f"])
     noise = np.repeat(np.array(case["noise_var"])[:, None], f.shape[1], axis=1)
-    return case, Answers(f, noise), grid_of(facts["regression_tree"]["data"]["X"])
+    return (
+        case,
+        PredictiveDraws(f, noise),
+        grid_of(facts["regression_tree"]["data"]["X"]),
+    )
 
 
 def test_one_structure_for_all_draws(facts):
-    case, answers, grid = draws_of(facts)
+    case, predictive, grid = draws_of(facts)
     case = case["shared"]
     weight = np.ones(grid.n_rows)
     problem = projection_problem(
-        answers, "mean", grid, weight, case["params"]["min_leaf"]
+        predictive, "mean", grid, weight, case["params"]["min_leaf"]
     )
     tree = grown_to(problem, case["params"]["max_depth"])
     check_nodes(tree, case["nodes"])
     leaf = leaves_of(tree, grid)
-    leaves = Leaves.of(answers, leaf, weight / weight.sum(), "mean")
+    leaves = Leaves.from_predictive(predictive, leaf, weight / weight.sum(), "mean")
     np.testing.assert_allclose(
         leaves.variances[:, 0], case["sigma2_per_draw"], rtol=1e-12
     )
@@ -198,10 +204,10 @@ def test_one_structure_for_all_draws(facts):
 
 
 def test_a_tree_for_each_draw(facts):
-    case, answers, grid = draws_of(facts)
+    case, predictive, grid = draws_of(facts)
     case = case["per_draw"]
     for number, golden in enumerate(case["trees"]):
-        said = answers.draw(number)
+        said = predictive.draw(number)
         problem = projection_problem(
             said, "mean", grid, np.ones(30), case["params"]["min_leaf"]
         )
@@ -218,15 +224,15 @@ def test_refinement_finds_the_best_tree_where_greedy_growth_does_not(facts):
     from clearwood.projection.trees import project_trees
 
     case = facts["optimal_depth2_xor"]
-    answers = Answers(np.array([case["data"]["y"]]), np.ones((1, 20)))
+    predictive = PredictiveDraws(np.array([case["data"]["y"]]), np.ones((1, 20)))
     grid = grid_of(case["data"]["X"])
-    problem = projection_problem(answers, "mean", grid, np.ones(20), 2)
+    problem = projection_problem(predictive, "mean", grid, np.ones(20), 2)
     tree = grown_to(problem, 2)
     check_nodes(tree, case["greedy"]["nodes"])
     for refine in (False, True):
         tree = project_trees(problem, 4, refine=refine)[-1]
         leaf = leaves_of(tree, grid)
-        leaves = Leaves.of(answers, leaf, np.full(20, 0.05), "mean")
+        leaves = Leaves.from_predictive(predictive, leaf, np.full(20, 0.05), "mean")
         squares = 20 * (leaves.variances[0, 0] - 1.0)
         assert squares <= case["greedy"]["sse"] + 1e-9
     assert squares < 0.5 * case["greedy"]["sse"]
@@ -235,10 +241,10 @@ def test_refinement_finds_the_best_tree_where_greedy_growth_does_not(facts):
 @pytest.fixture(scope="module")
 def sizes_of_eq_9(facts):
     """The best subtree of every size, and the paper's steps of pruning."""
-    case, answers, grid, tree, weight = regression(facts, "regression_tree")
+    case, predictive, grid, tree, weight = regression(facts, "regression_tree")
     path = prunings(tree, 20)
     likelihoods = [
-        likelihood(path[size], answers, grid, weight, "mean")[1] for size in path
+        likelihood(path[size], predictive, grid, weight, "mean")[1] for size in path
     ]
     sizes = SizePath(np.array(list(path)), np.array(likelihoods), np.zeros(1))
     steps = case["cost_complexity_log_eq9"]["steps"]
@@ -278,14 +284,14 @@ def test_weakest_links_find_the_same_trees_that_are_best_at_some_alpha(seed, noi
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, 3)).round(2)
     mean = np.sin(2 * X[:, 0]) + (X[:, 1] > 0) * X[:, 2] + 0.3 * rng.normal(size=120)
-    answers = Answers(mean[None], np.full((1, 120), noise))
+    predictive = PredictiveDraws(mean[None], np.full((1, 120), noise))
     grid, weight = grid_of(X), np.ones(120)
-    problem = projection_problem(answers, "mean", grid, weight, 5)
+    problem = projection_problem(predictive, "mean", grid, weight, 5)
     tree = grow(root_of(problem), 16, next_split)
 
     def cost(tree):
         # Equation (9) but for a constant: less twice the log likelihood.
-        return -2 * likelihood(tree, answers, grid, weight, "mean")[1]
+        return -2 * likelihood(tree, predictive, grid, weight, "mean")[1]
 
     steps, alphas = weakest_links(tree, cost)
     assert (np.diff(alphas) < 0).any()

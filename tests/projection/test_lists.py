@@ -10,9 +10,9 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.lists import project_lists
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.trees import leaves_of
 from clearwood.search import Grid
 
@@ -29,7 +29,7 @@ def test_lines_carry_what_the_draws_say(rows):
     reference = Drawn()
     found = cw.ProjectedRuleListRegressor(reference, random_state=0).fit(X, y)
     assert found.rules_.n_rules == 3
-    assert found.size_path_.judged_by == "labels"
+    assert found.size_path_.evaluated_on == "labels"
     said = reference.draws(X)
     np.testing.assert_allclose(found.predict_draws(X), said, atol=1e-12)
     line = found.rules_.apply(X)
@@ -71,7 +71,7 @@ def test_rates_and_probabilities_are_followed_and_not_only_classes(rows, task):
 
 def likelihoods(said, family, grid, lines):
     share = np.full(grid.n_rows, 1 / grid.n_rows)
-    return Leaves.of(said, lines, share, family).log_likelihood
+    return Leaves.from_predictive(said, lines, share, family).log_likelihood
 
 
 @pytest.mark.parametrize("family", ["mean", "classes", "counts"])
@@ -82,13 +82,13 @@ def test_one_box_is_the_best_of_all(family):
     grid = Grid.of(codes.astype(np.uint8), np.array([4, 4]), np.zeros(2, bool))
     inside = (codes[:, 0] == 1) & (codes[:, 1] < 2)
     values = 2.0 * inside + 0.1 * rng.normal(size=54)
-    said = Answers(values[None], np.full((1, 54), 0.2))
+    said = PredictiveDraws(values[None], np.full((1, 54), 0.2))
     if family == "counts":
-        said = Answers(np.exp(values)[None], None)
+        said = PredictiveDraws(np.exp(values)[None], None)
     if family == "classes":
         yes = 1 / (1 + np.exp(-values - np.array([[0.0], [1.0]])))
         shares = np.stack([yes[0], yes[1], 2 - yes.sum(axis=0)], axis=1) / 2
-        said = Answers(shares[None], None)
+        said = PredictiveDraws(shares[None], None)
     generator = np.random.default_rng(0)
     path = project_lists(said, family, grid, np.ones(54), 2, 5, generator)
     found = likelihoods(said, family, grid, leaves_of(path[1], grid))
@@ -143,7 +143,7 @@ def test_lists_are_drawn_and_reported(rows, tmp_path):
     found = cw.ProjectedRuleListRegressor(Drawn(), n_rules=3, random_state=0).fit(X)
     drawn = cw.projection.LeavesDisplay.from_estimator(found)
     assert "otherwise" in drawn.labels[-1] and len(drawn.labels) == 3
-    assert (drawn.outer[0] < drawn.inner[0]).all()
+    assert (drawn.observation_interval[0] < drawn.mean_interval[0]).all()
     assert drawn.plot().ax_.get_xlabel() == "y"
     cw.projection.SizePathDisplay.from_estimator(found).plot()
     cw.report(found, tmp_path / "page.html", X=X, model=Drawn())

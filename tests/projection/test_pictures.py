@@ -29,12 +29,16 @@ def test_leaves_show_the_draws_means_and_observations(rows):
     tree = cw.ProjectedTreeRegressor(Drawn(), n_leaf_nodes=3).fit(rows)
     shown = cw.projection.LeavesDisplay.from_estimator(tree)
     means = tree.leaves_.means
-    np.testing.assert_allclose(shown.middle, means.mean(axis=0))
-    np.testing.assert_allclose(shown.inner, np.quantile(means, [0.05, 0.95], axis=0))
+    np.testing.assert_allclose(shown.predictions, means.mean(axis=0))
+    np.testing.assert_allclose(
+        shown.mean_interval, np.quantile(means, [0.05, 0.95], axis=0)
+    )
     first = tree.rules_.apply_encoded(rows)
     outer = tree.predict_interval(rows, coverage=0.9)
     for leaf in range(3):
-        np.testing.assert_allclose(shown.outer[:, leaf], outer[first == leaf][0])
+        np.testing.assert_allclose(
+            shown.observation_interval[:, leaf], outer[first == leaf][0]
+        )
     # The first leaf is on top, beside its own words.
     ax = shown.plot().ax_
     middles = next(line for line in ax.lines if len(line.get_xdata()) == 3)
@@ -51,8 +55,8 @@ def test_leaves_of_classes_show_one_class(rows):
     no, yes = (
         cw.projection.LeavesDisplay.from_estimator(tree, label=x) for x in ("no", "yes")
     )
-    np.testing.assert_allclose(no.middle + yes.middle, 1)
-    np.testing.assert_allclose(yes.middle, tree.leaves_.means[..., 1].mean(axis=0))
+    np.testing.assert_allclose(no.predictions + yes.predictions, 1)
+    np.testing.assert_allclose(yes.predictions, tree.leaves_.means[..., 1].mean(axis=0))
     with refuses(cw.exceptions.InputError):
         cw.projection.LeavesDisplay.from_estimator(tree, label="perhaps")
 

@@ -18,25 +18,25 @@ def path_of(lost, error, to_best=0.0, tolerance=0.05):
 
 def test_the_fewest_lines_that_are_as_good_as_the_reference():
     lost = [0.9, 0.2, 0.06, 0.04, 0.01, -0.01]
-    assert path_of(lost, 0.0).fewest_lines() == 4
-    assert path_of(lost, 0.02).fewest_lines() == 3
-    assert path_of(lost, 0.0, tolerance=0.0).fewest_lines() == 6
-    assert path_of(lost, 0.0, tolerance=0.5).fewest_lines() == 2
+    assert path_of(lost, 0.0).smallest_adequate() == 4
+    assert path_of(lost, 0.02).smallest_adequate() == 3
+    assert path_of(lost, 0.0, tolerance=0.0).smallest_adequate() == 6
+    assert path_of(lost, 0.0, tolerance=0.5).smallest_adequate() == 2
 
 
 def test_where_no_size_is_good_enough_sizes_are_compared_with_each_other():
     # The error of any size is large, as the reference differs from all trees alike.
     lost = [0.9, 0.5, 0.41, 0.4, 0.45]
-    assert path_of(lost, 0.2, [0.1, 0.05, 0.02, 0.0, 0.01]).fewest_lines() == 3
-    assert path_of(lost, 0.2, 0.0).fewest_lines() == 4
+    assert path_of(lost, 0.2, [0.1, 0.05, 0.02, 0.0, 0.01]).smallest_adequate() == 3
+    assert path_of(lost, 0.2, 0.0).smallest_adequate() == 4
 
 
 def test_the_error_to_the_best_size_is_that_of_the_difference_row_by_row():
     seen = []
 
     class Watched(cw.ProjectedTreeRegressor):
-        def _held_out(self, *given):
-            for test, sizes, gaps in super()._held_out(*given):
+        def _held_out_losses(self, *given):
+            for test, sizes, gaps in super()._held_out_losses(*given):
                 seen.append(gaps[sizes.up_to(np.arange(1, 6))])
                 yield test, sizes, gaps
 
@@ -86,7 +86,7 @@ def test_sizes_end_where_they_are_told_and_the_smallest_that_is_enough_is_printe
     assert tree.size_path_.size.tolist() == [1, 2, 3, 4, 5]
     tree = cw.ProjectedTreeRegressor(steps(3), max_leaf_nodes=9, random_state=0)
     tree.set_params(tolerance=3.0, min_samples_leaf=1).fit(X)
-    chosen = tree.size_path_.fewest_lines()
+    chosen = tree.size_path_.smallest_adequate()
     assert chosen == tree.rules_.n_rules < tree.size_path_.size[-1]
 
 
@@ -94,7 +94,7 @@ def test_held_out_rows_say_how_far_the_tree_is_from_its_reference():
     """In nats: the tree is the reference where steps are found, so nothing is lost."""
     X = np.random.default_rng(0).choice([0.1, 0.2, 0.4, 0.6, 0.7, 0.9], (200, 2))
     path = cw.ProjectedTreeRegressor(steps(3), random_state=0).fit(X).size_path_
-    assert path.judged_by == "reference"
+    assert path.evaluated_on == "reference"
     assert path.held_out[2] == pytest.approx(0, abs=1e-6)
     # Of one leaf: normal distributions of variance 0.01, and of that of the stairs.
     values = np.floor(3 * X[:, 0])
@@ -166,7 +166,7 @@ def test_a_label_out_of_line_does_not_hide_what_the_others_say():
     y[[10, 70]] = y[[70, 10]]
     tree = cw.ProjectedTreeClassifier(Sure(1, "classification"), random_state=0)
     path = tree.fit(X, y).size_path_
-    assert path.judged_by == "labels" and tree.rules_.n_rules == 2
+    assert path.evaluated_on == "labels" and tree.rules_.n_rules == 2
     # A fair coin against 2 labels of 100 that were 1 in 162, and the others.
     seen = 0.02 * np.log(0.5 / 81) + 0.98 * np.log(80.5 / 81)
     assert path.held_out[0] == pytest.approx(seen - np.log(0.5), abs=0.03)

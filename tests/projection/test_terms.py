@@ -90,23 +90,28 @@ def test_terms_are_standardised_and_categories_are_compared_with_the_first():
     space = FeatureSpace(("age", "hue", "one"), (None, ("red", "blue", "green"), None))
     encoded = np.array([[1.0, 0, 7], [2.0, 1, 7], [3.0, 2, 7], [6.0, 1, 7]])
     weight = np.array([1.0, 1.0, 1.0, 3.0])
-    terms = Terms.of(space, encoded, weight)
+    terms = Terms.from_table(space, encoded, weight)
     assert terms.names == ["age", "hue=blue", "hue=green"]
-    columns = terms.of_rows(encoded)
+    columns = terms.design_matrix(encoded)
     np.testing.assert_allclose(weight @ columns, 0, atol=1e-12)
     np.testing.assert_allclose(weight @ columns**2 / 6, 1)
     # What is missing, or nobody has seen, counts as the mean.
     strange = np.array([[np.nan, -1.0, 7.0], [1.0, np.nan, 7.0]])
-    columns = terms.of_rows(strange)
+    columns = terms.design_matrix(strange)
     assert (columns[0] == 0).all() and (columns[1, 1:] == 0).all()
     encoded[1, 0] = np.nan
-    with_gap = Terms.of(space, encoded, weight)
+    with_gap = Terms.from_table(space, encoded, weight)
     assert with_gap.names == ["age", "age missing", "hue=blue", "hue=green"]
-    assert with_gap.of_rows(encoded)[1, 0] == 0
-    assert (with_gap.of_rows(encoded)[:, 1] > 0).tolist() == [False, True, False, False]
+    assert with_gap.design_matrix(encoded)[1, 0] == 0
+    assert (with_gap.design_matrix(encoded)[:, 1] > 0).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
     encoded[1, 0] = np.inf
     with refuses(InputError, match="'age'"):
-        terms.of_rows(encoded)
+        terms.design_matrix(encoded)
 
 
 def test_without_terms_the_shares_are_all_there_is_to_say():
@@ -125,7 +130,7 @@ def test_without_terms_the_shares_are_all_there_is_to_say():
 @pytest.mark.parametrize("by", [1e-310, 5e-324, 2.0**-900, 1e300])
 def test_terms_near_the_ends_of_float64_have_a_unit(by):
     values = np.array([[1.0], [2.0], [4.0], [8.0]]) * by
-    terms = Terms.of(FeatureSpace.numeric(1), values, np.ones(4))
-    columns = terms.of_rows(values)[:, 0]
+    terms = Terms.from_table(FeatureSpace.numeric(1), values, np.ones(4))
+    columns = terms.design_matrix(values)[:, 0]
     assert columns.mean() == pytest.approx(0, abs=1e-6 if by > 1e-320 else 1)
     assert 0.5 < columns.std() < 2

@@ -5,7 +5,7 @@ import pytest
 
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.projection.answers import Answers
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.trees import project_trees, projection_problem, value_bins
 from clearwood.references import Reference
 from clearwood.rules import Training
@@ -27,7 +27,7 @@ class Says(Reference):
 def problem_of(X, values, min_samples_leaf=5):
     bins = value_bins(FeatureSpace.numeric(X.shape[1]), X)
     grid = Training(X, values, None, np.ones(len(X)), values, bins).grid
-    said = Answers(values[None], np.ones((1, len(X))))
+    said = PredictiveDraws(values[None], np.ones((1, len(X))))
     return projection_problem(said, "mean", grid, np.ones(len(X)), min_samples_leaf)
 
 

@@ -8,7 +8,7 @@ import clearwood as cw
 from clearwood.codec.archive import read_archive, write_archive
 from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError, ModelFormatError
-from clearwood.persistence import saved_of
+from clearwood.persistence import codec_of
 
 KIND = "SelectiveBayesianForestClassifier"
 
@@ -17,7 +17,7 @@ KIND = "SelectiveBayesianForestClassifier"
 def kept():
     X, y = make_corral(n_noise=2, random_state=0)
     forest = cw.SelectiveBayesianForestClassifier(n_graphs=12, random_state=0).fit(X, y)
-    return X, *saved_of(KIND).write(forest)
+    return X, *codec_of(KIND).write(forest)
 
 
 def written(path, document, arrays):
@@ -73,7 +73,7 @@ def test_a_subclass_is_not_saved(kept):
         pass
 
     with refuses(InputError):
-        saved_of(KIND).write(Own())
+        codec_of(KIND).write(Own())
 
 
 def test_what_is_written_can_be_opened(kept, tmp_path):

@@ -25,7 +25,7 @@ def n_threads() -> int:
     with named_client() as client:
         if client is None:
             return config.get("num_workers", None) or CPU_COUNT
-        return sum(answered(client, client.nthreads).values())
+        return sum(await_answer(client, client.nthreads).values())
 
 
 def computed(*tasks: Any) -> tuple[Any, ...]:
@@ -36,18 +36,18 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
         if client is None:
             return dask.compute(*tasks)
         futures = client.compute(list(tasks))
-        return tuple(answered(client, lambda: client.gather(futures), works=True))
+        return tuple(await_answer(client, lambda: client.gather(futures), works=True))
 
 
-def answered(
-    client: Any, ask: Callable[[], Awaitable[Any]], *, works: bool = False
+def await_answer(
+    client: Any, request: Callable[[], Awaitable[Any]], *, works: bool = False
 ) -> Any:
     """Await a request to a cluster, with a timeout while it has no workers.
 
     Parameters
     ----------
     client : distributed.Client
-    ask : callable
+    request : callable
         Called in the client's event loop; returns an awaitable.
     works : bool
         Whether workers compute the result, so that there is no limit while there are
@@ -58,23 +58,23 @@ def answered(
 
     address = client.scheduler.address
     patience = Patience(
-        f"no worker of Dask, or no answer, at {address}",
+        f"no Dask worker, or no response, at {address}",
         parse_timedelta(config.get(WAIT_SETTING, MOST_SECONDS)),
     )
 
     async def answer() -> Any:
-        asked = asyncio.ensure_future(ask())
+        pending = asyncio.ensure_future(request())
         known: set[str] = set()
         try:
-            while not (await asyncio.wait({asked}, timeout=LOOK_SECONDS))[0]:
+            while not (await asyncio.wait({pending}, timeout=LOOK_SECONDS))[0]:
                 here: dict[str, int] = {}
                 with suppress(TimeoutError):
                     here = await asyncio.wait_for(client.nthreads(), LOOK_SECONDS)
                 if not patience.goes_on(works and bool(here)):
                     raise InputError(
-                        f"No worker of Dask, or no answer, at {address} for "
+                        f"No Dask worker, or no response, at {address} for "
                         f"{patience.most_seconds:.0f} s. Start workers there (dask "
-                        f"worker {address}) and run this again, or set a longer wait: "
+                        f"worker {address}) and retry, or set a longer timeout: "
                         f"dask.config.set({{{WAIT_SETTING!r}: '2h'}})."
                     )
                 if works and (new := here.keys() - known):
@@ -82,9 +82,9 @@ def answered(
                         versions = _versions(client, sorted(new))
                         _check_versions(await asyncio.wait_for(versions, LOOK_SECONDS))
                         known |= new
-            return asked.result()
+            return pending.result()
         finally:
-            asked.cancel()
+            pending.cancel()
 
     return client.sync(answer)
 
@@ -94,7 +94,7 @@ def check_workers(client: Any) -> None:
 
     A worker that cannot unpickle a task drops it, and Dask waits for it forever.
     """
-    _check_versions(answered(client, lambda: _versions(client)))
+    _check_versions(await_answer(client, lambda: _versions(client)))
 
 
 def _versions(client: Any, workers: list[str] | None = None) -> Awaitable[Any]:
@@ -114,8 +114,8 @@ def _check_versions(versions: dict[str, Any]) -> None:
             known = isinstance(version, str)
             has = f"has clearwood {version}" if known else "has no clearwood"
             raise InputError(
-                f"The worker of Dask at {worker} {has}. Install {__version__} in "
-                "its environment, the version of this program."
+                f"The Dask worker at {worker} {has}. Install {__version__}, the "
+                "version of this program, in its environment."
             )
 
 
@@ -138,6 +138,6 @@ def named_client() -> Iterator[Any]:
         if client is None or client.status == "running":
             raise
         raise InputError(
-            f"The scheduler of Dask{where} is gone ({type(error).__name__}). "
-            "Start it again, and make a new client (distributed.Client)."
+            f"The Dask scheduler{where} is lost ({type(error).__name__}). Restart it, "
+            "and create a new client (distributed.Client)."
         ) from error

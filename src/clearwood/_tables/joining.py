@@ -67,7 +67,7 @@ def check_kinds(
     Traceback (most recent call last):
         ...
     clearwood.exceptions.InputError: part 1: column 'age' holds text, but in part 0 \
-it holds numbers. Give it one type in all parts.
+it holds numbers. Convert it to one type in all parts.
     """
     found = dict(seen)
     for name, kind in kinds.items():
@@ -75,7 +75,7 @@ it holds numbers. Give it one type in all parts.
         if kind != before:
             raise InputError(
                 f"{place}: {_words(name)} holds {kind}, but in {first} it holds "
-                f"{before}. Give it one type in all parts."
+                f"{before}. Convert it to one type in all parts."
             )
     return found
 
@@ -94,8 +94,8 @@ def _kind(column: Any) -> str | None:
         # pandas infers numbers for a column without values, whatever its type.
         empty = kind == "f" and not column.notna().any()
         return None if empty else KINDS[kind]
-    found = pd.api.types.infer_dtype(column, skipna=True)
-    return OBJECTS.get(found, found)
+    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    return OBJECTS.get(inferred, inferred)
 
 
 def _check_mixed(name: str, column: Any) -> None:
@@ -107,8 +107,8 @@ def _check_mixed(name: str, column: Any) -> None:
         row = int(others[0])
         raise InputError(
             f"{_words(name)} holds {shown(column.iloc[row])} in row {row}, but "
-            f"{shown(column.iloc[known[0]])} above it. Give it one type, or make it "
-            "one of categories (in pandas: astype('category')).",
+            f"{shown(column.iloc[known[0]])} above it. Convert it to one type, or "
+            "to categorical (in pandas: astype('category')).",
             row=row,
         )
 
@@ -136,10 +136,14 @@ def joined(parts: list[Any]) -> Any:
         if all(of_categories) and len({p.dtype for p in pieces}) > 1:
             columns[name] = union_categoricals(pieces, ignore_order=True)
         else:
-            held = [p for p in pieces if p.notna().any()] or pieces[:1]
+            filled = [p for p in pieces if p.notna().any()] or pieces[:1]
             # A part without values has an arbitrary dtype from its file.
-            common = held[0].dtype if len({p.dtype for p in held}) == 1 else None
-            if common is not None and common.kind in "iub" and len(held) < len(pieces):
+            common = filled[0].dtype if len({p.dtype for p in filled}) == 1 else None
+            if (
+                common is not None
+                and common.kind in "iub"
+                and len(filled) < len(pieces)
+            ):
                 common = np.dtype("f8") if common.kind != "b" else np.dtype(object)
             pieces = pieces if common is None else [p.astype(common) for p in pieces]
             columns[name] = pd.concat(pieces, ignore_index=True)

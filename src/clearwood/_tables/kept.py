@@ -1,4 +1,4 @@
-"""Blocks computed once from a table, and read again for every sum over its rows."""
+"""Blocks computed once from a table, and stored for repeated sums over its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clearwood._numeric import Block, Blocks
 from clearwood.exceptions import InputError
 
 
-class Later(Blocks[Any]):
+class LazyBlocks(Blocks[Any]):
     """A lazy map of blocks, computed anew on every use.
 
     Parameters
@@ -44,28 +44,28 @@ class Later(Blocks[Any]):
     ) -> tuple[Any, ...]:
         """Add the results of ``function`` on the mapped blocks, where they are."""
         first = (self._function, self._parameters)
-        return self._of.map_sum(_both, *first, function, parameters)
+        return self._of.map_sum(_composed, *first, function, parameters)
 
 
-def _both(
+def _composed(
     block: Any,
     first: Callable[..., Any],
-    its: tuple[Any, ...],
+    first_parameters: tuple[Any, ...],
     second: Callable[..., Any],
-    others: tuple[Any, ...],
+    second_parameters: tuple[Any, ...],
 ) -> Any:
-    return second(first(block, *its), *others)
+    return second(first(block, *first_parameters), *second_parameters)
 
 
-class KeptBlocks(Blocks[Block]):
+class StoredBlocks(Blocks[Block]):
     """Blocks that are read again for every sum, with lazy ``map``."""
 
     def map(self, function: Callable[..., Any], *parameters: Any) -> Blocks[Any]:
         """Apply ``function`` to every block lazily."""
-        return Later(self, function, parameters)
+        return LazyBlocks(self, function, parameters)
 
 
-class FileBlocks(KeptBlocks[Block]):
+class FileBlocks(StoredBlocks[Block]):
     """Blocks in a file, read one by one or by several threads.
 
     Parameters
@@ -122,7 +122,7 @@ class _Place(NamedTuple):
 
 
 @contextmanager
-def kept_in_file(
+def stored_in_file(
     blocks: Iterable[Block], n_jobs: int | None = None
 ) -> Iterator[FileBlocks[Block]]:
     """Context in which blocks of arrays are stored in a temporary file.
@@ -132,7 +132,7 @@ def kept_in_file(
     Examples
     --------
     >>> import numpy as np
-    >>> with kept_in_file(Blocks.from_arrays(np.arange(5), block_rows=2)) as blocks:
+    >>> with stored_in_file(Blocks.from_arrays(np.arange(5), block_rows=2)) as blocks:
     ...     print(blocks.map_sum(lambda block: (block[0].sum(),)))
     (np.int64(10),)
     """
@@ -143,8 +143,8 @@ def kept_in_file(
                 places = [_written(block, file) for block in blocks]
         except OSError as error:
             raise InputError(
-                f"Cannot keep rows in {path.parent.parent} ({error.strerror}). Make "
-                "room there, or name another folder in the environment variable TMPDIR."
+                f"Cannot store rows in {path.parent.parent} ({error.strerror}). Free "
+                "space there, or set another folder in the environment variable TMPDIR."
             ) from None
         yield FileBlocks(path, places, n_jobs)
 

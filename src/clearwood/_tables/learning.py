@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._tables.opening import is_read_in_blocks, open_rows
-from clearwood._tables.predicting import predicted, rewritten
-from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable, check_there
+from clearwood._tables.predicting import predict_rows, transform_rows
+from clearwood._tables.rows import SAMPLE_ROWS, RowBlocks, RowsOfTable, check_columns
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError, SampledRowsWarning
 
@@ -39,24 +39,25 @@ def sample_of(
     if sample.n_rows == table.n_rows:
         return sample, None
     warnings.warn(
-        f"The table has {table.n_rows:,} rows. What cannot be added up row by row "
-        f"(structure, cuts) was chosen on {sample.n_rows:,} of them, drawn at random; "
-        "a table in memory is used whole. The guide to large data lists what is exact.",
+        f"The table has {table.n_rows:,} rows. Its structure and thresholds were "
+        f"learned from a random sample of {sample.n_rows:,} rows, all sums over rows "
+        "from the whole table. A table in memory is used as a whole; see the guide to "
+        "large data.",
         SampledRowsWarning,
         stacklevel=4,
     )
     return sample, table
 
 
-def refuse_sampled(
+def raise_in_sample(
     error: Any, X: Any = None, y: Any = None, *_: Any, **__: Any
 ) -> None:
     """Re-raise an error in a row of :func:`sample_of`, with its part and row there."""
     if isinstance(error, InputError) and is_read_in_blocks(X):
-        open_rows(X, y).refuse_sampled(error, SAMPLE_ROWS)
+        open_rows(X, y).raise_in_sample(error, SAMPLE_ROWS)
 
 
-def labels_of(table: RowBlocks) -> np.ndarray:
+def class_labels_of(table: RowBlocks) -> np.ndarray:
     """Sorted labels of the whole table: a sample may lack rare ones."""
     # A single column gives the number of rows.
     table = table.only(table.columns[:1]) if table.columns else table
@@ -72,26 +73,26 @@ def columns_of(estimator: Any, table: RowBlocks) -> list[str] | None:
     names = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
     if not names or table.columns is None:
         return None
-    check_there(names, table.columns)
+    check_columns(names, table.columns)
     return names
 
 
-def only_read(estimator: Any, table: RowBlocks) -> RowBlocks:
+def select_used_columns(estimator: Any, table: RowBlocks) -> RowBlocks:
     """Drop the columns that a fitted estimator does not use."""
     columns = columns_of(estimator, table)
     return table if columns is None else table.only(columns)
 
 
-def rewrites_table(
-    estimator: Any, says: Callable[[Any], Any], X: Any, meta: Callable[[Any], Any]
+def transform_table(
+    estimator: Any, function: Callable[[Any], Any], X: Any, meta: Callable[[Any], Any]
 ) -> Any:
     """Transform a table by a fitted estimator."""
     check_is_fitted(estimator)
-    return rewritten(says, X, meta, partial(columns_of, estimator))
+    return transform_rows(function, X, meta, partial(columns_of, estimator))
 
 
-def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
-    """Decorate a prediction method, so that it accepts out-of-core tables.
+def accepts_tables(*, shares: bool = False) -> Callable[[Any], Any]:
+    """Decorate a prediction method so that it accepts out-of-core tables.
 
     The result is an array, for Dask a lazy collection.
 
@@ -101,9 +102,9 @@ def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
         Whether the method returns a value for each of ``classes_``.
     """
 
-    def decorated(method: Any) -> Any:
+    def decorate(method: Any) -> Any:
         @wraps(method)
-        def says(estimator: Any, X: Any) -> Any:
+        def predict(estimator: Any, X: Any) -> Any:
             if not is_read_in_blocks(X):
                 return method(estimator, X)
             check_is_fitted(estimator)
@@ -111,7 +112,7 @@ def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
             kind: Any = np.float64
             if classes is not None and method.__name__ == "predict":
                 kind = classes.dtype
-            return predicted(
+            return predict_rows(
                 getattr(estimator, method.__name__),
                 X,
                 kind,
@@ -119,6 +120,6 @@ def says_of_tables(*, shares: bool = False) -> Callable[[Any], Any]:
                 partial(columns_of, estimator),
             )
 
-        return says
+        return predict
 
-    return decorated
+    return decorate

@@ -22,9 +22,9 @@ from clearwood._tables.rows import (
     PartRows,
     RowBlocks,
     RowsOfTable,
-    _Picking,
+    _RowSelector,
+    errors_located,
     take_columns,
-    told_where,
 )
 from clearwood.exceptions import ClearwoodError, InputError
 
@@ -69,8 +69,8 @@ class DaskRows(RowBlocks):
         """Select columns."""
         from dask import delayed
 
-        chosen = delayed(_chosen, pure=True)
-        return DaskRows(list(columns), [chosen(p, list(columns)) for p in self._parts])
+        select = delayed(_select, pure=True)
+        return DaskRows(list(columns), [select(p, list(columns)) for p in self._parts])
 
     @property
     def n_rows(self) -> int:
@@ -84,40 +84,40 @@ class DaskRows(RowBlocks):
         with named_client() as client:
             if client is not None:
                 check_workers(client)
-        look = dask.delayed(_look, pure=True)
-        looks = self._ask(
-            computed, [look(part, i) for i, part in enumerate(self._parts)]
+        inspect = dask.delayed(_inspect, pure=True)
+        sizes = self._run(
+            computed, [inspect(part, i) for i, part in enumerate(self._parts)]
         )
         seen: dict[str, tuple[str, str]] = {}
-        for number, (_, kinds) in enumerate(looks):
+        for number, (_, kinds) in enumerate(sizes):
             seen = check_kinds(kinds, f"partition {number}", seen)
-        return np.array([n_rows for n_rows, _ in looks], dtype=np.int64)
+        return np.array([n_rows for n_rows, _ in sizes], dtype=np.int64)
 
     def __iter__(self) -> Iterator[RowsOfTable]:
-        return self.results(_itself)
+        return self.results(_identity)
 
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """Results of ``function(block, *parameters)``, in block order."""
         import dask
 
         run = dask.delayed(run_on, pure=False)
-        shared = self._handed_out(parameters)
-        of_block = function.of if isinstance(function, _Picking) else None
+        shared = self._broadcast(parameters)
+        of_block = function.for_block if isinstance(function, _RowSelector) else None
         held: dict[int, Any] = {}
         number = 0
         for wave in self._waves():
             tasks = []
             for used, spans in wave:
-                own = function if of_block is None else of_block(number)
+                applied = function if of_block is None else of_block(number)
                 pieces = [held.get(i, self._parts[i]) for i in used]
-                tasks.append(run(pieces, used, spans, own, shared))
+                tasks.append(run(pieces, used, spans, applied, shared))
                 number += 1
             # The next wave starts in the last partition, which is not computed twice.
             last = wave[-1].used[-1]
             tasks.append(held.get(last, self._parts[last]))
-            *found, kept = self._ask(dask.persist, tasks)
+            *found, kept = self._run(dask.persist, tasks)
             held = {last: kept}
-            yield from (sealed.content for sealed in self._ask(computed, found))
+            yield from (sealed.content for sealed in self._run(computed, found))
 
     @contextmanager
     def kept(
@@ -135,12 +135,12 @@ class DaskRows(RowBlocks):
             return
         yield WorkerBlocks(self, function, parameters)
 
-    def _handed_out(self, parameters: tuple[Any, ...]) -> Any:
+    def _broadcast(self, parameters: tuple[Any, ...]) -> Any:
         """Send parameters to the workers once."""
         import dask
 
         shared = dask.delayed(Sealed(parameters), pure=False, traverse=False)
-        (shared,) = self._ask(dask.persist, [shared])
+        (shared,) = self._run(dask.persist, [shared])
         return shared
 
     def _waves(self) -> Iterator[list[_Cut]]:
@@ -171,13 +171,13 @@ class DaskRows(RowBlocks):
             ]
             yield _Cut(used.tolist(), spans)
 
-    def _ask(
-        self, ask: Callable[..., tuple[Any, ...]], tasks: list[Any]
+    def _run(
+        self, request: Callable[..., tuple[Any, ...]], tasks: list[Any]
     ) -> tuple[Any, ...]:
         """Run ``computed`` or ``dask.persist``; errors name the partition."""
         try:
             with named_client():
-                return ask(*tasks)
+                return request(*tasks)
         except ClearwoodError:
             raise
         except Exception as error:
@@ -218,23 +218,25 @@ def open_dask(X: Any, y: Any, weight: Any) -> DaskRows:
                 )
             parts = [[*part, None] for part in parts]
             continue
-        beside = [None] * len(parts)
+        values = [None] * len(parts)
         if given is not None:
             if not hasattr(given, "to_delayed"):
                 raise InputError(
-                    f"{label} is a {type(given).__name__}; for a table of Dask hand in "
-                    "the name of its column, or a collection of Dask."
+                    f"{label} is a {type(given).__name__}; for a Dask table pass the "
+                    "name of a column, or a Dask collection."
                 )
-            beside = list(given.to_delayed())
-        if len(beside) != len(parts):
+            values = list(given.to_delayed())
+        if len(values) != len(parts):
             raise InputError(
-                f"X has {len(parts)} partitions, {label} {len(beside)}; give both the "
-                "same, with the same rows."
+                f"X has {len(parts)} partitions, {label} {len(values)}; pass "
+                "collections with the same partitions."
             )
-        parts = [[*part, other] for part, other in zip(parts, beside)]
-    own = None if columns is None else [name for name in columns if name not in names]
-    rows = [make(*part, names, own, number) for number, part in enumerate(parts)]
-    return DaskRows(own, rows)
+        parts = [[*part, other] for part, other in zip(parts, values)]
+    inputs = (
+        None if columns is None else [name for name in columns if name not in names]
+    )
+    rows = [make(*part, names, inputs, number) for number, part in enumerate(parts)]
+    return DaskRows(inputs, rows)
 
 
 # Functions that run on the workers
@@ -251,7 +253,7 @@ def _rows_of(
     place = f"partition {number}"
     if hasattr(X, "columns"):
         X = X.rename(columns=str)
-        with told_where(PartRows(place, 0, 0)):
+        with errors_located(PartRows(place, 0, 0)):
             held = take_columns(X, names[0], names[1], columns)
         y, weight = (
             b if a is None else a for a, b in zip((held.y, held.weight), (y, weight))
@@ -261,20 +263,20 @@ def _rows_of(
     for label, part in zip(("y", "sample_weight"), rest):
         if part is not None and len(part) != len(X):
             raise InputError(
-                f"{place}: X has {len(X)} rows, {label} {len(part)}; give both the "
-                "same rows."
+                f"{place}: X has {len(X)} rows, {label} {len(part)}; both must "
+                "have the same rows."
             )
     return RowsOfTable(X, *rest)
 
 
-def _chosen(rows: RowsOfTable, columns: list[str]) -> RowsOfTable:
+def _select(rows: RowsOfTable, columns: list[str]) -> RowsOfTable:
     return rows._replace(X=rows.X[columns])
 
 
-def _look(rows: RowsOfTable, number: int) -> tuple[int, dict[str, str]]:
-    with told_where(PartRows(f"partition {number}", 0, rows.n_rows)):
+def _inspect(rows: RowsOfTable, number: int) -> tuple[int, dict[str, str]]:
+    with errors_located(PartRows(f"partition {number}", 0, rows.n_rows)):
         return rows.n_rows, kinds_of(rows.X, rows.y)
 
 
-def _itself(block: RowsOfTable) -> RowsOfTable:
+def _identity(block: RowsOfTable) -> RowsOfTable:
     return block

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from clearwood._numeric.blocks import GROUP_BLOCKS, add_up
-from clearwood._tables.dask_cluster import answered, computed, named_client
-from clearwood._tables.kept import KeptBlocks
-from clearwood._tables.rows import PartRows, RowsOfTable, join_rows, told_where
+from clearwood._tables.dask_cluster import await_answer, computed, named_client
+from clearwood._tables.kept import StoredBlocks
+from clearwood._tables.rows import PartRows, RowsOfTable, errors_located, join_rows
 
 if TYPE_CHECKING:
     from clearwood._tables.of_dask import DaskRows
@@ -20,7 +20,7 @@ More where they lie in fewer partitions than the workers have threads to use.
 """
 
 
-class WorkerBlocks(KeptBlocks[Any]):
+class WorkerBlocks(StoredBlocks[Any]):
     """Blocks computed once and kept in the memory of the workers, by groups.
 
     For a sum, parameters are sent to the workers, and one sum per group is returned.
@@ -41,8 +41,8 @@ class WorkerBlocks(KeptBlocks[Any]):
         import dask
 
         self._rows = rows
-        make = dask.delayed(_made, pure=False)
-        shared = rows._handed_out(parameters)
+        make = dask.delayed(_compute_group, pure=False)
+        shared = rows._broadcast(parameters)
         cuts = list(rows._cuts())
         groups = []
         for i in range(0, len(cuts), GROUP_BLOCKS):
@@ -50,7 +50,7 @@ class WorkerBlocks(KeptBlocks[Any]):
             first, last = group[0].used[0], group[-1].used[-1]
             pieces = rows._parts[first : last + 1]
             groups.append(make(pieces, first, Sealed(group), function, shared))
-        self._groups = rows._ask(dask.persist, groups)
+        self._groups = rows._run(dask.persist, groups)
 
     def map_sum(
         self, function: Callable[..., tuple[Any, ...]], *parameters: Any
@@ -74,7 +74,7 @@ class WorkerBlocks(KeptBlocks[Any]):
                 return await client.who_has(futures)
 
             with client.as_current():
-                held = answered(client, made, works=True)
+                held = await_answer(client, made, works=True)
         return [held[group.key] for group in self._groups]
 
     def _sums(
@@ -82,8 +82,8 @@ class WorkerBlocks(KeptBlocks[Any]):
     ) -> Iterator[Any]:
         import dask
 
-        run = dask.delayed(_added, pure=False)
-        shared = self._rows._handed_out(parameters)
+        run = dask.delayed(_sum_group, pure=False)
+        shared = self._rows._broadcast(parameters)
         # By default Dask lets idle workers copy groups, and drops the first copy.
         owned = list(zip(self._groups, self._owners()))
         for i in range(0, len(owned), WAVE_BLOCKS):
@@ -91,13 +91,13 @@ class WorkerBlocks(KeptBlocks[Any]):
             for group, owner in owned[i : i + WAVE_BLOCKS]:
                 with dask.annotate(workers=owner, allow_other_workers=True):
                     tasks.append(run(group, function, shared))
-            yield from (sums.content for sums in self._rows._ask(computed, tasks))
+            yield from (sums.content for sums in self._rows._run(computed, tasks))
 
 
 # Functions that run on the workers
 
 
-def _made(
+def _compute_group(
     pieces: list[RowsOfTable],
     first: int,
     group: Sealed,
@@ -113,7 +113,7 @@ def _made(
     )
 
 
-def _added(
+def _sum_group(
     group: Sealed, function: Callable[..., tuple[Any, ...]], parameters: Sealed
 ) -> Sealed:
     return Sealed(
@@ -138,5 +138,5 @@ def run_on(
     """Apply a function to the rows of some partitions, as one block."""
     block = join_rows([rows.at(slice(a, b)) for rows, (a, b) in zip(pieces, spans)])
     where = [PartRows(f"partition {i}", a, b - a) for i, (a, b) in zip(used, spans)]
-    with told_where(*where):
+    with errors_located(*where):
         return Sealed(function(block, *parameters.content))

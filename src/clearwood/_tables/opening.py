@@ -16,8 +16,8 @@ from clearwood._tables.rows import (
     RowBlocks,
     RowsOfTable,
     RowStream,
+    errors_located,
     take_columns,
-    told_where,
 )
 from clearwood.columns.cells import unmasked
 from clearwood.exceptions import InputError
@@ -34,8 +34,8 @@ def is_read_in_blocks(X: Any) -> bool:
         return True
     if isinstance(X, Iterator):
         raise InputError(
-            "X is an iterator, which can be read only once, and rows are read several "
-            "times. Hand in a function that makes it: lambda: pd.read_csv('rows.csv', "
+            "X is an iterator, which can be read only once, but several passes are "
+            "needed. Pass a function that returns it: lambda: pd.read_csv('rows.csv', "
             "chunksize=100_000)."
         )
     return False
@@ -78,8 +78,8 @@ def _column_names(*given: Any) -> list[str | None]:
     for name in given:
         if name is not None and not isinstance(name, str):
             raise InputError(
-                "The target and the weights of a file, or of frames that are read one "
-                f"after the other, are columns in it: name them, in place of a "
+                "The target and the weights of a file, or of a sequence of frames, "
+                "must be columns of it: pass their names instead of a "
                 f"{type(name).__name__}."
             )
     return list(given)
@@ -90,7 +90,7 @@ def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
         n = -1
         try:
             for n, frame in enumerate(make()):
-                with told_where(PartRows(f"frame {n}", 0, 0)):
+                with errors_located(PartRows(f"frame {n}", 0, 0)):
                     part = take_columns(_with_names(frame), y, weight, chosen)
                 yield f"frame {n}", part
         except InputError:
@@ -98,7 +98,9 @@ def _open_frames(make: Callable[[], Any], y: Any, weight: Any) -> RowStream:
         except Exception as error:  # whatever a reader raises
             raise InputError(f"Cannot read frame {n + 1}: {error}") from error
         if n < 0:
-            raise InputError("X gives no frame; hand in a function that gives some.")
+            raise InputError(
+                "X returns no frames; pass a function that returns at least one."
+            )
 
     first = next(iter(parts(None)))[1]
     return RowStream(list(first.X.columns), parts)
@@ -115,7 +117,7 @@ def _open_array(X: Any, y: Any, weight: Any) -> RowStream:
     columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     if isinstance(y, str) or isinstance(weight, str):
         if columns is None:
-            raise InputError("An array has no named columns; hand in y as an array.")
+            raise InputError("An array has no named columns; pass y as an array.")
         return _open_frames(lambda: [X], y, weight)
     rest = [None if part is None else np.asarray(part) for part in (y, weight)]
     for name, part in zip(("y", "sample_weight"), rest):

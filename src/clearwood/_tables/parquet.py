@@ -46,8 +46,8 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         if path.suffix.lower() not in SUFFIXES:
             raise InputError(
-                f"{path} is no Parquet file by its name (.parquet or .pq), nor a "
-                "folder of them. Read CSV as frames: "
+                f"{path} is neither a Parquet file (.parquet or .pq) nor a folder of "
+                "Parquet files. Read CSV as frames: "
                 "lambda: pd.read_csv(path, chunksize=100_000)."
             )
         return [path]
@@ -58,7 +58,7 @@ def _files(path: Path) -> list[Path]:
         if file.suffix.lower() in SUFFIXES and not file.name.startswith(hidden)
     )
     if not found:
-        raise InputError(f"{path} holds no file that ends in .parquet or .pq.")
+        raise InputError(f"{path} contains no .parquet or .pq file.")
     return found
 
 
@@ -66,7 +66,7 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
     """Columns of each file, all of which must have those of the first."""
     columns, n_rows = {}, 0
     for file in files:
-        with _opened(file) as opened:
+        with _open(file) as opened:
             _check_row_groups(opened, file)
             columns[file] = [str(name) for name in opened.schema_arrow.names]
             check_names(columns[file], f"The header of {str(file)!r}")
@@ -76,19 +76,19 @@ def _schema(files: list[Path]) -> tuple[dict[Path, list[str]], int]:
         absent = [name for name in columns[first] if name not in columns[file]]
         if absent:
             raise InputError(
-                f"{file} has no column {absent[0]!r}, which {first} has; give all "
-                "files the same columns."
+                f"{file} has no column {absent[0]!r}, which {first} has; all files "
+                "must have the same columns."
             )
     return columns, n_rows
 
 
-def _opened(file: Path, as_codes: Sequence[str] = ()) -> Any:
+def _open(file: Path, as_codes: Sequence[str] = ()) -> Any:
     """Open a file in pyarrow; text columns ``as_codes`` are read dictionary-encoded."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise InputError(
-            f"Cannot read {str(file)!r}: Parquet files need pyarrow. Install it "
+            f"Cannot read {str(file)!r}: Parquet files require pyarrow. Install it "
             "(pip install 'clearwood[parquet]')."
         ) from None
     # Checks type and size; pyarrow maps the file itself.
@@ -103,21 +103,21 @@ def _row_groups(
     file: Path, wanted: list[str], y: str | None, weight: str | None
 ) -> Iterator[tuple[str, RowsOfTable]]:
     named = [name for name in (y, weight) if name is not None]
-    asked = list(dict.fromkeys([*wanted, *named]))
+    read = list(dict.fromkeys([*wanted, *named]))
     n_parts = 0
-    with _opened(file) as plain:
-        schema, codes = plain.schema_arrow, _texts_in_codes(plain)
-    with _opened(file, codes) as opened:
+    with _open(file) as plain:
+        schema, codes = plain.schema_arrow, _encoded_texts(plain)
+    with _open(file, codes) as opened:
         for number in range(opened.num_row_groups):
             place = f"{file}, row group {number}"
-            batches = opened.iter_batches(row_groups=[number], columns=asked)
+            batches = opened.iter_batches(row_groups=[number], columns=read)
             while True:
                 try:
                     batch = next(batches, None)
                     if batch is None:
                         break
                     _check(_bytes_of_texts(batch, codes), file)
-                    frame = _written_out(batch, schema, codes).to_pandas()
+                    frame = _decode_texts(batch, schema, codes).to_pandas()
                 except ClearwoodError:
                     raise
                 except (OSError, ValueError) as error:
@@ -135,15 +135,15 @@ def _row_groups(
 
 def check_parquet(file: Path) -> None:
     """Raise an error if a file, read at once, takes far more memory than its size."""
-    with _opened(file) as opened:
-        found, codes = opened.metadata, _texts_in_codes(opened)
+    with _open(file) as opened:
+        found, codes = opened.metadata, _encoded_texts(opened)
     needed = 0
     for i in range(found.num_row_groups):
         group = found.row_group(i)
         # A run of equal cells takes almost no space in the file, but 8 bytes each here.
         needed += max(group.total_byte_size, 8 * group.num_rows * found.num_columns)
     _check(needed, file)
-    with _opened(file, codes) as opened:
+    with _open(file, codes) as opened:
         for batch in opened.iter_batches(columns=codes) if codes else ():
             needed += _bytes_of_texts(batch, codes)
             _check(needed, file)
@@ -160,7 +160,7 @@ def _check(needed: int, file: Path) -> None:
     check_memory_of_table(needed, file.stat().st_size, str(file))
 
 
-def _texts_in_codes(opened: Any) -> list[str]:
+def _encoded_texts(opened: Any) -> list[str]:
     """Dictionary-encoded text columns, in which all rows may repeat a long text."""
     import pyarrow as pa
 
@@ -188,7 +188,7 @@ def _bytes_of_texts(batch: Any, codes: Sequence[str]) -> int:
     return sum(pc.sum(length).as_py() or 0 for length in lengths)
 
 
-def _written_out(batch: Any, schema: Any, codes: Sequence[str]) -> Any:
+def _decode_texts(batch: Any, schema: Any, codes: Sequence[str]) -> Any:
     """Decode the texts of some rows."""
     import pyarrow as pa
 
@@ -200,4 +200,4 @@ def _written_out(batch: Any, schema: Any, codes: Sequence[str]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    return f"it is damaged or no Parquet ({' '.join(str(error).split())})."
+    return f"it is damaged or not Parquet ({' '.join(str(error).split())})."

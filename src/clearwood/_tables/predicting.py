@@ -12,8 +12,8 @@ from clearwood._tables.opening import is_dask, open_rows
 from clearwood._tables.rows import RowBlocks, RowsOfTable, join_rows
 
 
-def predicted(
-    says: Callable[[Any], np.ndarray],
+def predict_rows(
+    function: Callable[[Any], np.ndarray],
     X: Any,
     kind: Any,
     classes: Sequence[Any] | None = None,
@@ -23,7 +23,7 @@ def predicted(
 
     Parameters
     ----------
-    says : callable
+    function : callable
         Prediction function for rows in memory.
     X : path, callable or Dask collection
         See :func:`open_rows`.
@@ -37,16 +37,18 @@ def predicted(
     rows = open_rows(X)
     columns = None if columns_of is None else columns_of(rows)
     if is_dask(X):
-        return _later(says, _with_columns(X, columns), np.dtype(kind), classes)
+        return _predict_lazily(
+            function, _with_columns(X, columns), np.dtype(kind), classes
+        )
     rows = rows if columns is None else rows.only(columns)
-    said = rows.results(_said, says)
+    predictions = rows.results(_apply, function)
     if rows.known_rows is None:
-        return np.concatenate(list(said))
-    return written_in_place(said, rows.known_rows)
+        return np.concatenate(list(predictions))
+    return written_in_place(predictions, rows.known_rows)
 
 
-def rewritten(
-    says: Callable[[Any], Any],
+def transform_rows(
+    function: Callable[[Any], Any],
     X: Any,
     meta: Callable[[Any], Any],
     columns_of: Callable[[RowBlocks], Sequence[str] | None],
@@ -55,28 +57,30 @@ def rewritten(
 
     Parameters
     ----------
-    says : callable
+    function : callable
         From rows to the same number of transformed rows.
     X : path, callable or Dask collection
     meta : callable
         From a frame without rows to its transformed form.
     columns_of : callable
-        As for :func:`predicted`.
+        As for :func:`predict_rows`.
     """
     rows = open_rows(X)
     columns = columns_of(rows)
     if not is_dask(X):
         rows = rows if columns is None else rows.only(columns)
-        return join_rows([RowsOfTable(part) for part in rows.results(_said, says)]).X
+        return join_rows(
+            [RowsOfTable(part) for part in rows.results(_apply, function)]
+        ).X
     X = _with_columns(X, columns)
     if hasattr(X, "columns"):
-        nothing = meta(X._meta)
-        return X.map_partitions(_rewritten_partition, says, nothing, meta=nothing)
-    return X.rechunk({1: -1}).map_blocks(says, dtype=np.float64)
+        empty = meta(X._meta)
+        return X.map_partitions(_transform_partition, function, empty, meta=empty)
+    return X.rechunk({1: -1}).map_blocks(function, dtype=np.float64)
 
 
-def _rewritten_partition(frame: Any, says: Callable[[Any], Any], nothing: Any) -> Any:
-    return says(frame) if len(frame) else nothing
+def _transform_partition(frame: Any, function: Callable[[Any], Any], empty: Any) -> Any:
+    return function(frame) if len(frame) else empty
 
 
 def _with_columns(X: Any, columns: Sequence[str] | None) -> Any:
@@ -86,43 +90,47 @@ def _with_columns(X: Any, columns: Sequence[str] | None) -> Any:
     return X[[place[name] for name in columns]]
 
 
-def _said(rows: RowsOfTable, says: Callable[[Any], np.ndarray]) -> np.ndarray:
-    return says(rows.X)
+def _apply(rows: RowsOfTable, function: Callable[[Any], np.ndarray]) -> np.ndarray:
+    return function(rows.X)
 
 
-def _later(
-    says: Callable[[Any], np.ndarray],
+def _predict_lazily(
+    function: Callable[[Any], np.ndarray],
     X: Any,
     kind: np.dtype[Any],
     classes: Sequence[Any] | None,
 ) -> Any:
     if hasattr(X, "columns"):
-        nothing = np.empty((0,) if classes is None else (0, len(classes)), kind)
-        meta = _as_pandas(nothing, None, classes)
-        return X.map_partitions(_of_partition, says, classes, meta, meta=meta)
+        empty = np.empty((0,) if classes is None else (0, len(classes)), kind)
+        meta = _as_pandas(empty, None, classes)
+        return X.map_partitions(_predict_partition, function, classes, meta, meta=meta)
     X = X.rechunk({1: -1})
     if classes is None:
-        return X.map_blocks(says, dtype=kind, drop_axis=1)
-    return X.map_blocks(says, dtype=kind, chunks=(X.chunks[0], (len(classes),)))
+        return X.map_blocks(function, dtype=kind, drop_axis=1)
+    return X.map_blocks(function, dtype=kind, chunks=(X.chunks[0], (len(classes),)))
 
 
-def _of_partition(
+def _predict_partition(
     frame: Any,
-    says: Callable[[Any], np.ndarray],
+    function: Callable[[Any], np.ndarray],
     classes: Sequence[Any] | None,
-    nothing: Any,
+    empty: Any,
 ) -> Any:
     # Empty partitions are common, and models raise errors for them.
     if not len(frame):
-        return nothing
-    return _as_pandas(says(frame), frame.index, classes)
+        return empty
+    return _as_pandas(function(frame), frame.index, classes)
 
 
-def _as_pandas(said: np.ndarray, index: Any, classes: Sequence[Any] | None) -> Any:
+def _as_pandas(
+    predictions: np.ndarray, index: Any, classes: Sequence[Any] | None
+) -> Any:
     """A series, or a frame with a column per class; texts as objects."""
     import pandas as pd
 
-    said = said.astype(object) if said.dtype.kind == "U" else said
+    predictions = (
+        predictions.astype(object) if predictions.dtype.kind == "U" else predictions
+    )
     if classes is None:
-        return pd.Series(said, index)
-    return pd.DataFrame(said, index, columns=list(classes))
+        return pd.Series(predictions, index)
+    return pd.DataFrame(predictions, index, columns=list(classes))

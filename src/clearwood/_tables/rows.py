@@ -13,7 +13,7 @@ import numpy as np
 
 from clearwood._numeric import BLOCK_ROWS, Blocks
 from clearwood._tables.joining import check_kinds, joined, kinds_of
-from clearwood._tables.kept import kept_in_file
+from clearwood._tables.kept import stored_in_file
 from clearwood.columns.validation import check_weight
 from clearwood.exceptions import ClearwoodError, InputError
 
@@ -92,14 +92,14 @@ class RowBlocks(Blocks[RowsOfTable]):
         storage.
         """
         places = self._by_block(self._drawn(n_rows, seed))
-        return join_rows(list(self.results(_Picking(places))))
+        return join_rows(list(self.results(_RowSelector(places))))
 
-    def refuse_sampled(self, error: InputError, n_rows: int) -> None:
+    def raise_in_sample(self, error: InputError, n_rows: int) -> None:
         """Re-raise an error in a row of :meth:`sample`, with its row in the table."""
         assert error.row is not None
         row = self._drawn(n_rows)[error.row]
         text = _with_row(error, row % BLOCK_ROWS)
-        for _ in self.results(_Refusing(self._by_block(np.array([row])), text)):
+        for _ in self.results(_ErrorAtRow(self._by_block(np.array([row])), text)):
             pass
 
     def _drawn(self, n_rows: int, seed: int = 0) -> np.ndarray:
@@ -127,7 +127,7 @@ class RowBlocks(Blocks[RowsOfTable]):
         They are stored outside of memory until the context ends, to be read repeatedly
         by ``n_jobs`` threads.
         """
-        return kept_in_file(self.results(function, *parameters), n_jobs)
+        return stored_in_file(self.results(function, *parameters), n_jobs)
 
     def take(self, rows: np.ndarray) -> Any:
         """Not supported for tables, see :meth:`sample`."""
@@ -138,29 +138,29 @@ class RowBlocks(Blocks[RowsOfTable]):
         raise NotImplementedError
 
 
-class _Picking:
+class _RowSelector:
     """Select given rows of each block; blocks are passed in order."""
 
     def __init__(self, places: list[np.ndarray]) -> None:
         self._places = places
 
-    def of(self, number: int) -> _Picking:
+    def for_block(self, number: int) -> _RowSelector:
         """Selector for one block, when blocks are not processed in order."""
-        return _Picking(self._places[number : number + 1])
+        return _RowSelector(self._places[number : number + 1])
 
     def __call__(self, block: RowsOfTable) -> RowsOfTable:
         return block.at(self._places.pop(0))
 
 
-class _Refusing(_Picking):
+class _ErrorAtRow(_RowSelector):
     """Raise an error in the block that contains a given row."""
 
     def __init__(self, places: list[np.ndarray], text: str) -> None:
         super().__init__(places)
         self._text = text
 
-    def of(self, number: int) -> _Refusing:
-        return _Refusing(self._places[number : number + 1], self._text)
+    def for_block(self, number: int) -> _ErrorAtRow:
+        return _ErrorAtRow(self._places[number : number + 1], self._text)
 
     def __call__(self, block: RowsOfTable) -> RowsOfTable:
         rows = self._places.pop(0)
@@ -208,7 +208,7 @@ class RowStream(RowBlocks):
     def results(self, function: Callable[..., Any], *parameters: Any) -> Iterator[Any]:
         """Results of ``function(block, *parameters)``, in block order."""
         for pieces, block in self._placed():
-            with told_where(*pieces):
+            with errors_located(*pieces):
                 found = function(block, *parameters)
             yield found
 
@@ -222,7 +222,7 @@ class RowStream(RowBlocks):
             # One file or frame may yield several parts.
             start = piece.start + piece.n_rows if place == piece.place else 0
             piece = PartRows(place, start, part.n_rows)
-            with told_where(piece):
+            with errors_located(piece):
                 kinds = kinds_of(part.X, part.y)
             seen = check_kinds(kinds, place, seen)
             if part.n_rows == 0:
@@ -284,29 +284,29 @@ def take_columns(
 ) -> RowsOfTable:
     """Separate a frame into features, target and weights."""
     named = [name for name in (y, weight) if name is not None]
-    check_there([*named, *(chosen or ())], list(frame.columns))
+    check_columns([*named, *(chosen or ())], list(frame.columns))
     X = frame.drop(columns=named) if chosen is None else frame[list(chosen)]
     rest = [None if name is None else frame[name].to_numpy() for name in (y, weight)]
     return RowsOfTable(X, *rest)
 
 
-def check_there(names: Sequence[str], columns: Sequence[str]) -> None:
+def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
     """Raise an error for columns that a table does not have."""
     absent = [name for name in names if name not in columns]
     if absent:
         raise InputError(
-            f"The table has no column {absent[0]!r}; it has {list(columns)}. Name one "
-            "of these, or give all parts of the table the same columns."
+            f"The table has no column {absent[0]!r}; it has {list(columns)}. Use one "
+            "of these; all parts of the table must have the same columns."
         )
 
 
 @contextmanager
-def told_where(*pieces: PartRows) -> Iterator[None]:
+def errors_located(*pieces: PartRows) -> Iterator[None]:
     """Context in which errors name the part that rows come from, and the row in it."""
     try:
         yield
     except ClearwoodError as error:
-        raise _told(error, pieces) from error
+        raise _located(error, pieces) from error
 
 
 def _with_row(error: Any, row: int) -> str:
@@ -314,13 +314,13 @@ def _with_row(error: Any, row: int) -> str:
     return re.sub(rf"\brow {error.row}\b", f"row {row}", str(error))
 
 
-def _told(error: ClearwoodError, pieces: Sequence[PartRows]) -> InputError:
+def _located(error: ClearwoodError, pieces: Sequence[PartRows]) -> InputError:
     row: Any = getattr(error, "row", None)
     before = 0
     for place, start, n_rows in pieces if row is not None else ():
-        own = start + row - before
-        if own < start + n_rows:
-            return InputError(f"{place}: {_with_row(error, own)}")
+        local_row = start + row - before
+        if local_row < start + n_rows:
+            return InputError(f"{place}: {_with_row(error, local_row)}")
         before += n_rows
     first, last = pieces[0].place, pieces[-1].place
     where = first if first == last else f"{first} to {last}"

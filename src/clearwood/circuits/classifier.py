@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import fit_context
 from clearwood._tables import RowsOfTable
 from clearwood._tables.learning import (
-    labels_of,
-    only_read,
+    accepts_tables,
+    class_labels_of,
     sample_of,
-    says_of_tables,
+    select_used_columns,
 )
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import LearnsCircuit, encoded
+from clearwood.circuits.base import BaseSPN, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -32,7 +32,7 @@ from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import of_columns
-from clearwood.circuits.queries.surprise import surprises
+from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
@@ -125,7 +125,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "network": [None, LearnsCircuit],
+        "network": [None, BaseSPN],
         "per_class": ["boolean"],
         "random_state": "no_validation",
     }
@@ -175,7 +175,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         X, y = check_table(self, sample.X, reset=True), sample.y
         check_apart(X, y)
         y = check_target(y, X.shape[0], numeric=False)
-        self.classes_ = np.unique(y) if table is None else labels_of(table)
+        self.classes_ = np.unique(y) if table is None else class_labels_of(table)
         label = np.searchsorted(self.classes_, y)
         if len(self.classes_) < 2:
             raise InputError(
@@ -192,11 +192,11 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         rows = None
         if table is not None:
             read = partial(_with_label, features, self)
-            rows = AllRows(only_read(self, table), [read])
+            rows = AllRows(select_used_columns(self, table), [read])
         self.circuit_ = network.learn_circuit(joint, values, learn=learn, all_rows=rows)
         return self
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Class log probabilities, given the cells that are present.
 
@@ -212,7 +212,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """
         return log_softmax(self._log_joint(self._encoded(X)), axis=1)
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, given the cells that are present.
 
@@ -228,7 +228,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         """
         return np.exp(self.predict_log_proba(X))
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row.
 
@@ -265,7 +265,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         without = np.stack(
             [
                 joint[:, k, None]
-                + surprises(self.circuit_, of_class(values, k))[:, :-1]
+                + surprisals(self.circuit_, of_class(values, k))[:, :-1]
                 for k in range(len(self.classes_))
             ],
             axis=2,

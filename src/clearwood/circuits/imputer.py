@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
-from clearwood._tables.learning import rewrites_table
-from clearwood.circuits.base import LearnsCircuit, encoded
+from clearwood._tables.learning import transform_table
+from clearwood.circuits.base import BaseSPN, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.variables import NOTHING
@@ -76,7 +76,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "network": [None, LearnsCircuit],
+        "network": [None, BaseSPN],
         "joint": ["boolean"],
         "n_draws": [Interval(Integral, 0, None, closed="left")],
         "random_state": "no_validation",
@@ -150,7 +150,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     f"n_draws is {self.n_draws}, but a table that is read in blocks "
                     "gets guesses only: set n_draws=0, or draw for some rows at a time."
                 )
-            return rewrites_table(self, self.transform, X, _as_it_is)
+            return transform_table(self, self.transform, X, _as_it_is)
         X, values = self._read(X)
         if self.n_draws:
             return self._drawn(X, values, 1)[0]

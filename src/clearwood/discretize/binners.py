@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import fit_context
 from clearwood._tables import is_read_in_blocks
-from clearwood._tables.learning import rewrites_table, sample_of
+from clearwood._tables.learning import sample_of, transform_table
 from clearwood.columns.cells import numbers
 from clearwood.columns.feature_space import is_frame
 from clearwood.columns.frames import frame_of
@@ -75,7 +75,7 @@ class _Binner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             categorical columns are unchanged.
         """
         if is_read_in_blocks(X):
-            return rewrites_table(self, self.transform, X, self._without_rows)
+            return transform_table(self, self.transform, X, self._without_rows)
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         if not is_frame(X):

@@ -11,7 +11,7 @@ import numpy as np
 
 from clearwood._kernels import ensembles as _kernels
 from clearwood._tables import RowBlocks, is_read_in_blocks
-from clearwood._tables.predicting import predicted
+from clearwood._tables.predicting import predict_rows
 from clearwood.codec.documents import refuse_damaged
 from clearwood.columns.sparse_tables import blocks_of, is_sparse
 from clearwood.ensembles.flat_trees import FlatTrees
@@ -191,8 +191,8 @@ class TreeEnsemble(FlatTrees):
         known = [] if self.classes is None else self.classes.tolist()
         if self.classes is None:
             raise InputError(
-                f"Found the classes {list(classes)}, but the model says values; leave "
-                "them out."
+                f"Found the classes {list(classes)}, but the model predicts values; "
+                "omit them."
             )
         if len(set(classes)) != len(known) or len(classes) != len(known):
             raise InputError(
@@ -247,7 +247,7 @@ class TreeEnsemble(FlatTrees):
         """
         if is_read_in_blocks(X):
             kind = float if self.classes is None else np.asarray(self.classes).dtype
-            return predicted(self.predict, X, kind, columns_of=self._columns_of)
+            return predict_rows(self.predict, X, kind, columns_of=self._columns_of)
         raw = self.raw_scores(X)
         if self.classes is None:
             return self._response(raw)[:, 0]
@@ -287,7 +287,7 @@ class TreeEnsemble(FlatTrees):
             )
         if is_read_in_blocks(X):
             classes = list(self.classes)
-            return predicted(self.predict_proba, X, float, classes, self._columns_of)
+            return predict_rows(self.predict_proba, X, float, classes, self._columns_of)
         return self._response(self.raw_scores(X))
 
     def _columns_of(self, table: RowBlocks) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clearwood._tables import RowBlocks, RowsOfTable
-from clearwood._tables.learning import labels_of, only_read, sample_of
+from clearwood._tables.learning import class_labels_of, sample_of, select_used_columns
 
 
 def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
@@ -13,7 +13,7 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
 
     Parameters
     ----------
-    estimator : LearnsByStatistics
+    estimator : BaseMetaTreeEstimator
     X, y, weight
         As for :func:`open_rows`.
     classes : array-like or None
@@ -28,19 +28,19 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
         return estimator._fit(*sample, classes)
     of_classes = estimator._task == "classification"
     if of_classes and classes is None and sample.y is not None:
-        classes = labels_of(table)
+        classes = class_labels_of(table)
     estimator._fit(*sample, classes)
     return learn_table(estimator, table, anew=True)
 
 
 def learn_table(estimator: Any, table: RowBlocks, *, anew: bool = False) -> Any:
     """Learn all rows of a table; with ``anew``, in place of those before."""
-    taught = only_read(estimator, table).results(_taught, estimator)
+    taught = select_used_columns(estimator, table).results(_statistics, estimator)
     estimator._add(taught, anew)
     return estimator
 
 
-def _taught(rows: RowsOfTable, estimator: Any) -> Any:
+def _statistics(rows: RowsOfTable, estimator: Any) -> Any:
     """Sufficient statistics of some rows."""
     X, y, weight = estimator._check_rows(*rows, reset=False)
-    return estimator._taught(X, estimator._as_numbers(y), weight)
+    return estimator._statistics(X, estimator._as_numbers(y), weight)

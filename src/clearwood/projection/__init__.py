@@ -5,8 +5,8 @@ from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
 )
-from clearwood.projection.judging.t_tests import MethodComparison, compare_methods
-from clearwood.projection.judging.tree_stability import (
+from clearwood.projection.evaluation.t_tests import MethodComparison, compare_methods
+from clearwood.projection.evaluation.tree_stability import (
     TreeStability,
     tree_dissimilarity,
     tree_stability,
@@ -24,8 +24,8 @@ from clearwood.projection.logistic import (
 _DISPLAYS = names_in(
     {
         "projection.display": "LeavesDisplay LocalDisplay SizePathDisplay",
-        "projection.judging.stability_display": "TreeStabilityDisplay",
-        "projection.judging.t_test_display": "DifferenceDisplay",
+        "projection.evaluation.stability_display": "TreeStabilityDisplay",
+        "projection.evaluation.t_test_display": "DifferenceDisplay",
     }
 )
 """Names that are loaded when they are first used, and their modules."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import as_generator, product, weighted_mean_and_error
 from clearwood._numeric.progress import progress
-from clearwood._tables.learning import sample_of, says_of_tables
+from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import target_name
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
@@ -23,16 +23,20 @@ from clearwood.columns.validation import (
     interval_ends,
 )
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import (
-    Answers,
-    SaysMean,
-    ask,
-    find_reference,
-    reads_gaps,
-    rows_that_count,
-)
-from clearwood.projection.doubts import remedy, share_followed, warn_of_doubts
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.predictive_draws import (
+    PosteriorMean,
+    PredictiveDraws,
+    accepts_missing,
+    check_fit_rows,
+    find_reference,
+    predictive_draws,
+)
+from clearwood.projection.proxy_fidelity import (
+    explained_share,
+    remedy,
+    warn_of_poor_fit,
+)
 from clearwood.projection.sizes import SizePath, Words, folds_of
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.rules import RuleList, Training
@@ -81,7 +85,7 @@ class ProjectedRules(BaseEstimator):
 
     def _project(
         self,
-        said: Answers,
+        target: PredictiveDraws,
         grid: Grid,
         weight: np.ndarray,
         generator: np.random.Generator,
@@ -90,19 +94,23 @@ class ProjectedRules(BaseEstimator):
         raise NotImplementedError
 
     def _print(
-        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+        self,
+        path: Sequence[Any],
+        chosen: int,
+        predictive: PredictiveDraws,
+        training: Training,
     ) -> RuleList:
         """Store those of all sizes, and return the rules of the chosen one."""
         raise NotImplementedError
 
     @property
-    def _of_all_sizes(self) -> tuple[Any, ...]:
+    def _proxies(self) -> tuple[Any, ...]:
         """Stored proxy of each size of the path, for predictions."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = reads_gaps(self.reference)
+        tags.input_tags.allow_nan = accepts_missing(self.reference)
         return tags
 
     @fit_context
@@ -133,7 +141,7 @@ class ProjectedRules(BaseEstimator):
         self._check_sizes()
         name, rows = target_name(y), (X, y, sample_weight)
         sample, table = sample_of(*rows)
-        X, y, weight = rows_that_count(self, *sample, self._task)
+        X, y, weight = check_fit_rows(self, *sample, self._task)
         generator = as_generator(self.random_state)
         self.reference_ = find_reference(
             self.reference, X, y, weight, self._task, generator
@@ -141,47 +149,47 @@ class ProjectedRules(BaseEstimator):
         if self.reference_.classes is not None:
             self.classes_ = np.asarray(self.reference_.classes)
         labels = None if y is None else self._positions(y)
-        answers = ask(self.reference_, X)
-        training = self._training(X, labels, weight, answers)
-        path = self._project(self._followed(answers), training.grid, weight, generator)
-        self.size_path_ = self._judge(path, answers, X, labels, training, generator)
-        chosen = [len(found.boxes) + 1 for found in path].index(self._choose_size())
-        rules = self._print(path, chosen, answers, training).with_metadata(
+        predictive = predictive_draws(self.reference_, X)
+        training = self._training(X, labels, weight, predictive)
+        path = self._project(self._target(predictive), training.grid, weight, generator)
+        self.size_path_ = self._evaluate_sizes(
+            path, predictive, X, labels, training, generator
+        )
+        chosen = [len(proxy.boxes) + 1 for proxy in path].index(self._choose_size())
+        rules = self._print(path, chosen, predictive, training).with_metadata(
             model=self.reference_.description, method="projection"
         )
         self.rules_ = rules.with_target(name)
-        self.leaves_ = self._leaves(answers, training, self.rules_)
-        said, proxy = answers.mean, self.rules_.answers_encoded(training.encoded)
-        self.fidelity_ = share_followed(said, proxy, weight)
+        self.leaves_ = self._leaves(predictive, training, self.rules_)
+        predicted = self.rules_.answers_encoded(training.encoded)
+        self.fidelity_ = explained_share(predictive.mean, predicted, weight)
         # A single rule is constant, as requested.
-        if self._most_lines > 1:
-            doubts = warn_of_doubts(
-                self.fidelity_, said, proxy, labels, training.classes,
+        if self._max_size > 1:
+            warning = warn_of_poor_fit(
+                self.fidelity_, predictive.mean, predicted, labels, training.classes,
                 self.min_samples_leaf,
                 remedy(self, int(self.size_path_.size[chosen])),
             )  # fmt: skip
-            if doubts:
-                self.rules_ = self.rules_.with_metadata(warning=doubts)
+            if warning:
+                self.rules_ = self.rules_.with_metadata(warning=warning)
         if table is not None:
-            teacher = SaysMean(
-                self.reference_, getattr(self, "feature_names_in_", None)
-            )
-            told = counted(self.rules_, teacher, sample, rows, table.n_rows)
-            self.rules_ = told.rules
+            names = getattr(self, "feature_names_in_", None)
+            model = PosteriorMean(self.reference_, names)
+            self.rules_ = counted(self.rules_, model, sample, rows, table.n_rows).rules
         return self
 
     def _check_sizes(self) -> None:
-        asked = getattr(self, self._sizes[0])
-        if self.alpha is not None and asked != "auto":
+        size = getattr(self, self._sizes[0])
+        if self.alpha is not None and size != "auto":
             raise InputError(
-                f"alpha={self.alpha!r} chooses the size, but {self._sizes[0]}={asked} "
-                "says it; give one of them."
+                f"alpha={self.alpha!r} chooses the size, but {self._sizes[0]}={size} "
+                "sets it; pass one of them only."
             )
 
     @property
-    def _most_lines(self) -> int:
-        asked, most = (getattr(self, name) for name in self._sizes)
-        return int(most if asked == "auto" else asked)
+    def _max_size(self) -> int:
+        size, largest = (getattr(self, name) for name in self._sizes)
+        return int(largest if size == "auto" else size)
 
     def _positions(self, y: np.ndarray) -> np.ndarray:
         """Observed targets as numbers."""
@@ -192,33 +200,33 @@ class ProjectedRules(BaseEstimator):
         X: Any,
         labels: np.ndarray | None,
         weight: np.ndarray,
-        answers: Answers,
+        predictive: PredictiveDraws,
     ) -> Training:
         """Rows in bins of their values."""
         features = features_of(X)
         encoded = features.encode(X)
         features = features.with_kinds(encoded, X)
         classes = self.reference_.classes
-        said = answers.mean
+        predicted = predictive.mean
         return Training(
             encoded,
-            said,
+            predicted,
             labels,
             weight,
-            said if classes is None else said.argmax(axis=1),
+            predicted if classes is None else predicted.argmax(axis=1),
             value_bins(features, encoded),
             () if classes is None else tuple(np.asarray(classes).tolist()),
             check_excluded(self.exclude_features, features, features.names),
         )
 
-    def _followed(self, answers: Answers) -> Answers:
+    def _target(self, predictive: PredictiveDraws) -> PredictiveDraws:
         """Target of the structure: all draws as one."""
-        return answers.together
+        return predictive.pooled
 
-    def _judge(
+    def _evaluate_sizes(
         self,
         path: Sequence[Any],
-        answers: Answers,
+        predictive: PredictiveDraws,
         X: Any,
         labels: np.ndarray | None,
         training: Training,
@@ -229,46 +237,53 @@ class ProjectedRules(BaseEstimator):
         The latter also determine ``alpha``, where requested (section 3.2.2).
         """
         weight = training.weight
-        _, sizes = self._described(path, self._followed(answers), training.grid, weight)
+        _, sizes = self._fit_leaves(
+            path, self._target(predictive), training.grid, weight
+        )
         self.alpha_ = None if isinstance(self.alpha, str) else self.alpha
         is_free = getattr(self, self._sizes[0]) == "auto" and self.alpha_ is None
         if not is_free or len(path) == 1:
             return sizes
         alphas = sizes.alphas
-        lost = np.empty((len(path), len(training)))
-        lost_at = np.empty((len(alphas), len(training)))
-        parts = self._held_out(X, labels, training, answers, generator)
-        for test, others, gaps in parts:
-            lost[:, test] = gaps[others.up_to(sizes.size)]
-            lost_at[:, test] = gaps[others.best_at(alphas)]
+        loss = np.empty((len(path), len(training)))
+        loss_by_alpha = np.empty((len(alphas), len(training)))
+        folds = self._held_out_losses(X, labels, training, predictive, generator)
+        for test, fold_path, losses in folds:
+            loss[:, test] = losses[fold_path.up_to(sizes.size)]
+            loss_by_alpha[:, test] = losses[fold_path.best_at(alphas)]
         if self.alpha == "cv":
-            mean, _ = weighted_mean_and_error(lost_at, weight)
+            mean, _ = weighted_mean_and_error(loss_by_alpha, weight)
             self.alpha_ = float(alphas[mean.argmin()])
-        mean, error = weighted_mean_and_error(lost, weight)
-        _, to_best = weighted_mean_and_error(lost - lost[mean.argmin()], weight)
+        mean, error = weighted_mean_and_error(loss, weight)
+        _, to_best = weighted_mean_and_error(loss - loss[mean.argmin()], weight)
         return replace(
             sizes,
             held_out=mean,
             standard_error=error,
             error_to_best=to_best,
-            judged_by="labels" if self._asks_labels(labels) else "reference",
+            evaluated_on="labels" if self._uses_labels(labels) else "reference",
             tolerance=self.tolerance if self.alpha is None else None,
         )
 
-    def _described(
-        self, path: Sequence[Any], said: Answers, grid: Grid, weight: np.ndarray
+    def _fit_leaves(
+        self,
+        path: Sequence[Any],
+        target: PredictiveDraws,
+        grid: Grid,
+        weight: np.ndarray,
     ) -> tuple[list[Leaves], SizePath]:
         """Leaf parameters of all sizes, and their likelihood, on the training rows."""
         share, family = weight / weight.sum(), self._family()
         leaves = [
-            Leaves.of(said, leaves_of(found, grid), share, family) for found in path
+            Leaves.from_predictive(target, leaves_of(proxy, grid), share, family)
+            for proxy in path
         ]
-        likelihood = np.array([lines.log_likelihood for lines in leaves])
-        own = float(product(said.negative_entropy, share).mean())
-        sizes = np.array([len(found.boxes) + 1 for found in path])
-        return leaves, SizePath(sizes, likelihood, own - likelihood)
+        likelihood = np.array([params.log_likelihood for params in leaves])
+        negative_entropy = float(product(target.negative_entropy, share).mean())
+        sizes = np.array([len(proxy.boxes) + 1 for proxy in path])
+        return leaves, SizePath(sizes, likelihood, negative_entropy - likelihood)
 
-    def _asks_labels(self, labels: np.ndarray | None) -> bool:
+    def _uses_labels(self, labels: np.ndarray | None) -> bool:
         """Whether held-out observations evaluate the sizes, and not the reference.
 
         A reference that cannot be refitted has seen all observations: then only the
@@ -276,12 +291,12 @@ class ProjectedRules(BaseEstimator):
         """
         return labels is not None and self.reference_.can_refit
 
-    def _held_out(
+    def _held_out_losses(
         self,
         X: Any,
         labels: np.ndarray | None,
         training: Training,
-        answers: Answers,
+        predictive: PredictiveDraws,
         generator: np.random.Generator,
     ) -> Iterator[tuple[np.ndarray, SizePath, np.ndarray]]:
         """Per fold its rows, the sizes found on all others, and their losses."""
@@ -289,62 +304,64 @@ class ProjectedRules(BaseEstimator):
         by_class = None if classes is None else labels
         fold = folds_of(len(training), N_FOLDS, generator, by_class)
         refits = None
-        if labels is not None and self._asks_labels(labels):
+        if labels is not None and self._uses_labels(labels):
             y = labels if classes is None else np.asarray(classes)[labels]
             refits = self.reference_.refits(X, y, fold)
-        folds = progress(range(N_FOLDS), N_FOLDS, "held-out parts", self.verbose)
+        folds = progress(range(N_FOLDS), N_FOLDS, "folds", self.verbose)
         for number in folds:
             rows, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            fitted, other = answers.take(rows), answers.take(test)
+            fitted, held_out = predictive.take(rows), predictive.take(test)
             weight, grid = training.weight[rows], training.grid.take(rows)
             truth = None
             if labels is not None and refits is not None:
                 refitted = next(refits)
-                fitted = ask(refitted, take_rows(X, rows))
+                fitted = predictive_draws(refitted, take_rows(X, rows))
                 # As the rules below, so that both are evaluated alike.
-                other = ask(refitted, take_rows(X, test))
-                other = other.softened(len(rows), fitted.usual(weight))
+                held_out = predictive_draws(refitted, take_rows(X, test))
+                held_out = held_out.smoothed(len(rows), fitted.baseline(weight))
                 truth = labels[test]
-            said = self._followed(fitted)
-            path = self._project(said, grid, weight, generator)
-            leaves, sizes = self._described(path, said, grid, weight)
-            there = [leaves_of(found, training.grid.take(test)) for found in path]
-            usual = fitted.usual(weight)
-            soft = [lines.softened(len(rows), usual) for lines in leaves]
-            yield test, sizes, self._gaps(soft, there, other, truth)
+            target = self._target(fitted)
+            path = self._project(target, grid, weight, generator)
+            leaves, sizes = self._fit_leaves(path, target, grid, weight)
+            leaf = [leaves_of(proxy, training.grid.take(test)) for proxy in path]
+            baseline = fitted.baseline(weight)
+            leaves = [params.smoothed(len(rows), baseline) for params in leaves]
+            yield test, sizes, self._losses(leaves, leaf, held_out, truth)
 
-    def _gaps(
+    def _losses(
         self,
         leaves: list[Leaves],
-        there: list[np.ndarray],
-        other: Answers,
+        leaf: list[np.ndarray],
+        held_out: PredictiveDraws,
         truth: np.ndarray | None,
     ) -> np.ndarray:
         """Loss of held-out log likelihood per size, relative to the reference."""
         if truth is not None:
-            own = other.log_density(truth)
-            pairs = zip(leaves, there)
-            likely = [lines.answers(at).log_density(truth) for lines, at in pairs]
-            return own - np.array(likely)
-        target = self._followed(other)
-        own = target.negative_entropy
-        pairs = zip(leaves, there)
-        likely = [expected_log_likelihood(lines, target, at) for lines, at in pairs]
-        return (own - np.array(likely)).mean(axis=1)
+            pairs = zip(leaves, leaf)
+            density = [params.predictive(at).log_density(truth) for params, at in pairs]
+            return held_out.log_density(truth) - np.array(density)
+        target = self._target(held_out)
+        pairs = zip(leaves, leaf)
+        likelihood = [
+            expected_log_likelihood(params, target, at) for params, at in pairs
+        ]
+        return (target.negative_entropy - np.array(likelihood)).mean(axis=1)
 
     def _choose_size(self) -> int:
         if self.alpha_ is not None:
             return self.size_path_.best_by_utility(self.alpha_)
         if self.size_path_.held_out is None:
             return int(self.size_path_.size[-1])
-        return self.size_path_.fewest_lines()
+        return self.size_path_.smallest_adequate()
 
-    def _leaves(self, answers: Answers, training: Training, rules: RuleList) -> Leaves:
+    def _leaves(
+        self, predictive: PredictiveDraws, training: Training, rules: RuleList
+    ) -> Leaves:
         leaf = rules.apply_encoded(training.encoded)
         share = training.weight / training.weight.sum()
-        return Leaves.of(answers, leaf, share, self._family())
+        return Leaves.from_predictive(predictive, leaf, share, self._family())
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the printed rules.
 
@@ -381,13 +398,13 @@ class ProjectedRules(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         ends = interval_ends(coverage)
-        said = self._says(check_table(self, X, reset=False))
-        return np.stack([said.quantile(end) for end in ends], axis=-1)
+        predictive = self._predictive(check_table(self, X, reset=False))
+        return np.stack([predictive.quantile(end) for end in ends], axis=-1)
 
-    def _says(self, X: Any) -> Answers:
+    def _predictive(self, X: Any) -> PredictiveDraws:
         """Predictive distributions of rows under the rules, draw by draw."""
         encoded = self.rules_.encode(X)
-        return self.leaves_.answers(self.rules_.apply_encoded(encoded))
+        return self.leaves_.predictive(self.rules_.apply_encoded(encoded))
 
     def predict_draws(self, X: Any) -> np.ndarray:
         """Means, rates or class probabilities under each posterior draw.
@@ -401,4 +418,4 @@ class ProjectedRules(BaseEstimator):
         ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
         """
         check_is_fitted(self, "rules_")
-        return self._says(check_table(self, X, reset=False)).draws
+        return self._predictive(check_table(self, X, reset=False)).draws

@@ -15,7 +15,7 @@ from clearwood.charts.style import COLOURS, plain, wrapped
 from clearwood.exceptions import InputError
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.local.explanation import LocalExplanation
-from clearwood.projection.reading.section import have_one_variance
+from clearwood.projection.reading.section import has_common_variance
 from clearwood.projection.reading.size_chart import (
     Measure,
     held_out_measure,
@@ -28,7 +28,7 @@ TREE = Words("tree", "leaf", "leaves")
 COVERAGE = 0.9
 """Coverage of the error bars of a leaf."""
 
-MOST_WHOLE = 12
+MAX_DISCRETE = 12
 """Maximum number of integer values of a feature that are drawn side by side."""
 
 
@@ -79,22 +79,22 @@ class SizePathDisplay(Display):
     def chart(self) -> Chart:
         """Chart of the training rows, and of held-out rows if there are any."""
         path = self.path
-        of_training = "training rows: divergence from the reference"
-        measures = [Measure(of_training, "first", path.divergence, None, ())]
+        name = "training rows: divergence from the reference"
+        measures = [Measure(name, "first", path.divergence, None, ())]
         held_out = held_out_measure(path)
         if held_out is None:
-            levels = ((0.0, "as good as the reference"),)
+            levels = ((0.0, "equal to the reference"),)
             measures = [measures[0]._replace(levels=levels)]
         else:
-            what = {
-                "labels": "held-out rows: loss in predicting what was observed",
+            names = {
+                "labels": "held-out rows: excess log loss over the reference",
                 "reference": "held-out rows: divergence from the reference",
             }
-            name = f"{what[path.judged_by]}\n(shaded: ± a standard error)"
+            name = f"{names[path.evaluated_on]}\n(shaded: ± one standard error)"
             measures.append(held_out._replace(name=name))
-        name = "worse than the reference (nats per row)"
+        name = "loss relative to the reference (nats per row)"
         panel = panel_of(measures, path, self.chosen, self.words, name)
-        return Chart("How good all sizes are", [panel])
+        return Chart("Loss by size", [panel])
 
 
 @dataclass(eq=False, repr=False)
@@ -107,18 +107,17 @@ class LeavesDisplay(Display):
     ----------
     labels : sequence of str
         Printed leaves.
-    middle : ndarray of shape (n_leaves,)
-        Predictions.
-    inner, outer : ndarray of shape (2, n_leaves)
+    predictions : ndarray of shape (n_leaves,)
+    mean_interval, observation_interval : ndarray of shape (2, n_leaves)
         Ends of the interval of the mean (or of the probability), over the draws, and of
         an observation; the latter NaN for classes.
-    what : str
+    quantity : str
         Label of the axis.
-    draws : str or None
-        Description of the inner interval; None where there is one draw, and the
+    draws_label : str or None
+        Description of the interval of the mean; None where there is one draw, and the
         uncertainty of the reference is unknown.
-    cases : str, default="new cases"
-        Description of the outer interval.
+    observations_label : str, default="new observations"
+        Description of the interval of an observation.
 
     Attributes
     ----------
@@ -127,12 +126,12 @@ class LeavesDisplay(Display):
     """
 
     labels: list[str]
-    middle: np.ndarray
-    inner: np.ndarray
-    outer: np.ndarray
-    what: str
-    draws: str | None = "draws of the reference"
-    cases: str = "new cases"
+    predictions: np.ndarray
+    mean_interval: np.ndarray
+    observation_interval: np.ndarray
+    quantity: str
+    draws_label: str | None = "draws of the reference"
+    observations_label: str = "new observations"
 
     @classmethod
     def from_estimator(
@@ -164,62 +163,67 @@ class LeavesDisplay(Display):
             f"{i}. {text} ({100 * share:.0f} % of the training rows)"
             for i, (text, share) in enumerate(zip(texts, leaves.share), start=1)
         ]
-        outer_ends = [0.5 - COVERAGE / 2, 0.5 + COVERAGE / 2]
-        means, outer = leaves.means, None
-        what = rules.target
+        ends = [0.5 - COVERAGE / 2, 0.5 + COVERAGE / 2]
+        means, quantity = leaves.means, rules.target
+        observations = None
         if means.ndim == 3:
             classes = estimator.classes_.tolist()
             label = classes[-1] if label is None else label
             if label not in classes:
                 raise InputError(f"label={label!r} is none of the classes {classes}.")
-            means, what = means[:, :, classes.index(label)], f"probability of {label}"
+            means, quantity = (
+                means[:, :, classes.index(label)],
+                f"probability of {label}",
+            )
         else:
-            said = leaves.answers(np.arange(len(leaves.share)))
-            outer = np.stack([said.quantile(share) for share in outer_ends])
-        inner = np.quantile(means, outer_ends, axis=0)
-        if outer is None:
-            outer = np.full(inner.shape, np.nan)
-        draws = "draws of the reference"
+            predictive = leaves.predictive(np.arange(len(leaves.share)))
+            observations = np.stack([predictive.quantile(end) for end in ends])
+        interval = np.quantile(means, ends, axis=0)
+        if observations is None:
+            observations = np.full(interval.shape, np.nan)
+        draws_label = "draws of the reference"
         if not estimator.reference_.is_posterior:
-            draws += ", which are no posterior"
-        told = draws if len(means) > 1 else None
-        cases = "new cases"
-        if have_one_variance(leaves):
-            cases += f"\nof all {estimator._words.lines} together"
-        return cls(labels, means.mean(axis=0), inner, outer, what, told, cases)
+            draws_label += " (not a posterior)"
+        observations_label = "new observations"
+        if has_common_variance(leaves):
+            observations_label += f"\nin all {estimator._words.lines} together"
+        return cls(
+            labels, means.mean(axis=0), interval, observations, quantity,
+            draws_label if len(means) > 1 else None, observations_label,
+        )  # fmt: skip
 
     def _draw(self, ax: Any) -> list[Any]:
         n = len(self.labels)
         lines = [_in_lines(label) for label in self.labels]
         n_lines = sum(line.count("\n") + 2.0 for line in lines)
         ax = axes_of(ax, 7.2, 1.2 + 0.15 * n_lines)
-        places, share = np.arange(n)[::-1], f"{100 * COVERAGE:g} %"
-        has_cases = bool(np.isfinite(self.outer).all())
-        if has_cases:
+        heights, share = np.arange(n)[::-1], f"{100 * COVERAGE:g} %"
+        is_value = bool(np.isfinite(self.observation_interval).all())
+        if is_value:
             ax.hlines(
-                places, *self.outer, color=COLOURS[0], linewidth=1.5,
-                label=f"{share} of {self.cases}",
+                heights, *self.observation_interval, color=COLOURS[0], linewidth=1.5,
+                label=f"{share} of {self.observations_label}",
             )  # fmt: skip
         else:  # Probabilities have the whole range.
             ax.set_xlim(-0.05, 1.05)
-        if self.draws is not None:
+        if self.draws_label is not None:
             ax.hlines(
-                places, *self.inner, color=COLOURS[1], linewidth=6,
-                label=f"{share} of the {self.draws}",
+                heights, *self.mean_interval, color=COLOURS[1], linewidth=6,
+                label=f"{share} of the {self.draws_label}",
             )  # fmt: skip
         ax.plot(
-            self.middle, places, "o", color="black", markersize=4,
-            label="what the leaf says",
+            self.predictions, heights, "o", color="black", markersize=4,
+            label="prediction of the leaf",
         )  # fmt: skip
-        number = short_text if has_cases else probability_text
-        for value, place in zip(self.middle.tolist(), places):
+        number = short_text if is_value else probability_text
+        for value, height in zip(self.predictions.tolist(), heights):
             ax.annotate(
-                number(value), (value, place), xytext=(0, 6), ha="center",
+                number(value), (value, height), xytext=(0, 6), ha="center",
                 textcoords="offset points", fontsize=8,
             )  # fmt: skip
-        ax.set_yticks(places, lines, fontsize=8)
+        ax.set_yticks(heights, lines, fontsize=8)
         ax.set_ylim(-0.7, n - 0.3)
-        ax.set_xlabel(plain(self.what))
+        ax.set_xlabel(plain(self.quantity))
         ax.legend(
             fontsize=8, frameon=False, loc="lower right", ncols=3,
             bbox_to_anchor=(1.0, 1.0),
@@ -274,7 +278,7 @@ class LocalDisplay(Display):
     def __post_init__(self) -> None:
         names = self.explanation.features.names
         if self.feature is None:
-            self.feature = next(iter(self.explanation.selected), names[0])
+            self.feature = next(iter(self.explanation.inclusion_frequency), names[0])
         if self.feature not in names:
             raise InputError(f"feature={self.feature!r} is none of {list(names)}.")
 
@@ -282,44 +286,46 @@ class LocalDisplay(Display):
         ax = axes_of(ax, 6.4, 4.0)
         found = self.explanation
         d = found.features.names.index(self.feature)
-        at, labels = found.neighbours[:, d], found.features.categories[d]
+        values, labels = found.neighbours[:, d], found.features.categories[d]
         # With few possible values, points of one value are drawn side by side.
-        whole = labels is not None or _few_whole(at)
-        places = at + np.linspace(-0.2, 0.2, len(at)) if whole else at
+        is_discrete = labels is not None or _is_discrete(values)
+        x = values + np.linspace(-0.2, 0.2, len(values)) if is_discrete else values
         look: dict[str, Any] = {"markersize": 2.5, "alpha": 0.5, "linestyle": ""}
         ax.plot(
-            places, found.answers, marker="o", color=COLOURS[0],
-            label="reference, of neighbours", **look,
+            x, found.reference_predictions, marker="o", color=COLOURS[0],
+            label="reference, for the neighbours", **look,
         )  # fmt: skip
         ax.plot(
-            places, found.proxy_answers, marker="s", color=COLOURS[1],
-            label="proxy, of the same", **look,
+            x, found.proxy_predictions, marker="s", color=COLOURS[1],
+            label="proxy, for the neighbours", **look,
         )  # fmt: skip
         # A single draw has no uncertainty.
-        many = found.n_draws > 1
-        here: dict[str, Any] = {"markeredgecolor": "black", "capsize": 3, "zorder": 3}
+        std, label = None, "reference, for this row"
+        if found.n_draws > 1:
+            std, label = [found.std], f"{label} ± sd of its draws"
+        bar: dict[str, Any] = {"markeredgecolor": "black", "capsize": 3, "zorder": 3}
         ax.errorbar(
-            [found.row[d]], [found.said], yerr=[found.spread] if many else None,
-            fmt="D", color="black",
-            label=f"reference, of this row{' ± sd of its draws' * many}", **here,
+            [found.row[d]], [found.predicted], yerr=std, fmt="D", color="black",
+            label=label, **bar,
         )  # fmt: skip
         ax.errorbar(
-            [found.row[d]], [found.proxy], yerr=[found.monte_carlo_error], fmt="s",
-            color=COLOURS[1], label="proxy, of this row", **here,
+            [found.row[d]], [found.proxy_predicted], yerr=[found.monte_carlo_error],
+            fmt="s", color=COLOURS[1], label="proxy, for this row", **bar,
         )  # fmt: skip
         if labels is not None:
             ax.set_xticks(range(len(labels)), [plain(str(label)) for label in labels])
-        elif whole:
-            ax.set_xticks(np.unique(at[np.isfinite(at)]))
-        ax.set(xlabel=plain(str(self.feature)), ylabel=plain(found.what))
+        elif is_discrete:
+            ax.set_xticks(np.unique(values[np.isfinite(values)]))
+        ax.set(xlabel=plain(str(self.feature)), ylabel=plain(found.quantity))
         ax.legend(
-            title=f"fidelity on other neighbours {found.fidelity:.2f} (1 is perfect)",
+            title=f"fidelity (R²) on held-out neighbours: {found.fidelity:.2f}",
             title_fontsize=9, fontsize=8, frameon=False, ncols=2, loc="lower left",
             bbox_to_anchor=(0.0, 1.0), alignment="left", markerscale=1.2,
         )  # fmt: skip
         return [ax]
 
 
-def _few_whole(values: np.ndarray) -> bool:
-    found = np.unique(values[np.isfinite(values)])
-    return len(found) <= MOST_WHOLE and bool((found == np.round(found)).all())
+def _is_discrete(values: np.ndarray) -> bool:
+    distinct = np.unique(values[np.isfinite(values)])
+    is_whole = bool((distinct == np.round(distinct)).all())
+    return len(distinct) <= MAX_DISCRETE and is_whole

@@ -11,9 +11,9 @@ import numpy as np
 from clearwood._estimators import Interval, StrOptions
 from clearwood._numeric.progress import progress
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers
 from clearwood.projection.base import ProjectedRules
 from clearwood.projection.leaves import Leaves
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.sizes import Words
 from clearwood.projection.tasks import ProjectedClasses, ProjectedValues
 from clearwood.projection.trees import project_trees, projection_problem
@@ -42,23 +42,27 @@ class ProjectedTree(ProjectedRules):
         "refine": ["boolean"],
     }
 
-    def _followed(self, answers: Answers) -> Answers:
-        return answers if self.draws == "shared" else super()._followed(answers)
+    def _target(self, predictive: PredictiveDraws) -> PredictiveDraws:
+        return predictive if self.draws == "shared" else super()._target(predictive)
 
     def _project(
         self,
-        said: Answers,
+        target: PredictiveDraws,
         grid: Grid,
         weight: np.ndarray,
         generator: np.random.Generator,
     ) -> list[GrownNode]:
         problem = projection_problem(
-            said, self._family(), grid, weight, self.min_samples_leaf
+            target, self._family(), grid, weight, self.min_samples_leaf
         )
-        return project_trees(problem, self._most_lines, refine=self.refine)
+        return project_trees(problem, self._max_size, refine=self.refine)
 
     def _print(
-        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+        self,
+        path: Sequence[Any],
+        chosen: int,
+        predictive: PredictiveDraws,
+        training: Training,
     ) -> RuleList:
         self.trees_ = tuple(
             print_tree(tree, training, round_thresholds=self.round_thresholds)
@@ -68,25 +72,25 @@ class ProjectedTree(ProjectedRules):
         self.draw_trees_ = None
         if self.draws == "each":
             size = path[chosen].n_leaves
-            self.draw_trees_ = self._tree_per_draw(answers, training, size)
+            self.draw_trees_ = self._tree_per_draw(predictive, training, size)
         return self.tree_.to_rules()
 
     @property
-    def _of_all_sizes(self) -> tuple[Tree, ...]:
+    def _proxies(self) -> tuple[Tree, ...]:
         return self.trees_
 
     def _tree_per_draw(
-        self, answers: Answers, training: Training, size: int
+        self, predictive: PredictiveDraws, training: Training, size: int
     ) -> tuple[tuple[Tree, Leaves], ...]:
         """Tree of each draw, as large as the printed one."""
         found = []
         numbers = progress(
-            range(answers.n_draws), answers.n_draws, "draws", self.verbose
+            range(predictive.n_draws), predictive.n_draws, "draws", self.verbose
         )
         for number in numbers:
-            said = answers.draw(number)
+            draw = predictive.draw(number)
             problem = projection_problem(
-                said,
+                draw,
                 self._family(),
                 training.grid,
                 training.weight,
@@ -96,23 +100,23 @@ class ProjectedTree(ProjectedRules):
             printed = print_tree(
                 grown, training, round_thresholds=self.round_thresholds
             )
-            leaves = self._leaves(said, training, printed.to_rules())
+            leaves = self._leaves(draw, training, printed.to_rules())
             found.append((printed, leaves))
         return tuple(found)
 
-    def _says(self, X: Any) -> Answers:
+    def _predictive(self, X: Any) -> PredictiveDraws:
         if self.draw_trees_ is None:
-            return super()._says(X)
+            return super()._predictive(X)
         lists = [tree.to_rules() for tree, _ in self.draw_trees_]
-        asked = set().union(*(rules.asked for rules in lists))
-        encoded = self.rules_.features.encode(X, asked)
+        used = set().union(*(rules.asked for rules in lists))
+        encoded = self.rules_.features.encode(X, used)
         parts = [
-            leaves.answers(rules.apply_encoded(encoded))
+            leaves.predictive(rules.apply_encoded(encoded))
             for rules, (_, leaves) in zip(lists, self.draw_trees_)
         ]
         noise = [part.noise for part in parts if part.noise is not None]
         draws = np.concatenate([part.draws for part in parts])
-        return Answers(draws, np.concatenate(noise) if noise else None)
+        return PredictiveDraws(draws, np.concatenate(noise) if noise else None)
 
 
 class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
@@ -254,8 +258,8 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         if self.family != "auto":
             raise InputError(
                 f"family={self.family!r} has variances, but the reference "
-                f"({self.reference_.description}) says rates of counts; leave family "
-                "at 'auto'."
+                f"({self.reference_.description}) predicts rates of counts; leave "
+                "family at 'auto'."
             )
         return family
 

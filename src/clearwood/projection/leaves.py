@@ -8,7 +8,12 @@ import numpy as np
 from scipy.special import xlogy
 
 from clearwood._numeric import product
-from clearwood.projection.answers import EPS, SMALLEST_VARIANCE, Answers, softened
+from clearwood.projection.predictive_draws import (
+    EPS,
+    SMALLEST_VARIANCE,
+    PredictiveDraws,
+    smoothed,
+)
 
 
 class Leaves(NamedTuple):
@@ -29,14 +34,18 @@ class Leaves(NamedTuple):
     variances: np.ndarray | None
 
     @classmethod
-    def of(
-        cls, answers: Answers, leaf: np.ndarray, share: np.ndarray, family: str
+    def from_predictive(
+        cls,
+        predictive: PredictiveDraws,
+        leaf: np.ndarray,
+        share: np.ndarray,
+        family: str,
     ) -> Leaves:
         """Maximize the expected log likelihood, equation (3).
 
         Parameters
         ----------
-        answers : Answers
+        predictive : PredictiveDraws
         leaf : ndarray of int of shape (n_rows,)
             Leaf of each row; none is empty.
         share : ndarray of shape (n_rows,)
@@ -46,17 +55,17 @@ class Leaves(NamedTuple):
         inside = np.zeros((len(leaf), int(leaf.max()) + 1))
         inside[np.arange(len(leaf)), leaf] = share
         total = inside.sum(axis=0)
-        if answers.noise is None:
-            if answers.draws.ndim == 2:
-                return cls(total, product(answers.draws, inside) / total, None)
-            means = product(answers.draws.swapaxes(1, 2), inside).swapaxes(1, 2)
+        if predictive.noise is None:
+            if predictive.draws.ndim == 2:
+                return cls(total, product(predictive.draws, inside) / total, None)
+            means = product(predictive.draws.swapaxes(1, 2), inside).swapaxes(1, 2)
             return cls(total, means / total[:, None], None)
         # Squares around one value for all rows, against cancellation.
-        centre = answers.draws.mean()
-        values = answers.draws - centre
+        centre = predictive.draws.mean()
+        values = predictive.draws - centre
         means = product(values, inside) / total
         # Noise of the reference within rows, and variation between rows of the leaf.
-        variances = product(answers.noise + values**2, inside) / total - means**2
+        variances = product(predictive.noise + values**2, inside) / total - means**2
         if family != "mean_variance":
             # One variance for the whole tree: sigma^2 in section 3.2.1.
             variances = np.broadcast_to(product(variances, total[:, None]), means.shape)
@@ -78,18 +87,18 @@ class Leaves(NamedTuple):
             per_leaf = xlogy(self.means, self.means) - self.means
         return float(product(per_leaf, self.share).mean())
 
-    def answers(self, leaf: np.ndarray) -> Answers:
+    def predictive(self, leaf: np.ndarray) -> PredictiveDraws:
         """Predictive distributions of rows in given leaves, as of a reference."""
         noise = None if self.variances is None else self.variances[:, leaf]
-        return Answers(self.means[:, leaf], noise)
+        return PredictiveDraws(self.means[:, leaf], noise)
 
-    def softened(self, n_rows: int, usual: float | None) -> Leaves:
+    def smoothed(self, n_rows: int, baseline: float | None) -> Leaves:
         """Shrink rates or probabilities, as if each leaf had a row at the baseline."""
-        if usual is None:
+        if baseline is None:
             return self
         rows = n_rows * self.share
         rows = rows[:, None] if self.means.ndim == 3 else rows
-        return self._replace(means=softened(self.means, rows, usual))
+        return self._replace(means=smoothed(self.means, rows, baseline))
 
     @property
     def epistemic(self) -> np.ndarray:
@@ -105,18 +114,18 @@ class Leaves(NamedTuple):
 
 
 def expected_log_likelihood(
-    leaves: Leaves, answers: Answers, leaf: np.ndarray
+    leaves: Leaves, predictive: PredictiveDraws, leaf: np.ndarray
 ) -> np.ndarray:
     """Expected log likelihood of a tree under its reference, per draw and row.
 
     Equation (3), on any rows. Log factorials of counts are omitted.
     """
-    said = leaves.answers(leaf)
-    # What a leaf never predicts may happen elsewhere; it is not impossible.
-    likely = np.maximum(said.draws, EPS)
-    if said.noise is not None:
-        squares = answers.noise + (answers.draws - said.draws) ** 2
-        return -0.5 * np.log(2 * np.pi * said.noise) - 0.5 * squares / said.noise
-    if said.draws.ndim == 3:
-        return xlogy(answers.draws, likely).sum(axis=2)
-    return xlogy(answers.draws, likely) - said.draws
+    proxy = leaves.predictive(leaf)
+    # An outcome of probability 0 in a leaf may occur elsewhere.
+    positive = np.maximum(proxy.draws, EPS)
+    if proxy.noise is not None:
+        squares = predictive.noise + (predictive.draws - proxy.draws) ** 2
+        return -0.5 * np.log(2 * np.pi * proxy.noise) - 0.5 * squares / proxy.noise
+    if proxy.draws.ndim == 3:
+        return xlogy(predictive.draws, positive).sum(axis=2)
+    return xlogy(predictive.draws, positive) - proxy.draws

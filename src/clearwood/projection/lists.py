@@ -16,8 +16,8 @@ import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers
 from clearwood.projection.base import ProjectedRules
+from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.projection.sizes import Words
 from clearwood.projection.tasks import ProjectedClasses, ProjectedValues
 from clearwood.projection.trees import leaves_of, scores_of
@@ -38,11 +38,11 @@ predictions, or to nats per row: so small that they only break ties."""
 
 
 def project_lists(
-    said: Answers,
+    target: PredictiveDraws,
     family: str,
     grid: Grid,
     weight: np.ndarray,
-    most_lines: int,
+    max_size: int,
     min_samples_leaf: int,
     generator: np.random.Generator,
 ) -> list[BoxList]:
@@ -50,12 +50,12 @@ def project_lists(
 
     Parameters
     ----------
-    said : Answers
+    target : PredictiveDraws
         Predictions of the reference, as one draw.
     family : {"mean", "counts", "classes"}
     grid : Grid
     weight : ndarray of shape (n_rows,)
-    most_lines : int
+    max_size : int
     min_samples_leaf : int
         Minimum number of rows covered by a rule.
     generator : Generator
@@ -65,7 +65,7 @@ def project_lists(
     list of BoxList
         Of increasing size.
     """
-    scores, _ = scores_of(said, family, weight / weight.sum())
+    scores, _ = scores_of(target, family, weight / weight.sum())
     # With one variance for all rules, maximum likelihood is least squares.
     loss = Loss.logarithmic(scores, weight)
     if family == "mean":
@@ -75,9 +75,9 @@ def project_lists(
         grid, loss, PENALTIES, counts, min_samples_leaf=min_samples_leaf
     )
     boxes = np.zeros((0, int(grid.n_bins.sum())), dtype=bool)
-    if most_lines > 1 and len(grid.n_bins):
+    if max_size > 1 and len(grid.n_bins):
         boxes = candidate_boxes(grid, scores, weight, generator)
-    lists = grow_lists(problem, boxes, most_lines - 1)
+    lists = grow_lists(problem, boxes, max_size - 1)
     ended = [_ends_with_rows(lst, grid) for lst in lists]
     by_size = {len(lst.boxes): lst for lst in ended}
     return [by_size[size] for size in sorted(by_size)]
@@ -92,7 +92,7 @@ def _ends_with_rows(lst: BoxList, grid: Grid) -> BoxList:
 
 class _ProjectedRuleList(ProjectedRules):
     _sizes = "n_rules", "max_rules"
-    _words = Words("list", "line", "lines")
+    _words = Words("list", "rule", "rules")
     _parameter_constraints: dict[str, Any] = {
         **ProjectedRules._parameter_constraints,
         "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
@@ -126,24 +126,30 @@ class _ProjectedRuleList(ProjectedRules):
 
     def _check_sizes(self) -> None:
         super()._check_sizes()
-        if self._most_lines > self.max_rules:
+        if self._max_size > self.max_rules:
             raise InputError(
-                f"n_rules={self.n_rules} is more than max_rules={self.max_rules}, the "
-                "most lines that are printed; raise max_rules or lower n_rules."
+                f"n_rules={self.n_rules} is more than max_rules={self.max_rules}; "
+                "raise max_rules or lower n_rules."
             )
 
     def _project(
         self,
-        said: Answers,
+        target: PredictiveDraws,
         grid: Grid,
         weight: np.ndarray,
         generator: np.random.Generator,
     ) -> list[BoxList]:
-        most, least = self._most_lines, self.min_samples_leaf
-        return project_lists(said, self._family(), grid, weight, most, least, generator)
+        largest, least = self._max_size, self.min_samples_leaf
+        return project_lists(
+            target, self._family(), grid, weight, largest, least, generator
+        )
 
     def _print(
-        self, path: Sequence[Any], chosen: int, answers: Answers, training: Training
+        self,
+        path: Sequence[Any],
+        chosen: int,
+        predictive: PredictiveDraws,
+        training: Training,
     ) -> RuleList:
         regions = [[training.region(box) for box in lst.boxes] for lst in path]
         self.path_ = tuple(
@@ -157,7 +163,7 @@ class _ProjectedRuleList(ProjectedRules):
         return self.path_[chosen]
 
     @property
-    def _of_all_sizes(self) -> tuple[RuleList, ...]:
+    def _proxies(self) -> tuple[RuleList, ...]:
         return self.path_
 
 

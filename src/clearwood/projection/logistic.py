@@ -19,20 +19,24 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context
 from clearwood._numeric import as_generator, product
 from clearwood._numeric.progress import progress
-from clearwood._tables.learning import sample_of, says_of_tables
+from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import share_text
 from clearwood.columns.schema import features_of
 from clearwood.columns.validation import check_table, interval_ends, label_positions
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import (
-    Answers,
-    ask,
+from clearwood.projection.predictive_draws import (
+    PredictiveDraws,
+    accepts_missing,
+    check_fit_rows,
     find_reference,
-    reads_gaps,
-    rows_that_count,
+    predictive_draws,
 )
-from clearwood.projection.doubts import distance, share_followed, warn_of_doubts
+from clearwood.projection.proxy_fidelity import (
+    divergence,
+    explained_share,
+    warn_of_poor_fit,
+)
 from clearwood.projection.terms import (
     MISSING,
     Terms,
@@ -51,7 +55,7 @@ class _ProjectedLinear(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = reads_gaps(self.reference)
+        tags.input_tags.allow_nan = accepts_missing(self.reference)
         return tags
 
     _parameter_constraints: dict[str, Any] = {
@@ -81,7 +85,7 @@ class _ProjectedLinear(BaseEstimator):
         self.random_state = random_state
 
     def _project(
-        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+        self, columns: np.ndarray, predictive: PredictiveDraws, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Intercepts (n_draws, n_outputs), and coefficients."""
         raise NotImplementedError
@@ -106,63 +110,65 @@ class _ProjectedLinear(BaseEstimator):
         self
         """
         sample, _ = sample_of(X, y, sample_weight)
-        X, y, weight = rows_that_count(self, *sample, self._task)
+        X, y, weight = check_fit_rows(self, *sample, self._task)
         generator = as_generator(self.random_state)
-        found = find_reference(self.reference, X, y, weight, self._task, generator)
-        if found.task == "counts":
+        source = find_reference(self.reference, X, y, weight, self._task, generator)
+        if source.task == "counts":
             raise InputError(
-                f"The reference ({found.description}) says rates of counts, of which "
-                "there is no linear proxy yet; project it onto a tree."
+                f"The reference ({source.description}) predicts rates of counts, for "
+                "which there is no linear proxy yet; project it onto a tree."
             )
         labels, classes = None, ()
-        if found.classes is not None:
-            self.classes_ = np.asarray(found.classes)
+        if source.classes is not None:
+            self.classes_ = np.asarray(source.classes)
             classes = self.classes_.tolist()
             if y is not None:
                 labels = label_positions(y, self.classes_, "reference")
         features = features_of(X)
         encoded = features.encode(X)
-        answers = ask(found, X)
-        self.reference_ = found
-        self.terms_ = Terms.of(features, encoded, weight)
-        columns = self.terms_.of_rows(encoded)
-        intercept, coef = self._project(columns, answers.together, weight)
+        predictive = predictive_draws(source, X)
+        self.reference_ = source
+        self.terms_ = Terms.from_table(features, encoded, weight)
+        columns = self.terms_.design_matrix(encoded)
+        intercept, coef = self._project(columns, predictive.pooled, weight)
         self.intercept_, self.coef_ = intercept[0], coef[0]
         self.intercept_draws_, self.coef_draws_ = intercept, coef
         if self.draws == "each":
-            parts = [answers.draw(number) for number in range(answers.n_draws)]
+            parts = [predictive.draw(number) for number in range(predictive.n_draws)]
             shown = progress(parts, len(parts), "draws", self.verbose)
             fitted = [self._project(columns, part, weight) for part in shown]
             self.intercept_draws_ = np.concatenate([part[0] for part in fitted])
             self.coef_draws_ = np.concatenate([part[1] for part in fitted])
-        said, proxy = answers.mean, self._said(columns)
-        self._judge(said, proxy, weight)
-        self.fidelity_ = share_followed(said, proxy, weight)
-        warn_of_doubts(
-            self.fidelity_, said, proxy, labels, classes, LEAST_ROWS,
+        mean, predicted = predictive.mean, self._predict_columns(columns)
+        self._set_divergence(mean, predicted, weight)
+        self.fidelity_ = explained_share(mean, predicted, weight)
+        warn_of_poor_fit(
+            self.fidelity_, mean, predicted, labels, classes, LEAST_ROWS,
             "Project onto a tree (ProjectedTreeRegressor, ProjectedTreeClassifier), or "
             "lower alpha.",
         )  # fmt: skip
         return self
 
-    def _said(self, columns: np.ndarray) -> np.ndarray:
+    def _predict_columns(self, columns: np.ndarray) -> np.ndarray:
         """Predictions of the model: values, or probabilities."""
         raise NotImplementedError
 
-    def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
+    def _set_divergence(
+        self, reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray
+    ) -> None:
         """Set further measures of the divergence from the reference."""
 
-    def _said_of(self, X: Any) -> np.ndarray:
+    def _predict_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
         terms = self.terms_
         table = check_table(self, X, reset=False)
         encoded = terms.features.encode(table, set(terms.feature.tolist()))
-        return self._said(self.terms_.of_rows(encoded))
+        return self._predict_columns(self.terms_.design_matrix(encoded))
 
     def _scores(self, columns: np.ndarray) -> np.ndarray:
         return product(columns, self.coef_.T) + self.intercept_
 
-    def _says(self, X: Any) -> Answers | None:
+    def _predictive(self, X: Any) -> PredictiveDraws | None:
         """Distributions of observations: not defined by coefficients."""
         return None
 
@@ -185,7 +191,8 @@ class _ProjectedLinear(BaseEstimator):
         lines = [textwrap.fill(line, TEXT_WIDTH) for line in self._units()]
         if (low < high).any():
             lines.append(
-                f"In brackets: the middle {share_text(coverage)} of the draws."
+                f"In brackets: the central {share_text(coverage)} interval over the "
+                "draws."
             )
         for output in range(len(self.coef_)):
             if len(self.coef_) > 1:
@@ -201,29 +208,29 @@ class _ProjectedLinear(BaseEstimator):
 
     def _units(self) -> list[str]:
         lines = [
-            f"Change of {self._what()} per standard deviation of a term, the others as "
-            "they are; divided by that (terms_.unit) it is per unit. With all terms at "
-            "their means it is "
+            f"Change of {self._quantity()} per standard deviation of a term, all other "
+            "terms held constant; divide by the standard deviation (terms_.unit) for "
+            "the change per unit. Intercept, with all terms at their means: "
             f"{', '.join(f'{value:.4g}' for value in self.intercept_)}."
         ]
         first = self.terms_.first_categories
         if first:
-            beside = ", ".join(
+            baselines = ", ".join(
                 f"{printable(name)} with {prediction_text(label)}"
                 for name, label in first.items()
             )
             lines.append(
-                "The term of a category is 1 in its rows and 0 in others, and compares "
-                f"it with the one that has no term: {beside}."
+                "The term of a category is an indicator (1 or 0), and compares it with "
+                f"the reference category, which has no term: {baselines}."
             )
         if (self.terms_.category == MISSING).any():
             lines.append(
-                "Where a feature is missing its other terms count as their means: its "
-                "term 'missing' compares these rows with the mean of all others."
+                "Where a feature is missing, its other terms are set to their means; "
+                "its term 'missing' compares these rows with the mean of all others."
             )
         return lines
 
-    def _what(self) -> str:
+    def _quantity(self) -> str:
         """Quantity that a coefficient changes."""
         raise NotImplementedError
 
@@ -282,20 +289,22 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
     _task = "regression"
 
     def _project(
-        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+        self, columns: np.ndarray, predictive: PredictiveDraws, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        unit = float(answers.draws.std()) or 1.0
+        unit = float(predictive.draws.std()) or 1.0
         penalty = {self.penalty: self.alpha}
-        intercept, coef = fit_linear(columns, answers.draws / unit, weight, **penalty)
+        intercept, coef = fit_linear(
+            columns, predictive.draws / unit, weight, **penalty
+        )
         return unit * intercept[:, None], unit * coef[:, None]
 
-    def _said(self, columns: np.ndarray) -> np.ndarray:
+    def _predict_columns(self, columns: np.ndarray) -> np.ndarray:
         return self._scores(columns)[:, 0]
 
-    def _what(self) -> str:
-        return "what is said"
+    def _quantity(self) -> str:
+        return "the prediction"
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the linear model.
 
@@ -309,7 +318,7 @@ class ProjectedLinearRegression(RegressorMixin, _ProjectedLinear):
         ndarray of shape (n_samples,)
             For Dask a lazy collection.
         """
-        return self._said_of(X)
+        return self._predict_rows(X)
 
 
 class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
@@ -350,27 +359,29 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
     _task = "classification"
 
     def _project(
-        self, columns: np.ndarray, answers: Answers, weight: np.ndarray
+        self, columns: np.ndarray, predictive: PredictiveDraws, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         penalty = {self.penalty: self.alpha}
         fitted = [
-            fit_logistic(columns, draw, weight, **penalty) for draw in answers.draws
+            fit_logistic(columns, draw, weight, **penalty) for draw in predictive.draws
         ]
         return np.array([f[0] for f in fitted]), np.array([f[1] for f in fitted])
 
-    def _said(self, columns: np.ndarray) -> np.ndarray:
+    def _predict_columns(self, columns: np.ndarray) -> np.ndarray:
         return probabilities_of(self._scores(columns))
 
-    def _what(self) -> str:
+    def _quantity(self) -> str:
         if len(self.classes_) > 2:
-            return "each class's log probability, but for what all of them share,"
+            return "each class's log probability (up to a constant common to all)"
         first, second = map(prediction_text, self.classes_)
         return f"the log odds of {second} against {first}"
 
-    def _judge(self, said: np.ndarray, proxy: np.ndarray, weight: np.ndarray) -> None:
-        self.divergence_ = distance(said, proxy, weight)
+    def _set_divergence(
+        self, reference: np.ndarray, proxy: np.ndarray, weight: np.ndarray
+    ) -> None:
+        self.divergence_ = divergence(reference, proxy, weight)
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict class probabilities.
 
@@ -384,9 +395,9 @@ class ProjectedLogisticRegression(ClassifierMixin, _ProjectedLinear):
         ndarray of shape (n_samples, n_classes)
             For Dask a lazy collection.
         """
-        return self._said_of(X)
+        return self._predict_rows(X)
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.
 

@@ -57,8 +57,8 @@ class NotSaved(Reference):
     def draws(self, X: Any) -> np.ndarray:
         """Raise: files hold the predictions of a proxy, not its reference."""
         raise InputError(
-            f"The reference ({self.description}) was not saved with its proxy; to fit "
-            "again, set one: set_params(reference=...)."
+            f"The reference ({self.description}) was not saved with its proxy; to "
+            "refit, set one: set_params(reference=...)."
         )
 
 
@@ -107,8 +107,8 @@ OF_TERMS = (
 )
 
 
-def _take(found: Any) -> dict[str, Any]:
-    reference = found.reference_
+def _take(estimator: Any) -> dict[str, Any]:
+    reference = estimator.reference_
     return {
         "reference": reference.description,
         "n_draws": reference.n_draws,
@@ -116,50 +116,50 @@ def _take(found: Any) -> dict[str, Any]:
     }
 
 
-def _take_rules(found: Any) -> dict[str, Any]:
-    if getattr(found, "draw_trees_", None) is not None:
+def _take_rules(estimator: Any) -> dict[str, Any]:
+    if getattr(estimator, "draw_trees_", None) is not None:
         raise InputError(
-            "A tree for every draw cannot be saved; save the rules_, or fit with "
-            "draws='shared', whose leaves hold all draws."
+            "A proxy with a tree per draw cannot be saved; save its rules_, or fit "
+            "with draws='shared', whose leaves store all draws."
         )
-    leaves = found.leaves_._asdict()
+    leaves = estimator.leaves_._asdict()
     leaves["has_variances"] = leaves["variances"] is not None
     if not leaves["has_variances"]:
         leaves["variances"] = codec.UNSET
-    return _take(found) | leaves
+    return _take(estimator) | leaves
 
 
-def _take_terms(found: Any) -> dict[str, Any]:
-    return _take(found) | found.terms_._asdict()
+def _take_terms(estimator: Any) -> dict[str, Any]:
+    return _take(estimator) | estimator.terms_._asdict()
 
 
-def _made(kind: Any, values: dict[str, Any], n_columns: int) -> Any:
+def _make_estimator(kind: Any, values: dict[str, Any], n_columns: int) -> Any:
     """Estimator without its predictions, with a placeholder for its reference."""
     exclude_features = values["settings"].get("exclude_features", [])
     is_list = isinstance(exclude_features, list) and set(
         map(type, exclude_features)
     ) <= {str, int}
     codec.require(is_list, "settings: exclude_features", "a list of columns")
-    found = codec.filled(kind(reference=None), values, n_columns)
-    found.reference = found.reference_ = NotSaved(
+    estimator = codec.filled(kind(reference=None), values, n_columns)
+    estimator.reference = estimator.reference_ = NotSaved(
         values["reference"], values["n_draws"], values["is_posterior"],
-        codec.classes_of(found),
+        codec.classes_of(estimator),
     )  # fmt: skip
-    return found
+    return estimator
 
 
 def _make_rules(kind: Any, values: dict[str, Any]) -> Any:
     rules, share, means = (values[name] for name in ("rules_", "share", "means"))
     variances = values["variances"] if values["has_variances"] else None
-    found = _made(kind, values, rules.features.n_features)
-    fits = isinstance(rules, RuleList) and rules.classes == codec.classes_of(found)
+    estimator = _make_estimator(kind, values, rules.features.n_features)
+    fits = isinstance(rules, RuleList) and rules.classes == codec.classes_of(estimator)
     codec.require(fits, "rules", "a list, of the same classes")
     has_all = variances is not codec.UNSET
     codec.require(has_all, "variances", "numbers above 0", "none")
     least = 0 if variances is None else -np.inf
     codec.require((means >= least).all() and len(means), "means", "draws, none below 0")
-    found.leaves_ = Leaves(share, means, variances)
-    return found
+    estimator.leaves_ = Leaves(share, means, variances)
+    return estimator
 
 
 def _make_terms(kind: Any, values: dict[str, Any]) -> Any:
@@ -167,13 +167,13 @@ def _make_terms(kind: Any, values: dict[str, Any]) -> Any:
     sizes = np.array([len(labels or ()) for labels in terms.features.categories])
     in_range = (terms.category >= MISSING) & (terms.category < sizes[terms.feature])
     codec.require(in_range, "feature, category", "those of the model")
-    found = _made(kind, values, terms.features.n_features)
-    n_classes = len(codec.classes_of(found))
-    fits = len(found.intercept_) == (n_classes if n_classes > 2 else 1)
-    fits &= len(found.intercept_draws_) > 0
+    estimator = _make_estimator(kind, values, terms.features.n_features)
+    n_classes = len(codec.classes_of(estimator))
+    fits = len(estimator.intercept_) == (n_classes if n_classes > 2 else 1)
+    fits &= len(estimator.intercept_draws_) > 0
     codec.require(fits, "intercept", "one per draw and class")
-    found.terms_ = terms
-    return found
+    estimator.terms_ = terms
+    return estimator
 
 
 SAVED = codec.by_name(

@@ -15,7 +15,7 @@ class Words(NamedTuple):
 
     Examples
     --------
-    >>> Words("tree", "leaf", "leaves").so_many(1)
+    >>> Words("tree", "leaf", "leaves").count_text(1)
     '1 leaf'
     """
 
@@ -23,7 +23,7 @@ class Words(NamedTuple):
     line: str
     lines: str
 
-    def so_many(self, n: int) -> str:
+    def count_text(self, n: int) -> str:
         """Number with its noun."""
         return f"{n} {self.line if n == 1 else self.lines}"
 
@@ -53,7 +53,7 @@ class SizePath:
     error_to_best : ndarray of shape (n_sizes,) or None
         Standard error of the difference of ``held_out`` to the best size. Trees of one
         path err on the same rows, so it is much smaller.
-    judged_by : {"labels", "reference", "nothing"}
+    evaluated_on : {"labels", "reference", "nothing"}
         Held-out target: observations, or the predictions of the reference.
     tolerance : float or None
         Loss allowed for a smaller one; None where something else chose the size.
@@ -65,7 +65,7 @@ class SizePath:
     held_out: np.ndarray | None = None
     standard_error: np.ndarray | None = None
     error_to_best: np.ndarray | None = None
-    judged_by: str = "nothing"
+    evaluated_on: str = "nothing"
     tolerance: float | None = None
 
     def utility(self, alpha: float) -> np.ndarray:
@@ -78,8 +78,8 @@ class SizePath:
 
     def best_at(self, alphas: np.ndarray) -> np.ndarray:
         """Position of the size of highest utility at each alpha."""
-        prices = np.multiply.outer(alphas, self.size)
-        return (self.log_likelihood - prices).argmax(axis=1)
+        penalties = np.multiply.outer(alphas, self.size)
+        return (self.log_likelihood - penalties).argmax(axis=1)
 
     def up_to(self, size: np.ndarray) -> np.ndarray:
         """Position of the largest size that is at most each of the given sizes."""
@@ -93,11 +93,11 @@ class SizePath:
         paper's weakest links have alphas out of order, they leave trees that are best
         at no alpha: the lower end is then above the upper one.
         """
-        more = self.size[:, None] - self.size
+        larger = self.size[:, None] - self.size
         gain = self.log_likelihood[:, None] - self.log_likelihood
-        price = gain / np.where(more == 0, 1, more)
-        low = np.where(more < 0, price, 0.0).max(axis=1)
-        high = np.where(more > 0, price, np.inf).min(axis=1)
+        per_rule = gain / np.where(larger == 0, 1, larger)
+        low = np.where(larger < 0, per_rule, 0.0).max(axis=1)
+        high = np.where(larger > 0, per_rule, np.inf).min(axis=1)
         return np.stack([low, high], axis=1)
 
     @property
@@ -108,7 +108,7 @@ class SizePath:
         high = np.where(np.isinf(high), 4 * low, high)
         return np.sqrt(low * high)[low <= high]
 
-    def fewest_lines(self) -> int:
+    def smallest_adequate(self) -> int:
         """Smallest size that is as good as the reference, or as the best.
 
         As good as the reference means within ``tolerance`` and one standard error of
@@ -117,27 +117,27 @@ class SizePath:
         """
         assert self.held_out is not None and self.standard_error is not None
         assert self.tolerance is not None
-        enough = self.held_out - self.standard_error <= self.tolerance
-        if not enough.any():
+        is_adequate = self.held_out - self.standard_error <= self.tolerance
+        if not is_adequate.any():
             assert self.error_to_best is not None
-            enough = self.held_out - self.error_to_best <= self.held_out.min()
-        return int(self.size[enough.argmax()])
+            is_adequate = self.held_out - self.error_to_best <= self.held_out.min()
+        return int(self.size[is_adequate.argmax()])
 
     def __str__(self) -> str:
-        head = "  size  log likelihood  from the reference"
+        head = "  size  log likelihood  divergence"
         rows = [
-            f"{size:6d}  {likelihood:14.4g}  {gap:18.4g}"
-            for size, likelihood, gap in zip(
+            f"{size:6d}  {likelihood:14.4g}  {divergence:10.4g}"
+            for size, likelihood, divergence in zip(
                 self.size, self.log_likelihood, self.divergence
             )
         ]
         if self.held_out is None or self.standard_error is None:
             return "\n".join([head, *rows])
         rows = [
-            f"{row}  {lost:8.3g} ± {error:.2g}"
-            for row, lost, error in zip(rows, self.held_out, self.standard_error)
+            f"{row}  {loss:8.3g} ± {error:.2g}"
+            for row, loss, error in zip(rows, self.held_out, self.standard_error)
         ]
-        return "\n".join([f"{head}  held out ({self.judged_by})", *rows])
+        return "\n".join([f"{head}  held-out loss ({self.evaluated_on})", *rows])
 
 
 def folds_of(
@@ -149,8 +149,8 @@ def folds_of(
     """Fold that holds out each row, stratified by label."""
     if n_rows < n_folds:
         raise InputError(
-            f"The size is chosen by holding out each of {n_folds} parts of the rows, "
-            f"but there are {n_rows}; give n_leaf_nodes a number (of lists, n_rules)."
+            f"The size is chosen by {n_folds}-fold cross-validation, which requires "
+            f"{n_folds} rows, found {n_rows}; set n_leaf_nodes (for lists, n_rules)."
         )
     order = generator.permutation(n_rows)
     if labels is not None:

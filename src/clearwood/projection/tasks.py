@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._tables.learning import says_of_tables
+from clearwood._tables.learning import accepts_tables
 from clearwood.columns.validation import check_table, label_positions
 from clearwood.references import Reference
 from clearwood.rules import RuleList
@@ -41,7 +41,7 @@ class ProjectedClasses(ClassifierMixin):
     def _positions(self, y: np.ndarray) -> np.ndarray:
         return label_positions(y, self.classes_, "reference")
 
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the printed rule that applies to each row.
 

@@ -16,12 +16,12 @@ from clearwood._numeric import product, rounded
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import EPS
+from clearwood.projection.predictive_draws import EPS
 
-MOST_STEPS = 10_000
+MAX_ITERATIONS = 10_000
 """Maximum number of iterations of the solvers."""
 
-MOST_NEWTON = 1000
+MAX_NEWTON = 1000
 """Maximum number of coefficients for Newton's method, whose results have the same
 digits on every machine; with more, its second derivatives take too long."""
 
@@ -53,7 +53,7 @@ class Terms(NamedTuple):
     unit: np.ndarray
 
     @classmethod
-    def of(
+    def from_table(
         cls, features: FeatureSpace, encoded: np.ndarray, weight: np.ndarray
     ) -> Terms:
         """Terms of a table; for categories, all but the first of their labels."""
@@ -69,18 +69,18 @@ class Terms(NamedTuple):
         share = share / np.maximum(share.sum(axis=0), 1e-300)
         raw = np.where(np.isnan(raw), 0.0, raw)
         centre = (share * raw).sum(axis=0)
-        apart = raw - centre
+        deviation = raw - centre
         # A power of two, so that squares neither underflow nor overflow.
-        _, power = np.frexp(np.abs(apart).max(axis=0))
-        apart = np.ldexp(apart, -power)
-        unit = np.ldexp(np.sqrt((share * apart**2).sum(axis=0)), power)
+        _, power = np.frexp(np.abs(deviation).max(axis=0))
+        deviation = np.ldexp(deviation, -power)
+        unit = np.ldexp(np.sqrt((share * deviation**2).sum(axis=0)), power)
         # A constant column is left out: its coefficient is not identified.
         varies = unit > 1e-12 * np.abs(centre)
         return cls(
             features, feature[varies], category[varies], centre[varies], unit[varies]
         )
 
-    def of_rows(self, encoded: np.ndarray) -> np.ndarray:
+    def design_matrix(self, encoded: np.ndarray) -> np.ndarray:
         """Standardized columns: (n_rows, n_terms).
 
         A missing value, or an unseen category, is replaced by the mean: 0.
@@ -172,14 +172,14 @@ def fit_logistic(
     labels = np.tile(np.arange(n_classes), n_rows)
     share = (weight[:, None] * probabilities).ravel()
     n_coefficients = n_classes * columns.shape[1]
-    newton = "newton-cholesky" if n_coefficients <= MOST_NEWTON else "lbfgs"
+    newton = "newton-cholesky" if n_coefficients <= MAX_NEWTON else "lbfgs"
     settings: dict[str, Any] = {"solver": newton, "tol": 1e-10}
     if lasso:
         settings = {"solver": "saga", "tol": 1e-6, "l1_ratio": 1.0}
         if SKLEARN < (1, 8):
             settings["penalty"] = "elasticnet"
     solver = LogisticRegression(
-        C=1.0 / (lasso or ridge), max_iter=MOST_STEPS, random_state=0, **settings
+        C=1.0 / (lasso or ridge), max_iter=MAX_ITERATIONS, random_state=0, **settings
     )
     with warnings.catch_warnings():
         # Where a step of Newton's method fails, lbfgs continues.
@@ -220,7 +220,7 @@ def fit_linear(
     elif lasso:
         root = np.sqrt(weight)
         solver = Lasso(
-            alpha=lasso / len(columns), fit_intercept=False, max_iter=MOST_STEPS
+            alpha=lasso / len(columns), fit_intercept=False, max_iter=MAX_ITERATIONS
         )
         coef = np.array(
             [

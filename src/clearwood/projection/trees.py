@@ -16,7 +16,7 @@ import numpy as np
 from clearwood._kernels.search import LOG_MEAN, LOG_VARIANCE
 from clearwood._numeric import product, rounded
 from clearwood.columns.feature_space import FeatureSpace
-from clearwood.projection.answers import SMALLEST_VARIANCE, Answers
+from clearwood.projection.predictive_draws import SMALLEST_VARIANCE, PredictiveDraws
 from clearwood.rules import FeatureBins
 from clearwood.search import BoxList, Grid
 from clearwood.search.ascent import SMALLEST_CHANGE
@@ -37,12 +37,12 @@ GROWN = 4
 MOST_CUTS = 1000
 """Maximum number of thresholds of a feature; with more values, those at quantiles."""
 
-KEPT_SPREAD = 1 - 1e-9
+KEPT_VARIANCE = 1 - 1e-9
 """Share of the draws' variance that is kept where they are many."""
 
 
 def project_trees(
-    problem: TreeProblem, most_leaves: int, *, refine: bool
+    problem: TreeProblem, max_leaves: int, *, refine: bool
 ) -> list[GrownNode]:
     """Trees of 1, 2, ... leaves, each with the highest likelihood that is found.
 
@@ -50,7 +50,7 @@ def project_trees(
     ----------
     problem : TreeProblem
         From :func:`projection_problem`.
-    most_leaves : int
+    max_leaves : int
     refine : bool
         Whether splits and leaves of each tree are improved while that helps.
 
@@ -60,15 +60,15 @@ def project_trees(
         One per size; none beyond the size from which no split helps.
     """
     root = root_of(problem)
-    if most_leaves == 1 or not len(problem.grid.n_bins):
+    if max_leaves == 1 or not len(problem.grid.n_bins):
         return [root]
     # Section 3.2.1, and in place of 3.2.2 the best subtree of every size.
-    large = grow(root, GROWN * most_leaves, next_split)
-    cut_back = prunings(large, most_leaves)
+    large = grow(root, GROWN * max_leaves, next_split)
+    cut_back = prunings(large, max_leaves)
     if not refine:
         return [tree for _, tree in sorted(cut_back.items())]
     path = [root]
-    for size in range(2, most_leaves + 1):
+    for size in range(2, max_leaves + 1):
         starts = [cut_back[size]] if size in cut_back else []
         tries = [improve(tree) for tree in starts + expansions(path[-1])]
         better = min(tries, key=lambda tree: tree.cost, default=root)
@@ -79,7 +79,7 @@ def project_trees(
 
 
 def projection_problem(
-    answers: Answers,
+    predictive: PredictiveDraws,
     family: str,
     grid: Grid,
     weight: np.ndarray,
@@ -94,7 +94,7 @@ def projection_problem(
 
     Parameters
     ----------
-    answers : Answers
+    predictive : PredictiveDraws
         Predictions of the reference; of several draws, one structure serves all.
     family : {"mean", "mean_variance", "counts", "classes"}
     grid : Grid
@@ -103,7 +103,7 @@ def projection_problem(
         Minimum number of rows of a leaf.
     """
     share = weight / weight.sum()
-    scores, leaf = scores_of(answers, family, share)
+    scores, leaf = scores_of(predictive, family, share)
     # Rows count equally, whatever their weights.
     counts = np.ones(len(weight))
     return TreeProblem.of(
@@ -117,15 +117,15 @@ def projection_problem(
 
 
 def scores_of(
-    answers: Answers, family: str, share: np.ndarray
+    predictive: PredictiveDraws, family: str, share: np.ndarray
 ) -> tuple[np.ndarray, LossForm]:
     """Numbers per row whose sums over a leaf determine its loss."""
-    draws = answers.draws
+    draws = predictive.draws
     if family == "classes":
         n_draws, n_rows, n_classes = draws.shape
         by_row = draws.transpose(1, 0, 2).reshape(n_rows, n_draws * n_classes)
         return by_row / n_draws, LossForm(LOG_MEAN)
-    centre = float(product(share, answers.mean))
+    centre = float(product(share, predictive.mean))
     if family == "counts":
         return draws.T / (centre * len(draws) or 1.0), LossForm(LOG_MEAN)
     values = draws - centre
@@ -133,8 +133,8 @@ def scores_of(
     values = values / unit
     if family == "mean":
         return _rotated(values.T / np.sqrt(len(draws)), share), SQUARED_ERROR
-    assert answers.noise is not None
-    squares = values**2 + answers.noise / unit**2 + SMALLEST_VARIANCE
+    assert predictive.noise is not None
+    squares = values**2 + predictive.noise / unit**2 + SMALLEST_VARIANCE
     both = np.stack([values, squares], axis=2)
     return both.transpose(1, 0, 2).reshape(len(share), -1), LossForm(LOG_VARIANCE)
 
@@ -146,15 +146,15 @@ def _rotated(values: np.ndarray, share: np.ndarray) -> np.ndarray:
     """
     if values.shape[1] < 2:
         return values
-    spread, axes = np.linalg.eigh(product((values * share[:, None]).T, values))
-    held = np.cumsum(spread[::-1]) / spread.sum()
-    n_kept = int(np.searchsorted(held, KEPT_SPREAD)) + 1
+    variance, axes = np.linalg.eigh(product((values * share[:, None]).T, values))
+    explained = np.cumsum(variance[::-1]) / variance.sum()
+    n_kept = int(np.searchsorted(explained, KEPT_VARIANCE)) + 1
     return rounded(product(values, axes[:, ::-1][:, :n_kept]))
 
 
-def leaves_of(found: GrownNode | BoxList, grid: Grid) -> np.ndarray:
+def leaves_of(proxy: GrownNode | BoxList, grid: Grid) -> np.ndarray:
     """Leaf, from left to right, or rule of each row of a grid."""
-    return first_box(contains(grid, found.boxes))
+    return first_box(contains(grid, proxy.boxes))
 
 
 def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
@@ -174,9 +174,9 @@ def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
         if labels is not None:
             categories += [(d, {c}, True, True) for c in range(len(labels))]
             continue
-        found = _cuts_between(encoded[:, d])
-        feature.append(np.full(len(found), d))
-        cuts.append(found)
+        between = _thresholds_between(encoded[:, d])
+        feature.append(np.full(len(between), d))
+        cuts.append(between)
     return FeatureBins.from_splits(
         features,
         feature=np.concatenate([np.zeros(0, dtype=int), *feature]),
@@ -185,7 +185,7 @@ def value_bins(features: FeatureSpace, encoded: np.ndarray) -> FeatureBins:
     )
 
 
-def _cuts_between(column: np.ndarray) -> np.ndarray:
+def _thresholds_between(column: np.ndarray) -> np.ndarray:
     """Midpoints between neighbouring values, or quantiles of these."""
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     below = np.arange(len(values) - 1)

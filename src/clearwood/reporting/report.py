@@ -130,9 +130,8 @@ def report(
             result, X=X, y=y, model=model, title=title, pos_label=pos_label,
             threshold=threshold, held_out_from=held_out_from, row=row,
         )  # fmt: skip
-        family = summary["family"]
-        alone = family is not None and not family.has_rules
-        page = render(f"reporting/{'section' if alone else 'report'}.html", **summary)
+        template = "report.html" if "rules" in summary else "section.html"
+        page = render(f"reporting/{template}", **summary)
     write_text(path, page, overwrite=overwrite)
 
 

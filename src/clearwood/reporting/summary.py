@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def summarize(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
+    result : fitted estimator, RuleSet, or another result that has a section
         What to report.
     X, y, model, title, pos_label, threshold, held_out_from, row
         As in :func:`report`.
@@ -82,8 +81,9 @@ def summarize(
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
         ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the result's
-        family, also under its own name); ``as_found`` (the rules with their stored
+        ``path``, ``history``, ``settings``, ``words``, ``family`` (the record of the
+        result's class, see :func:`clearwood.families.section_of`) and ``section`` (its
+        content, also under ``family.name``); ``as_found`` (the rules with their stored
         statistics), ``scores``, ``decisions`` and ``failures`` are None if no rows (or
         no labels, or no model) were given, the others if ``result`` holds none. Without
         rules: ``title``, ``version``, ``settings`` and the section.
@@ -108,21 +108,20 @@ def summarize(
         raise InputError(
             f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
         )
-    family = section_of(result)
-    if (y is None or family is not None and not family.has_rules) and not (
-        pos_label is None and threshold is None
-    ):
+    record = section_of(result)
+    has_rules = record is None or record.has_rules
+    if (y is None or not has_rules) and not (pos_label is None and threshold is None):
         raise InputError(
             "pos_label and threshold are for classification rules and need the true "
             "labels: pass X and y."
         )
-    if family is not None and not family.has_rules:
+    if record is not None and not has_rules:
         if row is not None:
             raise InputError("row is for results with rules only; leave it out.")
-        return _summarize_alone(family, result, X, y, model, title)
+        return _summarize_alone(record, result, X, y, model, title)
     rules = rules_of(result, "result")
-    if model is None and family is not None:
-        model = import_module(family.module).model_of(result, X)
+    if model is None and record is not None:
+        model = record.model_of(result, X)
     elif model is None:
         model = getattr(result, "ensemble_", None)
     model = as_predictor(model)
@@ -130,7 +129,7 @@ def summarize(
     facts = _facts(rules, model, ensemble)
     explained = _explained(result, rules, row)
     given = X
-    if family is None and is_matrix(X):
+    if record is None and is_matrix(X):
         result, X, row = in_asked_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
@@ -142,9 +141,7 @@ def summarize(
     if table is not None:
         shown = rules.described_on(table.rows, table.y, model=table.taught)
     counted = TRAINING if table is None else PASSED
-    section = None
-    if family is not None:
-        section = import_module(family.module).section(result, X, y)
+    content = None if record is None else record.content(result, X, y)
     page = {
         # As text, even if it looks like HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
@@ -158,29 +155,28 @@ def summarize(
         "as_found": None if table is None else _as_found(rules),
         "held_out_from": held_out_from,
         "last_line": LAST_LINE[type(rules)],
-        "family": family,
-        "section": section,
+        "family": record,
+        "section": content,
         "scores": None if table is None else _scores(rules, table, ensemble),
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
-        # A family reports its sizes itself.
-        "path": None if family is not None else summarize_path(result, table),
+        # A section reports its sizes itself.
+        "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
         "tree": _tree(result, table, row),
         "row": explained,
         "importances": None
-        if family is not None
+        if record is not None
         else _importances(rules, table, model),
         "settings": _settings(result),
     }
-    if family is not None:
-        _check_name(family, page)
-        page[family.name] = section
+    if record is not None:
+        page |= _named(record, content, page)
     return page | {"words": words_of(page)}
 
 
 def _summarize_alone(
-    family: PageSection, result: Any, X: Any, y: Any, model: Any, title: str | None
+    record: PageSection, result: Any, X: Any, y: Any, model: Any, title: str | None
 ) -> dict[str, Any]:
     """Content of the page of a result without rules."""
     from clearwood import __version__
@@ -190,25 +186,27 @@ def _summarize_alone(
             f"The page of a {type(result).__name__} compares it with no model; leave "
             "model out."
         )
-    shown = import_module(family.module).section(result, X, y)
+    content = record.content(result, X, y)
     page = {
-        "title": printable(str(title or shown.get("title", family.title))),
+        "title": printable(str(title or content.get("title", record.title))),
         "version": __version__,
-        "family": family,
-        "section": shown,
+        "family": record,
+        "section": content,
         "settings": _settings(result),
     }
-    _check_name(family, page)
-    return page | {family.name: shown}
+    return page | _named(record, content, page)
 
 
-def _check_name(family: PageSection, page: Mapping[str, Any]) -> None:
-    """Reject a section with the name of another part of the page."""
-    if family.name in page:
+def _named(
+    record: PageSection, content: Any, page: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Content of a section under its name, which no other part of the page has."""
+    if record.name in page:
         raise InputError(
-            f"A section of a page cannot be called {family.name!r}; rename it in its "
+            f"A section of a page cannot be called {record.name!r}; rename it in its "
             "PageSection."
         )
+    return {record.name: content}
 
 
 def _no_params(deep: bool) -> dict[str, Any]:

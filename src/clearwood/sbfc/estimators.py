@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
-    labels_of,
-    only_read,
+    accepts_tables,
+    class_labels_of,
     sample_of,
-    says_of_tables,
+    select_used_columns,
 )
 from clearwood.columns.validation import (
     check_apart,
@@ -35,7 +35,7 @@ from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
     find_posterior,
-    posterior_of_nothing,
+    posterior_without_features,
 )
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
@@ -272,12 +272,14 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             )
 
         if len(varies):
-            problem = GraphProblem.of(score(varied, self.alpha), penalty, self.target)
+            problem = GraphProblem.from_scores(
+                score(varied, self.alpha), penalty, self.target
+            )
             found = find_posterior(
                 self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )
         else:
-            found = posterior_of_nothing(self.n_graphs)
+            found = posterior_without_features(self.n_graphs)
         self._keep(found, varies)
         self._average = average_graphs(
             self.graphs_, table, self._setting("smoothing"), self.alpha
@@ -304,12 +306,12 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             X, y, weight = take_rows(X, counted), y[counted], weight[counted]
-        self.classes_ = np.unique(y) if rows is None else labels_of(rows)
+        self.classes_ = np.unique(y) if rows is None else class_labels_of(rows)
         label = np.searchsorted(self.classes_, y)
         n_classes = len(self.classes_)
         self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
         if rows is not None:
-            rows = only_read(self, rows)
+            rows = select_used_columns(self, rows)
             self.levels_ = self.levels_.of_all(rows)
         n_levels = self.levels_.n_levels
         widest = int(n_levels.argmax())
@@ -320,7 +322,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 "columns; leave it out if it identifies rows, or group rare levels."
             )
         if rows is not None:
-            return _not_too_heavy(
+            return _check_weights(
                 CodedTable.of_table(rows, self.levels_, self.classes_)
             )
         kind = np.min_scalar_type(int(n_levels.max()))
@@ -332,7 +334,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
-        return _not_too_heavy(table)
+        return _check_weights(table)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """Set the fitted attributes, with results for constant columns, too."""
@@ -396,7 +398,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     # Predicting
 
     @warned_once()
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, averaged over the graphs drawn.
 
@@ -416,7 +418,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self._averaged(X).probability
 
     @warned_once()
-    @says_of_tables(shares=True)
+    @accepts_tables(shares=True)
     def predict_proba_error(self, X: Any) -> np.ndarray:
         """Monte Carlo standard errors of `predict_proba`.
 
@@ -436,7 +438,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._averaged(X).error
 
-    @says_of_tables()
+    @accepts_tables()
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class.
 
@@ -460,7 +462,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self._average.predict(self.levels_.codes(X, asked))
 
 
-def _not_too_heavy(table: CodedTable) -> CodedTable:
+def _check_weights(table: CodedTable) -> CodedTable:
     """Check that total weights are small enough for exact scores."""
     total = 0.0 if table.weight is None else table.weight.sum()
     if total > MOST_WEIGHT:

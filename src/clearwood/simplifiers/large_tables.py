@@ -43,15 +43,15 @@ def simplify_table(
     sample = table.sample(max_samples)
     is_whole = sample.n_rows == table.n_rows
     try:
-        rules, teacher = find(sample, None if is_whole else table)
+        rules, explained = find(sample, None if is_whole else table)
     except InputError as error:
         if error.row is not None:
-            table.refuse_sampled(error, max_samples)
+            table.raise_in_sample(error, max_samples)
         raise
     rules = rules.with_target(target_name(y))
     if is_whole:
         return rules  # Computed on all rows already.
-    told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)
+    told = counted(rules, explained, sample, (X, y, weight), table.n_rows)
     return told.rules
 
 

@@ -41,15 +41,15 @@ def rows():
 def test_a_plane_is_explained_by_itself(rows):
     found = cw.explain_local(Plane(), rows.iloc[3], rows, proxy="linear", max_size=3)
     assert found.fidelity == pytest.approx(1, abs=1e-9)
-    assert found.proxy == pytest.approx(found.said, abs=1e-9)
+    assert found.proxy_predicted == pytest.approx(found.predicted, abs=1e-9)
     assert found.monte_carlo_error < 1e-9
     assert {name for name, _, _ in found.effects} == {"a", "whole", "hue=blue"} or {
         name for name, _, _ in found.effects
     } == {"a", "whole", "hue=red"}
-    assert found.selected == {"a": 1.0, "whole": 1.0, "hue": 1.0}
+    assert found.inclusion_frequency == {"a": 1.0, "whole": 1.0, "hue": 1.0}
     reference = Plane().draws(rows.iloc[[3]])[:, 0]
-    assert found.said == pytest.approx(reference.mean())
-    assert found.spread == pytest.approx(reference.std())
+    assert found.predicted == pytest.approx(reference.mean())
+    assert found.std == pytest.approx(reference.std())
 
 
 @pytest.mark.parametrize("proxy", ["tree", "linear"])
@@ -61,7 +61,7 @@ def test_the_same_question_has_the_same_answer(rows, proxy):
     other = cw.explain_local(Plane(), rows.iloc[3], rows, proxy=proxy, random_state=1)
     assert (first.neighbours != other.neighbours).any()
     # The Monte-Carlo error says how far apart they are.
-    apart = abs(first.proxy - other.proxy)
+    apart = abs(first.proxy_predicted - other.proxy_predicted)
     if str(first.rules) == str(other.rules):
         error = np.hypot(first.monte_carlo_error, other.monte_carlo_error)
         # A linear proxy of a plane has no error but rounding.
@@ -71,14 +71,16 @@ def test_the_same_question_has_the_same_answer(rows, proxy):
 def test_neighbours_are_rows_that_there_could_be(rows):
     features = FeatureSpace(tuple(rows.columns), (None, None, ("blue", "red"), None))
     encoded = features.encode(rows)
-    around = Neighbourhood.of(encoded[0], encoded, features, width=0.5)
+    around = Neighbourhood.from_table(encoded[0], encoded, features, width=0.5)
     near = around.sample(4096, seed=0)
     assert set(near[:, 1]) <= set(range(10))
     assert set(near[:, 2]) == {0.0, 1.0}
     assert (near >= encoded.min(axis=0)).all() and (near <= encoded.max(axis=0)).all()
     # A row in the middle, so that the range of the data cuts nothing off.
     middle = np.array([0.0, 5.0, 1.0, 0.0])
-    near = Neighbourhood.of(middle, encoded, features, width=0.3).sample(8192, seed=1)
+    near = Neighbourhood.from_table(middle, encoded, features, width=0.3).sample(
+        8192, seed=1
+    )
     spread = encoded.std(axis=0)
     for d in (0, 3):
         assert near[:, d].mean() == pytest.approx(0, abs=0.01 * spread[d])
@@ -109,10 +111,10 @@ def test_probabilities_of_one_class(rows):
             return np.stack([1 - yes, yes], axis=2)
 
     likely = cw.explain_local(Yes(), rows.iloc[0], rows)
-    assert likely.said >= 0.5
+    assert likely.predicted >= 0.5
     yes = cw.explain_local(Yes(), rows.iloc[0], rows, label="yes")
     no = cw.explain_local(Yes(), rows.iloc[0], rows, label="no")
-    assert yes.said + no.said == pytest.approx(1)
+    assert yes.predicted + no.predicted == pytest.approx(1)
     with refuses(InputError):
         cw.explain_local(Yes(), rows.iloc[0], rows, label="perhaps")
 
@@ -159,7 +161,7 @@ def test_rows_come_in_any_form_and_with_gaps(rows):
     gap["a"] = np.nan
     found = cw.explain_local(WithGaps(), gap, rows, proxy="linear", max_size=2)
     assert np.isnan(found.neighbours[:, 0]).all()
-    assert "a" not in found.selected and found.fidelity > 0.99
+    assert "a" not in found.inclusion_frequency and found.fidelity > 0.99
 
 
 def test_a_missing_category_stays_missing(rows):

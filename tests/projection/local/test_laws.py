@@ -29,7 +29,11 @@ def test_fidelity_is_of_neighbours_that_the_proxy_did_not_see(rows):
     """Nobody can know such a wave from some of its values."""
     wild = Says(lambda X: np.sin(1e4 * X[:, 0]))
     found = cw.explain_local(wild, rows[0], rows, max_size=12, n_neighbours=64)
-    seen = 1 - np.mean((found.answers - found.proxy_answers) ** 2) / found.answers.var()
+    seen = (
+        1
+        - np.mean((found.reference_predictions - found.proxy_predictions) ** 2)
+        / found.reference_predictions.var()
+    )
     assert seen > 0.3 > 0.1 > found.fidelity
 
 
@@ -51,7 +55,7 @@ def test_the_monte_carlo_error_is_how_far_proxies_of_other_neighbours_spread(row
         )
         for seed in range(24)
     ]  # fmt: skip
-    spread = np.std([f.proxy for f in found], ddof=1)
+    spread = np.std([f.proxy_predicted for f in found], ddof=1)
     error = np.sqrt(np.mean([f.monte_carlo_error**2 for f in found]))
     assert 0.5 < error / spread < 2.0
 
@@ -63,8 +67,12 @@ def test_draws_are_asked_one_by_one_and_the_most_frequent_feature_is_first(rows)
     several = Says(*[step(2)] * 6, *[step(0)] * 3, step(1))
     for proxy, size in (("tree", 2), ("linear", 1)):
         found = cw.explain_local(several, np.zeros(3), rows, proxy=proxy, max_size=size)
-        assert list(found.selected.items()) == [("x2", 0.6), ("x0", 0.3), ("x1", 0.1)]
-    assert found.spread == pytest.approx(several.draws(np.zeros((1, 3))).std())
+        assert list(found.inclusion_frequency.items()) == [
+            ("x2", 0.6),
+            ("x0", 0.3),
+            ("x1", 0.1),
+        ]
+    assert found.std == pytest.approx(several.draws(np.zeros((1, 3))).std())
 
 
 def test_either_but_not_both_is_found(rows):
@@ -108,4 +116,4 @@ def test_what_is_missing_of_the_row_is_missing_of_its_neighbours():
     says = Says(lambda X: X["x"].to_numpy() + 3.0 * X["hue"].isna().to_numpy())
     found = cw.explain_local(says, rows.iloc[2], rows, n_neighbours=256)
     assert np.isnan(found.neighbours[:, 0]).all()
-    assert found.said == pytest.approx(3 + 2 / 99)
+    assert found.predicted == pytest.approx(3 + 2 / 99)

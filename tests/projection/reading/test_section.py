@@ -176,18 +176,18 @@ def test_leaves_count_the_rows_handed_in(values, rows):
         assert line["rows"].split()[0] == str(here.sum())
         if here.any():
             assert float(line["observed"]) == pytest.approx(y[here].mean(), rel=0.01)
-        low, high = line["says"][0]["observation"].split(" to ")
+        low, high = line["predictions"][0]["observation"].split(" to ")
         ends = values.predict_interval(X[here].iloc[:1])[0]
         assert (float(low), float(high)) == pytest.approx(tuple(ends), rel=0.01)
-        not_known = float(line["says"][0]["not_known"])
+        not_known = float(line["predictions"][0]["epistemic"])
         assert not_known == pytest.approx(values.leaves_.epistemic[i], rel=0.06)
-        chance = float(line["says"][0]["chance"])
+        chance = float(line["predictions"][0]["aleatoric"])
         assert chance == pytest.approx(values.leaves_.aleatoric[i], rel=0.06)
 
 
 def test_intervals_of_one_width_are_not_said_to_hold_of_every_leaf(values, rows):
     def words(tree):
-        return dict(section(tree)["leaves"]["words"])["90 % interval of a case"]
+        return dict(section(tree)["leaves"]["words"])["90 % prediction interval"]
 
     same_text(words(values))
     X, y = rows
@@ -243,23 +243,23 @@ def test_the_size_is_explained(values, labels):
     path = values.size_path_
     at = path.size.tolist().index(values.rules_.n_rules)
     near = path.held_out[at] - path.standard_error[at] <= path.tolerance
-    words = section(values)["judged"]
+    words = section(values)["size_choice"]
     assert near
     same_text(words)
-    same_lines(section(labels)["judged"])
+    same_lines(section(labels)["size_choice"])
 
 
 @pytest.mark.parametrize(
-    ("lost", "judged_by"), [(0.06, "labels"), (0.08, "labels"), (0.06, "reference")]
+    ("lost", "evaluated_on"), [(0.06, "labels"), (0.08, "labels"), (0.06, "reference")]
 )
-def test_a_standard_error_is_granted(values, lost, judged_by):
+def test_a_standard_error_is_granted(values, lost, evaluated_on):
     size = np.array([1, values.rules_.n_rules])
     gaps, errors = np.array([0.5, lost]), np.array([0.1, 0.02])
     other = copy.copy(values)
     other.size_path_ = SizePath(
-        size, -gaps, gaps, gaps, errors, errors, judged_by, 0.05
+        size, -gaps, gaps, gaps, errors, errors, evaluated_on, 0.05
     )
-    same_text(section(other)["judged"])
+    same_text(section(other)["size_choice"])
 
 
 def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
@@ -267,9 +267,9 @@ def test_a_gain_over_the_reference_is_told_where_a_constant_has_it(values):
     size = np.array([1, values.rules_.n_rules])
     other = copy.copy(values)
     other.size_path_ = SizePath(size, -gaps, gaps, gaps, errors, errors, "labels", 0.05)
-    words = section(other)["judged"]
+    words = section(other)["size_choice"]
     same_text(words)
-    assert "constant" not in section(values)["judged"]
+    assert "constant" not in section(values)["size_choice"]
 
 
 def test_an_alpha_that_was_judged_is_explained(rows):
@@ -278,11 +278,11 @@ def test_an_alpha_that_was_judged_is_explained(rows):
     tree = cw.ProjectedTreeRegressor(
         ref, alpha="cv", max_leaf_nodes=3, random_state=0
     ).fit(X, y)
-    assert f"{tree.alpha_:.3g} " in section(tree)["judged"]
+    assert f"{tree.alpha_:.3g} " in section(tree)["size_choice"]
     # No loss is tolerated, nor shown as if it were.
-    assert "tolerated" not in section(tree)["chart"]["svg"]
+    assert "tolerance" not in section(tree)["chart"]["svg"]
     fixed = cw.ProjectedTreeRegressor(ref, alpha=0.1, max_leaf_nodes=3).fit(X, y)
-    same_lines(section(fixed)["judged"])
+    same_lines(section(fixed)["size_choice"])
 
 
 @pytest.mark.parametrize(
@@ -291,11 +291,11 @@ def test_an_alpha_that_was_judged_is_explained(rows):
 def test_where_no_split_helps_the_page_says_so(make, rows):
     X, _ = rows
     constant = cw.reference(lambda X, draw: np.full(len(X), 2.0), X, n_draws=1)
-    judged = section(make(constant, random_state=0).fit(X))["judged"]
+    judged = section(make(constant, random_state=0).fit(X))["size_choice"]
     same_lines(judged)
     asked = "n_rules" if make is cw.ProjectedRuleListRegressor else "n_leaf_nodes"
     one = make(constant, random_state=0, **{asked: 1}).fit(X)
-    same_lines(section(one)["judged"])
+    same_lines(section(one)["size_choice"])
 
 
 def test_lists_have_lines(rows):
@@ -306,7 +306,7 @@ def test_lists_have_lines(rows):
     # Sizes stand on the page once, beside the reference.
     assert summary["path"] is None
     page = summary["projection"]
-    assert page["words"].lines == "lines" and page["proxy"] == "List"
+    assert page["words"].lines == "rules" and page["proxy"] == "List"
     errors = [np.sqrt(((one.predict(X) - y) ** 2).mean()) for one in found.path_]
     told = [float(line["cells"][0]) for line in page["chart"]["lines"]["rows"]]
     assert told == pytest.approx(errors, rel=0.006)
@@ -318,9 +318,9 @@ def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     assert dict(page["facts"])["Model"] == "BayesianRidge, 30 draws"
     lines = {line["name"]: line for line in page["scores"]["lines"]}
     reference = compare_with_reference(values, X, y)["reference"]["rmse"]
-    line = next(one for name, one in lines.items() if "ypical error" in name)
+    line = next(one for name, one in lines.items() if "squared error" in name)
     assert line["model"] == pytest.approx(reference)
-    assert sum(line["rows_caught"] for line in page["rules"]["lines"]) == len(X)
+    assert sum(line["rows_assigned"] for line in page["rules"]["lines"]) == len(X)
     here = page["rules"]["words"]
     same_text(here["Rows"])
     alone = summarize(values)["rules"]["words"]
@@ -352,7 +352,7 @@ def test_what_is_no_posterior_is_not_called_one(rows, tmp_path):
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     tree = cw.ProjectedTreeClassifier(cw.reference(forest, X, y), n_leaf_nodes=2)
     facts = dict(section(tree.fit(X, y))["facts"])
-    same_lines(facts["Its predictions"])
+    same_lines(facts["Predictions"])
     # Nor when it comes from a file.
     cw.save(tree, tmp_path / "tree.zip")
     assert dict(section(cw.load(tmp_path / "tree.zip"))["facts"]) == facts
@@ -365,7 +365,7 @@ def test_a_file_knows_how_many_draws_a_single_line_stands_for(rows, tmp_path):
     cw.save(model, tmp_path / "line.zip")
     facts = linear_section(cw.load(tmp_path / "line.zip"))["facts"]
     assert facts == linear_section(model)["facts"]
-    assert dict(facts)["Its predictions"].startswith("5 ")
+    assert dict(facts)["Predictions"].startswith("5 ")
 
 
 @pytest.fixture(scope="module")
@@ -450,17 +450,19 @@ def test_an_explanation_of_one_row_has_a_page(values, rows, tmp_path, proxy):
     found = cw.explain_local(
         ref, frame.iloc[row], proxy=proxy, max_size=2, n_neighbours=64
     )
-    page = summarize(found)["around"]
-    told = {line["name"]: line for line in page["asked"]}
-    assert set(told) == set(found.selected)
+    page = summarize(found)["local"]
+    told = {line["name"]: line for line in page["used"]}
+    assert set(told) == set(found.inclusion_frequency)
     for name, line in told.items():
         assert float(line["value"]) == frame[name].iloc[row]
         assert float(line["share"].rstrip("%")) == pytest.approx(
-            100 * found.selected[name], rel=0.01
+            100 * found.inclusion_frequency[name], rel=0.01
         )
     if proxy == "tree":
-        (here,) = [line for line in page["lines"] if line["is_here"]]
-        assert float(here["says"]) == pytest.approx(found.proxy, rel=0.01)
+        (here,) = [line for line in page["rules"] if line["has_row"]]
+        assert float(here["prediction"]) == pytest.approx(
+            found.proxy_predicted, rel=0.01
+        )
     else:
         assert len(page["effects"]) == len(found.effects) == 2
     trust = f" {100 * found.fidelity:.3g} % "
@@ -476,7 +478,7 @@ def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_
     X, _ = rows
     teacher = cw.reference(lambda X, draw: 2 * np.asarray(X)[:, 0], X, n_draws=1)
     found = cw.explain_local(teacher, X.iloc[0], n_neighbours=64)
-    assert f" {found.said:.4g}" in str(found)
+    assert f" {found.predicted:.4g}" in str(found)
     cw.report(found, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "draws" not in text
@@ -486,4 +488,4 @@ def test_an_explanation_of_one_prediction_does_not_say_how_sure_it_is(rows, tmp_
         is_posterior=False,
     )  # fmt: skip
     found = cw.explain_local(trees, X.iloc[0], n_neighbours=64)
-    same_lines(dict(summarize(found)["around"]["facts"])["The reference says"])
+    same_lines(dict(summarize(found)["local"]["facts"])["Prediction of the reference"])

@@ -26,7 +26,7 @@ def test_a_machine_of_four_states_is_found_again():
     for name in ("states read", "automaton alone"):
         assert found.fidelity_[name].kl == pytest.approx(0, abs=1e-12)
         assert found.fidelity_[name].agreement == 1
-        assert found.fidelity_[name].log_likelihood_gap == pytest.approx(0, abs=1e-12)
+        assert found.fidelity_[name].log_likelihood_loss == pytest.approx(0, abs=1e-12)
     automaton = found.automaton_
     assert (automaton.transition[:, 0] == np.arange(4)).all()
     state, way = 0, []
@@ -63,7 +63,7 @@ def test_the_smallest_within_a_divergence_is_chosen(max_kl, n_states):
 
 def test_auto_tries_all_sizes_and_takes_the_largest_where_none_is_near():
     with warns(PoorFidelityWarning):
-        # What follows is said by a number that is spread evenly.
+        # The next symbol is predicted by a number that is spread evenly.
         found = explain_rnn(smooth, CODES, n_states=[2, 3], max_kl=1e-9)
     assert found.n_states == 3
     with warnings.catch_warnings():

@@ -136,10 +136,10 @@ def test_golden_rules_pruning_and_list(facts, monkeypatch):
     assert len(found.rules_.rules) == len(listed)
     for rule, entry in zip(found.rules_.rules, listed):
         assert rule.prediction == entry["pred"]
-        assert rule.caught / len(y) == pytest.approx(entry["freq_of_all"])
-        assert 1 - rule.precision_caught == pytest.approx(entry["err"])
+        assert rule.assigned / len(y) == pytest.approx(entry["freq_of_all"])
+        assert 1 - rule.precision_assigned == pytest.approx(entry["err"])
     assert found.rules_.otherwise.prediction == default["pred"]
-    assert found.rules_.otherwise.caught / len(y) == default["freq_of_all"]
+    assert found.rules_.otherwise.assigned / len(y) == default["freq_of_all"]
     assert found.predict(X).tolist() == facts["train_prediction"]
     assert found.score(X, y) == pytest.approx(1 - facts["train_error"])
 
@@ -267,7 +267,7 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
         assert whole.error[k_found] == pytest.approx(before[2], **near)
         assert pruned.paths.ids(k_found) == [setting.paths.ids(k)[i] for i in kept]
         assert pruned.frequency[k_found] == pytest.approx(total / every)
-        assert pruned.said[k_found] == pytest.approx(said, **near)
+        assert pruned.predicted[k_found] == pytest.approx(said, **near)
         assert pruned.error[k_found] == pytest.approx(error, **near)
         rest = np.all([literals[i] for i in kept], axis=0)
         bits = unpacked(pruned.bits[k_found], len(rest))
@@ -292,7 +292,7 @@ def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, judged = score_and_prune(setting.paths, rows, "absolute")
     judged = distinct(judged)
     inside = unpacked(judged.bits, len(rows))
-    said = judged.said if n_classes else [None] * len(judged.said)
+    said = judged.predicted if n_classes else [None] * len(judged.predicted)
     expected = naive.order(
         inside, said, judged.paths.lengths, setting.target, rows.weight, n_classes,
         least,
@@ -511,7 +511,7 @@ def test_many_rows_are_judged_by_some(cancer, monkeypatch):
     found = cw.InTreesClassifier(forest, random_state=0).fit(X, y)
     shares = found.extracted_.frequency * 200
     np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
-    assert sum(rule.caught for rule in found.rules_) == len(y)
+    assert sum(rule.assigned for rule in found.rules_) == len(y)
 
 
 def test_an_ensemble_without_splits_says_one_thing(monkeypatch):

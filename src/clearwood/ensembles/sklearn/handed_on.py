@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from clearwood._estimators import columns_made_of, columns_of_parts
+from clearwood._estimators import columns_of_transformers, output_columns
 from clearwood.columns.cells import is_missing
 from clearwood.ensembles.sklearn.which_class import is_a, kind_of, public_name
 from clearwood.exceptions import ModelError
@@ -109,7 +109,7 @@ def _pipeline(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
 
 def _column_transformer(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
     made = []
-    for part, places in columns_of_parts(step):
+    for part, places in columns_of_transformers(step):
         if places:  # A part without columns is not even fitted.
             made += follow(part, [columns[i] for i in places])
     return made
@@ -205,7 +205,7 @@ def _gaps(cells: np.ndarray) -> np.ndarray:
 
 def _encoder(step: Any, columns: Sequence[HandedOn]) -> list[HandedOn]:
     made = []
-    for i, (column, place) in enumerate(zip(columns, columns_made_of(step))):
+    for i, (column, place) in enumerate(zip(columns, output_columns(step))):
         if column.was_scaled or column.labels is not None:
             raise ModelError(
                 f"{public_name(step)} of a column that was changed before is not "

@@ -19,8 +19,8 @@ from clearwood._words.numbers import share_text, short_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers, ask
-from clearwood.projection.local.neighbours import Neighbourhood, decoded
+from clearwood.projection.local.neighbours import Neighbourhood, decoded, table_of_row
+from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.terms import Terms, fit_linear
 from clearwood.projection.trees import (
     project_trees,
@@ -47,16 +47,17 @@ class LocalExplanation:
 
     Attributes
     ----------
-    what : str
+    quantity : str
         Name of the explained quantity.
-    said : float
+    predicted : float
         Prediction of the reference for the row.
-    spread : float
-        Standard deviation of its draws there.
-    proxy : float
+    std : float
+        Standard deviation of the draws of this prediction.
+    proxy_predicted : float
         Prediction of the proxy for the row.
     monte_carlo_error : float
-        Standard error of ``proxy`` over samples of neighbours, with the same splits.
+        Standard error of ``proxy_predicted`` over samples of neighbours, with the same
+        splits.
     fidelity : float
         R2 of the proxy for the reference's predictions of held-out neighbours; at most
         1, and negative where a constant is better.
@@ -65,12 +66,12 @@ class LocalExplanation:
     effects : tuple of (str, float, float)
         Terms, where the proxy is linear: the change of the number per standard
         deviation of the term among the neighbours, and its Monte-Carlo error.
-    selected : dict of str to float
-        Share of the posterior draws whose own proxy uses each feature; those above 0,
-        in descending order.
+    inclusion_frequency : dict of str to float
+        Share of the posterior draws whose proxy uses each feature; those above 0, in
+        descending order.
     row, neighbours : ndarray
         The row, and the neighbours that the proxy was fitted to, encoded.
-    answers, proxy_answers : ndarray
+    reference_predictions, proxy_predictions : ndarray
         Predictions of the reference, and of the proxy, for the neighbours, for plots.
     features : FeatureSpace
     n_draws : int
@@ -79,19 +80,19 @@ class LocalExplanation:
         Whether they are from a posterior distribution.
     """
 
-    what: str
-    said: float
-    spread: float
-    proxy: float
+    quantity: str
+    predicted: float
+    std: float
+    proxy_predicted: float
     monte_carlo_error: float
     fidelity: float
     rules: RuleList | None
     effects: tuple[tuple[str, float, float], ...]
-    selected: dict[str, float]
+    inclusion_frequency: dict[str, float]
     row: np.ndarray
     neighbours: np.ndarray
-    answers: np.ndarray
-    proxy_answers: np.ndarray
+    reference_predictions: np.ndarray
+    proxy_predictions: np.ndarray
     features: FeatureSpace
     n_draws: int
     is_posterior: bool
@@ -103,12 +104,12 @@ class LocalExplanation:
 
     def __str__(self) -> str:
         # A single draw has no uncertainty.
-        sure = f" (draws ± {self.spread:.2g})" if self.n_draws > 1 else ""
+        std = f" ± {self.std:.2g} (sd of the draws)" if self.n_draws > 1 else ""
         lines = [
-            f"{self.what}: the reference says {short_text(self.said, 4)}{sure}, the "
-            f"proxy {short_text(self.proxy, 4)} (other neighbours ± "
-            f"{self.monte_carlo_error:.2g})",
-            f"fidelity on other neighbours: {self.fidelity:.3f}",
+            f"{self.quantity}: reference {short_text(self.predicted, 4)}{std}, "
+            f"proxy {short_text(self.proxy_predicted, 4)} ± "
+            f"{self.monte_carlo_error:.2g} (Monte-Carlo error)",
+            f"fidelity (R²) on held-out neighbours: {self.fidelity:.3f}",
         ]
         if self.rules is not None:
             lines += _without_rows(self.rules)
@@ -116,8 +117,11 @@ class LocalExplanation:
             f"{effect:+10.4g} ± {error:.2g}  per standard deviation of {name}"
             for name, effect, error in self.effects
         ]
-        asked = [f"{name} {share_text(share)}" for name, share in self.selected.items()]
-        return "\n".join([*lines, f"asked by the draws: {', '.join(asked) or 'none'}"])
+        used = ", ".join(
+            f"{name} {share_text(share)}"
+            for name, share in self.inclusion_frequency.items()
+        )
+        return "\n".join([*lines, f"features used, share of draws: {used or 'none'}"])
 
 
 def _without_rows(rules: RuleList) -> list[str]:
@@ -189,42 +193,44 @@ def explain_local(
     rows = reference.rows if rows is None else rows
     if rows is None:
         raise InputError(
-            "It is not known how the features vary around the row: hand in rows, for "
-            "example the reference's training rows."
+            "The distribution of the features around the row is unknown: pass rows, "
+            "for example the reference's training rows."
         )
     rows = rows if is_frame(rows) else np.asarray(rows)
     features = features_of(rows)
     features = features.with_kinds(features.encode(rows), rows)
-    row = features.encode(_as_table(x, rows))
-    around = Neighbourhood.of(row[0], features.encode(rows), features, width)
-    part = n_neighbours // N_PARTS
+    row = features.encode(table_of_row(x, rows))
+    table = features.encode(rows)
+    neighbourhood = Neighbourhood.from_table(row[0], table, features, width)
+    size = n_neighbours // N_PARTS
     seeds = np.random.default_rng(random_state).integers(2**31, size=2 * N_PARTS)
-    encoded = np.concatenate([row, *(around.sample(part, int(s)) for s in seeds)])
+    samples = [neighbourhood.sample(size, int(seed)) for seed in seeds]
+    encoded = np.concatenate([row, *samples])
     # The reference is evaluated once, so that it may be slow.
-    answers = ask(reference, decoded(encoded, features, rows))
-    answers, what = _numbers(answers, reference, label)
-    fitted, judged = np.split(np.arange(1, len(encoded)), 2)
-    make = _tree_around if proxy == "tree" else _line_around
-    found = make(encoded[fitted], answers.take(fitted), features, max_size)
-    values = answers.mean
-    apart = found.predict(encoded[judged]) - values[judged]
-    variance = float(values[judged].var())
-    again = [found.refitted(p) for p in np.split(np.arange(n_neighbours), N_PARTS)]
-    at_row = [float(other.predict(row)[0]) for other in again]
+    predictive = predictive_draws(reference, decoded(encoded, features, rows))
+    predictive, quantity = _explained_quantity(predictive, reference, label)
+    train, test = np.split(np.arange(1, len(encoded)), 2)
+    fit_proxy = _fit_local_tree if proxy == "tree" else _fit_local_linear
+    fitted = fit_proxy(encoded[train], predictive.take(train), features, max_size)
+    values = predictive.mean
+    residuals = fitted.predict(encoded[test]) - values[test]
+    variance = float(values[test].var())
+    refits = [fitted.refitted(p) for p in np.split(np.arange(n_neighbours), N_PARTS)]
+    at_row = [float(refit.predict(row)[0]) for refit in refits]
     return LocalExplanation(
-        what=what,
-        said=float(values[0]),
-        spread=float(answers.draws[:, 0].std()),
-        proxy=float(found.predict(row)[0]),
+        quantity=quantity,
+        predicted=float(values[0]),
+        std=float(predictive.draws[:, 0].std()),
+        proxy_predicted=float(fitted.predict(row)[0]),
         monte_carlo_error=_error_of_mean(np.array(at_row)),
-        fidelity=1 - float((apart**2).mean()) / variance if variance > 0 else 1.0,
-        rules=found.rules,
-        effects=found.effects(again),
-        selected=_shares(found.asked, features.names),
+        fidelity=1 - float((residuals**2).mean()) / variance if variance > 0 else 1.0,
+        rules=fitted.rules,
+        effects=fitted.effects(refits),
+        inclusion_frequency=_frequencies(fitted.used, features.names),
         row=row[0],
-        neighbours=encoded[fitted],
-        answers=values[fitted],
-        proxy_answers=found.predict(encoded[fitted]),
+        neighbours=encoded[train],
+        reference_predictions=values[train],
+        proxy_predictions=fitted.predict(encoded[train]),
         features=features,
         n_draws=reference.n_draws,
         is_posterior=reference.is_posterior,
@@ -236,14 +242,14 @@ def _check_settings(
 ) -> None:
     if not isinstance(reference, Reference):
         raise InputError(
-            f"Found a {type(reference).__name__}, expected a reference; make one of "
-            "it: cw.reference(model, X, y)."
+            f"Found a {type(reference).__name__}, expected a reference; make one: "
+            "cw.reference(model, X, y)."
         )
     if proxy not in ("tree", "linear"):
         raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
     if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
         raise InputError(
-            f"n_neighbours={n_neighbours} must be a power of two from 64 on."
+            f"n_neighbours={n_neighbours} must be a power of two, 64 or more."
         )
     if max_size < 1 or not width > 0:
         raise InputError(
@@ -251,98 +257,82 @@ def _check_settings(
         )
 
 
-def _as_table(x: Any, rows: Any) -> Any:
-    if is_frame(x) or (not hasattr(x, "keys") and np.ndim(x) == 2):
-        if x.shape[0] != 1:
-            raise InputError(f"x must be one row, found {x.shape[0]}.")
-        return x
-    if not is_frame(rows):
-        return np.asarray(x)[None]
-    import narwhals as nw
-
-    names = list(rows.columns)
-    by_name = hasattr(x, "keys")
-    fits = set(names) <= set(x.keys()) if by_name else len(x) == len(names)
-    if not fits:
-        raise InputError(
-            f"x holds {len(x)} cells, expected one for each of the columns {names}."
+def _explained_quantity(
+    predictive: PredictiveDraws, reference: Reference, label: Any
+) -> tuple[PredictiveDraws, str]:
+    """Draws of the explained number, and its name; the row comes first."""
+    if predictive.draws.ndim == 2:
+        noise = (
+            np.zeros_like(predictive.draws)
+            if predictive.noise is None
+            else predictive.noise
         )
-    cells = {n: x[n] for n in names} if by_name else dict(zip(names, x))
-    frame = nw.from_native(rows, eager_only=True)
-    columns = {}
-    for name in names:
-        series = frame.get_column(name)
-        made = nw.new_series(name, [cells[name]], backend=frame.implementation)
-        columns[name] = made.cast(series.dtype)
-    return nw.from_dict(columns, backend=frame.implementation).to_native()
-
-
-def _numbers(answers: Answers, reference: Reference, label: Any) -> tuple[Answers, str]:
-    """The explained number, and its name; the row comes first."""
-    if answers.draws.ndim == 2:
-        noise = np.zeros_like(answers.draws) if answers.noise is None else answers.noise
-        return Answers(answers.draws, noise), "predicted value"
+        return PredictiveDraws(predictive.draws, noise), "predicted value"
     classes = np.asarray(reference.classes).tolist()
     if label is None:
-        label = classes[int(answers.mean[0].argmax())]
+        label = classes[int(predictive.mean[0].argmax())]
     if label not in classes:
         raise InputError(f"label={label!r} is none of the classes {classes}.")
-    share = answers.draws[:, :, classes.index(label)]
-    return Answers(share, np.zeros_like(share)), f"probability of {label}"
+    share = predictive.draws[:, :, classes.index(label)]
+    return PredictiveDraws(share, np.zeros_like(share)), f"probability of {label}"
 
 
 @dataclass(frozen=True, eq=False)
-class _TreeAround:
+class _LocalTree:
     """Small tree fitted to a neighbourhood."""
 
     rules: RuleList
     leaf: np.ndarray
     values: np.ndarray
-    asked: list[set[int]]
-    said: np.ndarray | None = None
+    used: list[set[int]]
+    means: np.ndarray | None = None
 
     def predict(self, encoded: np.ndarray) -> np.ndarray:
-        if self.said is None:
+        if self.means is None:
             return np.asarray(self.rules.predict_encoded(encoded), dtype=np.float64)
-        return self.said[self.rules.apply_encoded(encoded)]
+        return self.means[self.rules.apply_encoded(encoded)]
 
-    def refitted(self, part: np.ndarray) -> _TreeAround:
+    def refitted(self, part: np.ndarray) -> _LocalTree:
         """Same leaves, with the means of some of the rows."""
         n = self.rules.n_rules
         weight = np.bincount(self.leaf[part], minlength=n)
         total = np.bincount(self.leaf[part], self.values[part], minlength=n)
         overall = self.rules.predictions.astype(np.float64)
-        said = np.where(weight > 0, total / np.maximum(weight, 1), overall)
-        return _TreeAround(self.rules, self.leaf, self.values, self.asked, said)
+        means = np.where(weight > 0, total / np.maximum(weight, 1), overall)
+        return _LocalTree(self.rules, self.leaf, self.values, self.used, means)
 
-    def effects(self, again: list[Any]) -> tuple[tuple[str, float, float], ...]:
+    def effects(self, refits: list[Any]) -> tuple[tuple[str, float, float], ...]:
         return ()
 
 
-def _tree_around(
-    encoded: np.ndarray, answers: Answers, features: FeatureSpace, max_size: int
-) -> _TreeAround:
-    values = answers.mean
+def _fit_local_tree(
+    encoded: np.ndarray,
+    predictive: PredictiveDraws,
+    features: FeatureSpace,
+    max_size: int,
+) -> _LocalTree:
+    values = predictive.mean
     n_rows = len(values)
     training = Training(
         encoded, values, None, np.ones(n_rows), values, value_bins(features, encoded)
     )
 
-    def projected(said: Answers, *, refine: bool) -> Any:
-        problem = projection_problem(said, "mean", training.grid, training.weight, 5)
+    def projected(target: PredictiveDraws, *, refine: bool) -> Any:
+        problem = projection_problem(target, "mean", training.grid, training.weight, 5)
         return project_trees(problem, max_size, refine=refine)[-1]
 
-    tree = projected(answers.together, refine=True)
+    tree = projected(predictive.pooled, refine=True)
     rules = print_tree(tree, training).to_rules()
-    asked = []
-    for number in _spread_numbers(answers.n_draws):
-        own = projected(answers.draw(number), refine=False)
-        asked.append({int(training.asked[n.feature]) for _, n in inner_nodes(own)})
-    return _TreeAround(rules, rules.apply_encoded(encoded), values, asked)
+    used = []
+    for number in _thinned_indices(predictive.n_draws):
+        draw_tree = projected(predictive.draw(number), refine=False)
+        nodes = inner_nodes(draw_tree)
+        used.append({int(training.asked[node.feature]) for _, node in nodes})
+    return _LocalTree(rules, rules.apply_encoded(encoded), values, used)
 
 
 @dataclass(frozen=True, eq=False)
-class _LineAround:
+class _LocalLinear:
     """Linear model of few terms fitted to a neighbourhood."""
 
     terms: Terms
@@ -350,24 +340,24 @@ class _LineAround:
     values: np.ndarray
     intercept: float
     coef: np.ndarray
-    asked: list[set[int]]
+    used: list[set[int]]
     rules: None = None
 
     def predict(self, encoded: np.ndarray) -> np.ndarray:
-        return self.intercept + product(self.terms.of_rows(encoded), self.coef)
+        return self.intercept + product(self.terms.design_matrix(encoded), self.coef)
 
-    def refitted(self, part: np.ndarray) -> _LineAround:
+    def refitted(self, part: np.ndarray) -> _LocalLinear:
         """Same terms, fitted to some of the rows."""
         chosen = np.flatnonzero(self.coef)
         intercept, coef = _fit_terms(self.columns[part], self.values[part], chosen)
-        return _LineAround(
-            self.terms, self.columns, self.values, intercept, coef, self.asked
+        return _LocalLinear(
+            self.terms, self.columns, self.values, intercept, coef, self.used
         )
 
-    def effects(self, again: list[Any]) -> tuple[tuple[str, float, float], ...]:
+    def effects(self, refits: list[Any]) -> tuple[tuple[str, float, float], ...]:
         order = np.argsort(-np.abs(self.coef), kind="stable")
         errors = [
-            _error_of_mean(np.array([other.coef[term] for other in again]))
+            _error_of_mean(np.array([refit.coef[term] for refit in refits]))
             for term in order
         ]
         return tuple(
@@ -377,38 +367,40 @@ class _LineAround:
         )
 
 
-def _line_around(
-    encoded: np.ndarray, answers: Answers, features: FeatureSpace, max_size: int
-) -> _LineAround:
-    terms = Terms.of(features, encoded, np.ones(len(encoded)))
-    columns, values = terms.of_rows(encoded), answers.mean
-    draws = answers.draws[_spread_numbers(answers.n_draws)]
+def _fit_local_linear(
+    encoded: np.ndarray,
+    predictive: PredictiveDraws,
+    features: FeatureSpace,
+    max_size: int,
+) -> _LocalLinear:
+    terms = Terms.from_table(features, encoded, np.ones(len(encoded)))
+    columns, values = terms.design_matrix(encoded), predictive.mean
+    draws = predictive.draws[_thinned_indices(predictive.n_draws)]
     # Only norms and inner products matter, and these are kept in fewer rows.
-    turn, few_rows = np.linalg.qr(columns - columns.mean(axis=0))
+    q, r = np.linalg.qr(columns - columns.mean(axis=0))
 
-    def chosen_for(said: np.ndarray) -> np.ndarray:
-        apart = said - said.mean()
-        return _forward(
-            few_rows, product(apart, turn), float((apart**2).sum()), max_size
-        )
+    def selected_terms(target: np.ndarray) -> np.ndarray:
+        centred = target - target.mean()
+        squares = float((centred**2).sum())
+        return _forward(r, product(centred, q), squares, max_size)
 
-    chosen = chosen_for(values)
-    asked = [{int(terms.feature[t]) for t in chosen_for(draw)} for draw in draws]
+    chosen = selected_terms(values)
+    used = [{int(terms.feature[t]) for t in selected_terms(draw)} for draw in draws]
     intercept, coef = _fit_terms(columns, values, chosen)
-    return _LineAround(terms, columns, values, intercept, coef, asked)
+    return _LocalLinear(terms, columns, values, intercept, coef, used)
 
 
 def _forward(
     columns: np.ndarray, values: np.ndarray, squares: float, most: int
 ) -> np.ndarray:
     """Forward selection of the terms that explain most of the residual squares."""
-    left, basis = values, columns
+    residuals, basis = values, columns
     longest = np.sqrt((columns**2).sum(axis=0).max(initial=0.0))
     chosen: list[int] = []
     for _ in range(min(most, columns.shape[1])):
-        size = np.sqrt((basis**2).sum(axis=0))
-        free = size > 1e-9 * longest
-        along = product(left, basis) / np.where(free, size, 1.0)
+        norm = np.sqrt((basis**2).sum(axis=0))
+        free = norm > 1e-9 * longest
+        along = product(residuals, basis) / np.where(free, norm, 1.0)
         gain = rounded(np.where(free, along**2, 0.0))
         gain[chosen] = 0.0
         best = int(gain.argmax())
@@ -416,8 +408,8 @@ def _forward(
             break
         chosen.append(best)
         # Residuals, and the other terms given this one.
-        direction = basis[:, best] / size[best]
-        left = left - direction * product(direction, left)
+        direction = basis[:, best] / norm[best]
+        residuals = residuals - direction * product(direction, residuals)
         basis = basis - np.outer(direction, product(direction, basis))
     return np.array(chosen, dtype=int)
 
@@ -431,15 +423,16 @@ def _fit_terms(
     return float(intercept[0]), coef
 
 
-def _spread_numbers(n_draws: int) -> np.ndarray:
+def _thinned_indices(n_draws: int) -> np.ndarray:
     """Indices of the draws that are projected individually: all, or evenly spaced."""
     return np.unique(np.linspace(0, n_draws - 1, min(n_draws, MOST_DRAWS)).astype(int))
 
 
-def _shares(asked: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
+def _frequencies(used: list[set[int]], names: tuple[str, ...]) -> dict[str, float]:
     """Frequency of use of each feature, in descending order."""
     share = {
-        name: sum(d in a for a in asked) / len(asked) for d, name in enumerate(names)
+        name: sum(d in features for features in used) / len(used)
+        for d, name in enumerate(names)
     }
     order = sorted(share, key=lambda name: -share[name])
     return {name: share[name] for name in order if share[name] > 0}

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.exceptions import InputError
 
 
@@ -19,7 +19,7 @@ class Neighbourhood(NamedTuple):
     ----------
     row : ndarray of shape (n_features,)
         The row, encoded.
-    spread : ndarray of shape (n_features,)
+    scale : ndarray of shape (n_features,)
         Standard deviation of a numeric feature; for a category, the probability of
         another one than the row's own.
     low, high : ndarray of shape (n_features,)
@@ -31,14 +31,14 @@ class Neighbourhood(NamedTuple):
     """
 
     row: np.ndarray
-    spread: np.ndarray
+    scale: np.ndarray
     low: np.ndarray
     high: np.ndarray
     is_whole: np.ndarray
     shares: tuple[np.ndarray | None, ...]
 
     @classmethod
-    def of(
+    def from_table(
         cls, row: np.ndarray, encoded: np.ndarray, features: FeatureSpace, width: float
     ) -> Neighbourhood:
         """Neighbourhood of a row among those of a table.
@@ -55,12 +55,12 @@ class Neighbourhood(NamedTuple):
         """
         is_category = np.array([c is not None for c in features.categories])
         known = np.where(is_category[None] & (encoded < 0), np.nan, encoded)
-        strange = is_category & (row < 0)
-        if strange.any():
-            d = int(strange.argmax())
+        is_unseen = is_category & (row < 0)
+        if is_unseen.any():
+            d = int(is_unseen.argmax())
             raise InputError(
-                f"Feature {features.names[d]!r} of the row that is to be explained "
-                "holds a category that no other row has; hand in rows that have it."
+                f"Feature {features.names[d]!r} of the row to be explained holds a "
+                "category that no other row has; pass rows that have it."
             )
         # Missing values stay missing, and unknown features do not vary.
         known = np.where(np.isnan(known).all(axis=0), row, known)
@@ -72,18 +72,16 @@ class Neighbourhood(NamedTuple):
             else None
             for labels, column in zip(features.categories, known.T)
         )
-        spread = np.where(
-            is_category, min(width, 1.0), width * np.nanstd(known, axis=0)
-        )
-        whole = ~is_category & (np.isnan(known) | (known == np.round(known))).all(
+        scale = np.where(is_category, min(width, 1.0), width * np.nanstd(known, axis=0))
+        is_whole = ~is_category & (np.isnan(known) | (known == np.round(known))).all(
             axis=0
         )
         return cls(
             row,
-            spread,
+            scale,
             np.fmin(np.nanmin(known, axis=0), row),
             np.fmax(np.nanmax(known, axis=0), row),
-            whole,
+            is_whole,
             shares,
         )
 
@@ -97,17 +95,44 @@ class Neighbourhood(NamedTuple):
         points = sobol.random_base2(int(np.log2(n_rows)))
         # Not 0 or 1, where normal quantiles are infinite.
         points = np.clip(points, 2.0**-40, 1 - 2.0**-40)
-        moved = self.row + self.spread * ndtri(points[:, :n])
-        moved = np.where(self.is_whole, np.round(moved), moved)
-        moved = np.clip(moved, self.low, self.high)
+        sampled = self.row + self.scale * ndtri(points[:, :n])
+        sampled = np.where(self.is_whole, np.round(sampled), sampled)
+        sampled = np.clip(sampled, self.low, self.high)
         for d, share in enumerate(self.shares):
             if share is not None:
                 drawn = np.searchsorted(np.cumsum(share), points[:, n + d])
-                anew = points[:, d] < self.spread[d]
-                moved[:, d] = np.where(
-                    anew, np.minimum(drawn, len(share) - 1), self.row[d]
+                is_resampled = points[:, d] < self.scale[d]
+                sampled[:, d] = np.where(
+                    is_resampled, np.minimum(drawn, len(share) - 1), self.row[d]
                 )
-        return np.where(np.isnan(self.row), np.nan, moved)
+        return np.where(np.isnan(self.row), np.nan, sampled)
+
+
+def table_of_row(x: Any, rows: Any) -> Any:
+    """One row, by name or position, as a table with the columns of others."""
+    if is_frame(x) or (not hasattr(x, "keys") and np.ndim(x) == 2):
+        if x.shape[0] != 1:
+            raise InputError(f"x must be one row, found {x.shape[0]}.")
+        return x
+    if not is_frame(rows):
+        return np.asarray(x)[None]
+    import narwhals as nw
+
+    names = list(rows.columns)
+    by_name = hasattr(x, "keys")
+    fits = set(names) <= set(x.keys()) if by_name else len(x) == len(names)
+    if not fits:
+        raise InputError(
+            f"x holds {len(x)} cells, expected one for each of the columns {names}."
+        )
+    cells = {n: x[n] for n in names} if by_name else dict(zip(names, x))
+    frame = nw.from_native(rows, eager_only=True)
+    columns = {}
+    for name in names:
+        series = frame.get_column(name)
+        column = nw.new_series(name, [cells[name]], backend=frame.implementation)
+        columns[name] = column.cast(series.dtype)
+    return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
 def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
@@ -137,18 +162,18 @@ def decoded(encoded: np.ndarray, features: FeatureSpace, like: Any) -> Any:
         cells: Any = encoded[:, d]
         if labels is not None:
             cells = _labels(labels, encoded[:, d])
-        made = nw.new_series(name, cells, backend=frame.implementation)
-        whole = labels is None and series.dtype.is_integer()
-        if whole and np.isfinite(encoded[:, d]).all():
-            made = made.cast(series.dtype)
+        column = nw.new_series(name, cells, backend=frame.implementation)
+        is_integer = labels is None and series.dtype.is_integer()
+        if is_integer and np.isfinite(encoded[:, d]).all():
+            column = column.cast(series.dtype)
         elif labels is not None:
-            made = made.cast(series.dtype)
-        columns[name] = made
+            column = column.cast(series.dtype)
+        columns[name] = column
     return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
 def _labels(labels: tuple[Any, ...], codes: np.ndarray) -> list[Any]:
     # Missing values come after the last label.
-    places = np.where(np.isnan(codes), len(labels), codes).astype(int)
+    positions = np.where(np.isnan(codes), len(labels), codes).astype(int)
     cells = (*labels, None)
-    return [cells[place] for place in places.tolist()]
+    return [cells[position] for position in positions.tolist()]

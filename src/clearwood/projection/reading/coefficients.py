@@ -11,13 +11,13 @@ from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import percent_text, short_text
 from clearwood.projection.reading.section import (
     ENDS,
+    prediction_error,
     reference_facts,
     score_lines,
-    why_not_asked,
 )
 from clearwood.projection.terms import MISSING, VALUE, Terms
 
-MOST_TERMS = 40
+MAX_TERMS = 40
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
@@ -36,9 +36,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     dict
     """
     classes = getattr(result, "classes_", None)
-    refused = why_not_asked(result, X)
+    refused = prediction_error(result, X)
     return {
-        "title": "A linear model in place of its reference",
+        "title": "Linear model projected from a reference",
         "proxy": "Linear model",
         "facts": reference_facts(result.reference_),
         "refused": refused,
@@ -68,13 +68,13 @@ def _training(result: Any) -> str:
     divergence = getattr(result, "divergence_", None)
     if divergence is not None:
         return (
-            f"On its training rows it is {short_text(divergence)} nats per row "
-            "from the reference’s probabilities (Kullback-Leibler divergence)."
+            "Kullback-Leibler divergence from the reference on the training rows: "
+            f"{short_text(divergence)} nats per row."
         )
     if r2 is not None:
         return (
-            f"On its training rows it follows {percent_text(r2)} of the variance of "
-            "what the reference says."
+            f"On the training rows it explains {percent_text(r2)} of the variance of "
+            "the reference’s predictions."
         )
     return ""
 
@@ -95,7 +95,7 @@ def _lines(
     names = terms.names
     order = [t for t in np.argsort(-np.abs(coef), kind="stable") if coef[t] != 0]
     lines = []
-    for t in order[:MOST_TERMS]:
+    for t in order[:MAX_TERMS]:
         is_value = terms.category[t] == VALUE
         unit = float(terms.unit[t])
         per_unit = float(coef[t]) / unit
@@ -123,12 +123,12 @@ def _unit(terms: Terms, t: int) -> str:
     """Unit of change of a term."""
     category, name = terms.category[t], terms.features.names[terms.feature[t]]
     if category == VALUE:
-        return "for one more"
+        return "per unit"
     first = terms.first_categories.get(name)
     return (
-        "where it is missing, against the mean elsewhere"
+        "where missing, compared with the mean elsewhere"
         if category == MISSING
-        else f"against {printable(str(first))}"
+        else f"compared with {printable(str(first))}"
     )
 
 

@@ -12,13 +12,13 @@ from clearwood._words.numbers import short_text
 from clearwood.columns.validation import check_target
 from clearwood.exceptions import InputError
 from clearwood.outcomes import Mean
-from clearwood.projection.answers import Answers, ask
+from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.references import Reference
 from clearwood.rules.scores import LEAST, class_scores
 
 COVERAGE = 0.9
 """Coverage of the evaluated intervals."""
-IN_WORDS = {"log_loss": "log loss", "rmse": "root mean squared error"}
+SCORE_NAMES = {"log_loss": "log loss", "rmse": "root mean squared error"}
 """Names of the scores that a constant has, too."""
 
 
@@ -62,40 +62,40 @@ def compare_with_reference(
     (True, True)
     """
     reference, X = estimator.reference_, as_table(X)
-    said = ask(reference, X)
-    both: dict[str, dict[str, Any]] = {"reference": {}, "proxy": {}, "constant": {}}
-    both["fidelity"] = _near(estimator, X, said)
+    predictive = predictive_draws(reference, X)
+    scores: dict[str, dict[str, Any]] = {"reference": {}, "proxy": {}, "constant": {}}
+    scores["fidelity"] = _fidelity(estimator, X, predictive)
     if y is not None:
-        both["constant"] = constant_scores(reference, y)
-        both["reference"] = reference_scores(reference, said, X, y)
-        both["proxy"] = proxy_scores(estimator, X, y)
-    return both
+        scores["constant"] = constant_scores(reference, y)
+        scores["reference"] = reference_scores(reference, predictive, X, y)
+        scores["proxy"] = proxy_scores(estimator, X, y)
+    return scores
 
 
 def as_table(X: Any) -> Any:
     """Rows as they are, if they have a shape; lists as an array."""
     table = X if hasattr(X, "shape") else np.asarray(X)
     if table.shape[0] == 0:
-        raise InputError("X has no rows; give some, or leave X out.")
+        raise InputError("X has no rows; pass some, or omit X.")
     return table
 
 
 def reference_scores(
-    reference: Reference, said: Answers, X: Any, y: Any
+    reference: Reference, predictive: PredictiveDraws, X: Any, y: Any
 ) -> dict[str, float]:
     """Scores of a reference on observed rows."""
     if reference.classes is not None:
-        return class_scores(said.mean, reference.classes, y)
+        return class_scores(predictive.mean, reference.classes, y)
     # Without noise it defines no distribution of observations.
-    spreads = reference.task == "counts" or reference.noise_variance(X).any()
-    return _value_scores(said.mean, said if spreads else None, y)
+    has_noise = reference.task == "counts" or reference.noise_variance(X).any()
+    return _value_scores(predictive.mean, predictive if has_noise else None, y)
 
 
 def proxy_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     """Scores of a proxy on observed rows."""
     if estimator.reference_.classes is not None:
         return class_scores(estimator.predict_proba(X), estimator.classes_, y)
-    return _value_scores(estimator.predict(X), estimator._says(X), y)
+    return _value_scores(estimator.predict(X), estimator._predictive(X), y)
 
 
 def constant_scores(reference: Reference, y: Any) -> dict[str, float]:
@@ -121,36 +121,36 @@ def remarks_on(scores: dict[str, dict[str, float]]) -> list[str]:
     scores : dict
         Result of :func:`compare_with_reference`.
     """
-    found = []
+    remarks = []
     for key, best in scores["constant"].items():
         if scores["reference"][key] > best:
-            found.append(
-                "The reference does worse than a constant on these rows: its "
-                f"{IN_WORDS[key]} is {short_text(scores['reference'][key])}, but "
-                f"{short_text(best)} where each row is given the average of the "
-                "others. To follow it is worth little."
+            remarks.append(
+                "The reference is worse than a constant on these rows: its "
+                f"{SCORE_NAMES[key]} is {short_text(scores['reference'][key])}, that "
+                f"of the leave-one-out mean {short_text(best)}. High fidelity to it is "
+                "of little value."
             )
     for who, name in (("reference", "reference"), ("proxy", "small model")):
         n_rows = scores[who].get("impossible", 0)
         if n_rows:
-            found.append(
-                f"The {name} found what happened impossible in {n_rows:,} of these "
-                f"rows (probability 0); each counts {-math.log(LEAST):.0f} nats in the "
-                "log loss, which would be infinite."
+            remarks.append(
+                f"The {name} assigns probability 0 to the observed class of {n_rows:,} "
+                f"of these rows; each counts {-math.log(LEAST):.0f} nats in the log "
+                "loss, which would be infinite."
             )
-    return found
+    return remarks
 
 
 def _value_scores(
-    predicted: np.ndarray, said: Answers | None, y: Any
+    predicted: np.ndarray, predictive: PredictiveDraws | None, y: Any
 ) -> dict[str, float]:
     y = check_target(y, len(predicted), numeric=True)
     scores = {"rmse": float(np.sqrt(((predicted - y) ** 2).mean()))}
-    if said is None:
+    if predictive is None:
         return scores
-    low, high = (said.quantile(0.5 + end * COVERAGE / 2) for end in (-1, 1))
-    density = said.log_density(y)
-    if said.noise is None:
+    low, high = (predictive.quantile(0.5 + end * COVERAGE / 2) for end in (-1, 1))
+    density = predictive.log_density(y)
+    if predictive.noise is None:
         # For a count it is a probability; for a value its unit alone may make it small.
         density = np.maximum(density, math.log(LEAST))
     return scores | {
@@ -160,19 +160,21 @@ def _value_scores(
     }
 
 
-def _near(estimator: Any, X: Any, said: Answers) -> dict[str, float | None]:
+def _fidelity(
+    estimator: Any, X: Any, predictive: PredictiveDraws
+) -> dict[str, float | None]:
     if estimator.reference_.classes is None:
         predicted = estimator.predict(X)
-        gap = ((predicted - said.mean) ** 2).mean()
+        mean_square = ((predicted - predictive.mean) ** 2).mean()
         # A single row has no variance to explain.
-        r2 = Mean().fidelity(said.mean, predicted)
+        r2 = Mean().fidelity(predictive.mean, predicted)
         return {
             "r2": r2 if len(predicted) > 1 else None,
-            "rms_difference": float(np.sqrt(gap)),
+            "rms_difference": float(np.sqrt(mean_square)),
         }
-    p, q = said.mean, estimator.predict_proba(X)
-    gaps = xlogy(p, p) - xlogy(p, np.maximum(q, LEAST))
+    p, q = predictive.mean, estimator.predict_proba(X)
+    terms = xlogy(p, p) - xlogy(p, np.maximum(q, LEAST))
     return {
         "same_class": float((p.argmax(axis=1) == q.argmax(axis=1)).mean()),
-        "divergence": float(gaps.sum(axis=1).mean()),
+        "divergence": float(terms.sum(axis=1).mean()),
     }

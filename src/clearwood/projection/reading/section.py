@@ -11,51 +11,51 @@ from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
-from clearwood.projection.answers import Answers, ask
 from clearwood.projection.leaves import Leaves
+from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.reading.scores import (
     as_table,
     compare_with_reference,
     remarks_on,
 )
-from clearwood.projection.reading.size_chart import measure_of_rows, size_chart
+from clearwood.projection.reading.size_chart import measure_on_rows, size_chart
 from clearwood.references import Reference
 from clearwood.rules import RuleSet
 
 ENDS = (0.05, 0.95)
 """Ends of the displayed intervals."""
-MOST_CLASSES, HARDLY = 3, 0.005
+MAX_CLASSES, LEAST_SHOWN = 3, 0.005
 """Maximum number of class probabilities shown per leaf, and the least one shown."""
-OBSERVED, SAID = "what was observed", "what the reference says"
+OBSERVED, PREDICTED = "the observed targets", "the reference’s predictions"
 
 NAMES = {
-    "error": ("Wrong class (error)", "percent"),
+    "error": ("Error rate", "percent"),
     "rmse": ("Root mean squared error, in units of the target", "number"),
     "log_loss": ("Log loss, nats per row", "number"),
-    "coverage": ("Rows inside their 90 % interval", "percent"),
-    "width": ("Mean width of the intervals", "number"),
-    "r2": ("Follows the reference’s predictions (R²)", "number"),
+    "coverage": ("Coverage of the 90 % intervals", "percent"),
+    "width": ("Mean width of the 90 % intervals", "number"),
+    "r2": ("R² for the reference’s predictions", "number"),
     "rms_difference": (
         "Root mean squared difference from the reference", "number",
     ),
-    "same_class": ("Same class as the reference", "percent"),
+    "same_class": ("Agreement with the reference’s class", "percent"),
     "divergence": (
-        "Divergence from the reference’s probabilities, nats per row", "number",
+        "Kullback-Leibler divergence from the reference, nats per row", "number",
     ),
 }  # fmt: skip
 
 
 def model_of(result: Any, X: Any = None) -> Reference | None:
     """The reference, if it can predict these rows."""
-    return None if why_not_asked(result, X) else result.reference_
+    return None if prediction_error(result, X) else result.reference_
 
 
-def why_not_asked(result: Any, X: Any) -> str:
+def prediction_error(result: Any, X: Any) -> str:
     """Reason why the reference cannot predict rows; empty where it can."""
     if X is None:
         return ""
     try:
-        ask(result.reference_, as_table(X))
+        predictive_draws(result.reference_, as_table(X))
     except InputError as error:
         return str(error)
     return ""
@@ -80,11 +80,11 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     chart = on_rows = None
     if y is not None:
         y = rules.check_target(y, len(rules.encode(X)), "y")
-    refused = why_not_asked(result, X)
+    refused = prediction_error(result, X)
     if path is not None:
         if X is not None:
-            taught = None if refused else result.reference_.predict(as_table(X))
-            on_rows = measure_of_rows(result, X, y, taught)
+            target = None if refused else result.reference_.predict(as_table(X))
+            on_rows = measure_on_rows(result, X, y, target)
         n_rows = None if X is None else len(rules.encode(X))
         chart = size_chart(path, rules.n_rules, result._words, on_rows, n_rows)
     return {
@@ -92,7 +92,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "words": result._words,
         "facts": reference_facts(result.reference_),
         "refused": refused,
-        "judged": "" if path is None else how_judged(result),
+        "size_choice": "" if path is None else size_choice(result),
         "scores": None if X is None or refused else score_lines(result, X, y),
         "chart": chart,
         "many_draws": len(result.leaves_.means) > 1,
@@ -105,32 +105,32 @@ def reference_facts(reference: Reference) -> list[tuple[str, str]]:
     """Description of the reference."""
     n_draws, is_posterior = reference.n_draws, reference.is_posterior
     facts = {"n_draws": n_draws, "is_posterior": is_posterior}
-    (words,) = sentences("projection/reading/reference.txt", **facts)
-    return [("Reference model", reference.description), ("Its predictions", words)]
+    (text,) = sentences("projection/reading/reference.txt", **facts)
+    return [("Reference model", reference.description), ("Predictions", text)]
 
 
-def how_judged(result: Any) -> str:
+def size_choice(result: Any) -> str:
     """Explanation of the choice of the size."""
     path, words, chosen = result.size_path_, result._words, result.rules_.n_rules
     facts: dict[str, Any] = {
-        "so_many": words.so_many(chosen),
+        "count_text": words.count_text(chosen),
         "proxy": words.proxy,
         "line": words.line,
         "min_samples_leaf": str(result.min_samples_leaf),
         "alpha": result.alpha_,
         "tolerance": path.tolerance,
-        "by_labels": path.judged_by == "labels",
+        "by_labels": path.evaluated_on == "labels",
         "is_all": False,
-        "lost": None,
+        "loss": None,
     }
     if path.held_out is None:
-        facts["is_all"] = chosen == path.size[-1] < result._most_lines
+        facts["is_all"] = chosen == path.size[-1] < result._max_size
     else:
         at = path.size.tolist().index(chosen)
-        lost, error = float(path.held_out[at]), float(path.standard_error[at])
+        loss, error = float(path.held_out[at]), float(path.standard_error[at])
         gain = -float(path.held_out[0])
-        is_near = path.tolerance is not None and lost - error <= path.tolerance
-        facts |= {"lost": lost, "error": error, "is_near": is_near}
+        is_near = path.tolerance is not None and loss - error <= path.tolerance
+        facts |= {"loss": loss, "error": error, "is_near": is_near}
         # A single rule may be better than the reference.
         is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
         facts |= {"gain": gain, "is_worse": is_worse}
@@ -140,10 +140,10 @@ def how_judged(result: Any) -> str:
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
     """Scores of the proxy and its reference on given rows."""
     scores = compare_with_reference(result, X, y)
-    of_both, of_one = (scores["reference"], scores["proxy"]), scores["fidelity"]
-    lines = [(key, [one.get(key) for one in of_both]) for key in NAMES]
+    models = scores["reference"], scores["proxy"]
+    lines = [(key, [model.get(key) for model in models]) for key in NAMES]
     lines = [(key, both) for key, both in lines if both != [None, None]]
-    lines += [(key, [None, value]) for key, value in of_one.items()]
+    lines += [(key, [None, value]) for key, value in scores["fidelity"].items()]
     return {
         "n_rows": as_table(X).shape[0],
         "lines": [
@@ -160,11 +160,11 @@ def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:
 def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
     """Meaning of the columns, in order."""
     leaves, words = result.leaves_, result._words
-    seen, rows = OBSERVED if y is not None else SAID, "the rows handed in"
+    target, rows = OBSERVED if y is not None else PREDICTED, "the rows passed"
     if X is None:
         # Rules do not record whether they were fitted with labels.
-        seen, rows = f"{OBSERVED} (or, where nothing was, {SAID})", "training rows"
-    told = sentences(
+        target, rows = f"{OBSERVED} (without targets, {PREDICTED})", "training rows"
+    definitions = sentences(
         "projection/reading/leaves.txt",
         line=words.line,
         lines=words.lines,
@@ -172,23 +172,24 @@ def _leaf_words(result: Any, X: Any, y: Any) -> list[tuple[str, str]]:
         is_class=leaves.means.ndim == 3,
         is_posterior=result.reference_.is_posterior,
         has_noise=leaves.variances is not None,
-        have_one_variance=have_one_variance(leaves),
-        mean_in=mean_in(seen, rows),
+        has_common_variance=has_common_variance(leaves),
+        mean_in=mean_in(target, rows),
         has_rows=X is not None,
         has_labels=y is not None,
     )
-    return [(name.strip(), text) for name, _, text in (t.partition("= ") for t in told)]
+    parts = (text.partition("= ") for text in definitions)
+    return [(name.strip(), meaning) for name, _, meaning in parts]
 
 
-def mean_in(seen: str, rows: str) -> str:
+def mean_in(target: str, rows: str) -> str:
     """Description of the interval of the mean that is printed with a rule."""
     return (
-        f"the 95 % interval of the mean of {seen} in {rows}; it knows nothing of the "
-        "reference’s draws."
+        f"the 95 % confidence interval of the mean of {target} in {rows}, which does "
+        "not use the reference’s draws."
     )
 
 
-def have_one_variance(leaves: Leaves) -> bool:
+def has_common_variance(leaves: Leaves) -> bool:
     """Whether the 90 % hold for all rules together, and not for each."""
     if leaves.variances is None or len(leaves.share) == 1:
         return False
@@ -203,14 +204,14 @@ def summarize_leaves(
     Rows and observations are the given ones; without any, the share is that of the
     weight of the training rows.
     """
-    said = leaves.answers(np.arange(len(leaves.share)))
+    predictive = leaves.predictive(np.arange(len(leaves.share)))
     leaf = None if X is None else rules.apply(X)
     lines = [
         {
             "number": i + 1,
             "conditions": [c.text(rules.features) for c in rule.conditions],
             "rows": _rows_text(leaves, leaf, i),
-            "says": _says(said, rules, i),
+            "predictions": _predictions(predictive, rules, i),
             "observed": ""
             if leaf is None or y is None
             else _observed(y[leaf == i], rules),
@@ -218,22 +219,23 @@ def summarize_leaves(
         for i, rule in enumerate(rules)
     ]
     return {
-        "what": _what(said, rules),
+        "quantity": _quantity(predictive, rules),
         "is_value": not rules.classes,
-        "has_noise": said.noise is not None,
+        "has_noise": predictive.noise is not None,
         "counted": "Training rows" if leaf is None else "Rows",
         "has_observed": leaf is not None and y is not None,
         "lines": lines,
-        **_axis(said, rules),
+        **_axis(predictive, rules),
     }
 
 
-def _what(said: Answers, rules: RuleSet) -> str:
+def _quantity(predictive: PredictiveDraws, rules: RuleSet) -> str:
+    if len(rules.classes) == 2:
+        return f"Probability of {prediction_text(rules.classes[1])}"
     if rules.classes:
-        two = len(rules.classes) == 2
-        of = f" of {prediction_text(rules.classes[1])}" if two else ""
-        return f"Probability{of}"
-    return f"Rate of {rules.target}" if said.noise is None else f"Mean {rules.target}"
+        return "Probability"
+    is_rate = predictive.noise is None
+    return f"Rate of {rules.target}" if is_rate else f"Mean {rules.target}"
 
 
 def _rows_text(leaves: Leaves, leaf: np.ndarray | None, i: int) -> str:
@@ -243,47 +245,49 @@ def _rows_text(leaves: Leaves, leaf: np.ndarray | None, i: int) -> str:
     return f"{n_rows:,} ({percent_text(n_rows / len(leaf))})"
 
 
-def _says(said: Answers, rules: RuleSet, i: int) -> list[dict[str, Any]]:
-    """One line for a value; for classes one each, the most probable first."""
-    draws = said.draws[:, i]
+def _predictions(
+    predictive: PredictiveDraws, rules: RuleSet, i: int
+) -> list[dict[str, Any]]:
+    """One entry for a value; for classes one each, the most probable first."""
+    draws = predictive.draws[:, i]
     if rules.classes:
         mean = draws.mean(axis=0)
-        order = np.argsort(-mean, kind="stable")[:MOST_CLASSES]
-        shown = [k for k in order.tolist() if mean[k] >= min(HARDLY, mean.max())]
+        order = np.argsort(-mean, kind="stable")[:MAX_CLASSES]
+        shown = [k for k in order.tolist() if mean[k] >= min(LEAST_SHOWN, mean.max())]
         if draws.shape[1] == 2:
-            return [{"label": "", **_spread(draws[:, 1], percent_text)}]
+            return [{"label": "", **_summary(draws[:, 1], percent_text)}]
         return [
             {
                 "label": prediction_text(rules.classes[k]),
-                **_spread(draws[:, k], percent_text),
+                **_summary(draws[:, k], percent_text),
             }
             for k in shown
         ]
-    one = Answers(draws[:, None], None if said.noise is None else said.noise[:, [i]])
+    one = predictive.take(np.array([i]))
     low, high = (float(one.quantile(end)[0]) for end in ENDS)
-    chance = None
-    if said.noise is not None:
-        chance = short_text(math.sqrt(said.noise[:, i].mean()), 2)
+    aleatoric = None
+    if predictive.noise is not None:
+        aleatoric = short_text(math.sqrt(predictive.noise[:, i].mean()), 2)
     return [
         {
             "label": "",
-            **_spread(draws, short_text),
-            "chance": chance,
+            **_summary(draws, short_text),
+            "aleatoric": aleatoric,
             "observation": f"{short_text(low)} to {short_text(high)}",
         }
     ]
 
 
-def _spread(draws: np.ndarray, shown: Any) -> dict[str, Any]:
+def _summary(draws: np.ndarray, shown: Any) -> dict[str, Any]:
     """Mean over draws, their central 90 % interval, and standard deviation."""
     low, high = np.quantile(draws, ENDS)
-    deviation = float(draws.std())
+    std = float(draws.std())
     digits = percent_text if shown is percent_text else lambda v: short_text(v, 2)
     return {
         "mean": shown(float(draws.mean())),
-        "low_to_high": f"{shown(float(low))} to {shown(float(high))}",
-        "not_known": digits(deviation),
-        "chance": None,
+        "interval": f"{shown(float(low))} to {shown(float(high))}",
+        "epistemic": digits(std),
+        "aleatoric": None,
         "observation": None,
     }
 
@@ -300,29 +304,29 @@ def _observed(y: np.ndarray, rules: RuleSet) -> str:
     return f"{prediction_text(label)} {percent_text(best)}"
 
 
-def _axis(said: Answers, rules: RuleSet) -> dict[str, Any]:
+def _axis(predictive: PredictiveDraws, rules: RuleSet) -> dict[str, Any]:
     """Bars on one axis for all leaves: of the mean, and of an observation."""
     shown: Any
     if rules.classes:
         if len(rules.classes) > 2:
             return {"axis": None, "bars": None}
-        draws, outer = said.draws[:, :, 1], None
+        draws, outer = predictive.draws[:, :, 1], None
         low, high, shown = 0.0, 1.0, percent_text
     else:
-        draws = said.draws
-        outer = np.stack([said.quantile(end) for end in ENDS])
+        draws = predictive.draws
+        outer = np.stack([predictive.quantile(end) for end in ENDS])
         low, high, shown = float(outer.min()), float(outer.max()), short_text
     inner = np.quantile(draws, ENDS, axis=0)
     scale = (high - low) or 1.0
 
-    def place(values: np.ndarray) -> list[float]:
+    def position(values: np.ndarray) -> list[float]:
         return [10 + 180 * (float(v) - low) / scale for v in values]
 
     bars = [
         {
-            "inner": place(inner[:, i]),
-            "outer": None if outer is None else place(outer[:, i]),
-            "mean": place(draws[:, [i]].mean(axis=0))[0],
+            "inner": position(inner[:, i]),
+            "outer": None if outer is None else position(outer[:, i]),
+            "mean": position(draws[:, [i]].mean(axis=0))[0],
         }
         for i in range(draws.shape[1])
     ]

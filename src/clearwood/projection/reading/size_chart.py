@@ -58,10 +58,10 @@ def held_out_measure(path: SizePath) -> Measure | None:
     """Held-out loss in the fit; None where nothing was held out."""
     if path.held_out is None:
         return None
-    levels: tuple[tuple[float, str], ...] = ((0.0, "as good as the reference"),)
+    levels: tuple[tuple[float, str], ...] = ((0.0, "equal to the reference"),)
     if path.tolerance is not None:
-        levels += ((path.tolerance, f"a loss of {path.tolerance:g} is tolerated"),)
-    name = "Held out in the fit: lost against the reference, nats per row"
+        levels += ((path.tolerance, f"tolerance {path.tolerance:g}"),)
+    name = "Cross-validation in the fit: loss relative to the reference, nats per row"
     return Measure(name, "second", path.held_out, path.standard_error, levels)
 
 
@@ -71,7 +71,7 @@ def panel_of(
     """Measures on one axis, with the printed size marked."""
     marks = [mark for measure in measures for mark in measure.marks(path.size)]
     return Panel(
-        [*marks, Level(chosen, "x", f"chosen: {words.so_many(chosen)}")],
+        [*marks, Level(chosen, "x", f"chosen: {words.count_text(chosen)}")],
         Axis(words.lines, is_whole=True),
         Axis(name, shown=percent_text if measures[0].percent else None),
     )
@@ -94,7 +94,7 @@ def size_chart(
     words : Words
         Names of these.
     on_rows : Panel or None
-        Result of :func:`measure_of_rows`.
+        Result of :func:`measure_on_rows`.
     n_rows : int or None
         Number of the given rows; with them, nothing is shown that was measured on the
         rows of the fit alone.
@@ -108,28 +108,28 @@ def size_chart(
     measures = [] if held_out is None else [held_out]
     if held_out is None and n_rows is None:
         name = "Training rows: divergence from the reference, nats per row"
-        levels = ((0.0, "as the reference says"),)
+        levels = ((0.0, "equal to the reference"),)
         measures.append(Measure(name, "second", path.divergence, None, levels))
     if on_rows is not None:
         measures.append(on_rows)
     if not measures or len(path.size) < 2:
         return None
     sizes, loss = path.size, path.tolerance or LOSS
-    said = " ".join(_in_words(measure, sizes, chosen, words) for measure in measures)
+    text = " ".join(_description(measure, sizes, chosen, words) for measure in measures)
     panels = [panel_of([one], path, chosen, words, one.name) for one in measures]
     return {
-        "svg": svg(Chart("How good all sizes are", panels), "sizes", said),
+        "svg": svg(Chart("Loss by size", panels), "sizes", text),
         "has_band": measures[0].error is not None,
         "is_loss": measures[0].style == "second",
         "example": loss,
         "less_probable": percent_text(-math.expm1(-loss)),
-        "words": said,
+        "words": text,
         "lines": _lines(measures, sizes, chosen),
     }
 
 
-def measure_of_rows(
-    result: Any, X: Any, y: np.ndarray | None, taught: np.ndarray | None
+def measure_on_rows(
+    result: Any, X: Any, y: np.ndarray | None, predicted: np.ndarray | None
 ) -> Measure | None:
     """Distance of proxies of all sizes from the observations, or from the reference.
 
@@ -138,41 +138,40 @@ def measure_of_rows(
     result : fitted ProjectedTree... or ProjectedRuleList...
     X : array-like or frame
     y : ndarray of shape (n_rows,) or None
-    taught : ndarray of shape (n_rows,) or None
+    predicted : ndarray of shape (n_rows,) or None
         Predictions of the reference.
     """
-    truth = taught if y is None else y
-    if truth is None:
+    target = predicted if y is None else y
+    if target is None:
         return None
     task = result.rules_.task
     is_class = task == "classification"
 
     def error(predicted: np.ndarray) -> float:
-        wrong = OUTCOMES[task].mean_loss(truth, predicted)
-        return wrong if is_class else math.sqrt(wrong)
+        loss = OUTCOMES[task].mean_loss(target, predicted)
+        return loss if is_class else math.sqrt(loss)
 
     levels: tuple[tuple[float, str], ...] = ()
-    if taught is not None:
-        levels = ((error(taught), "the reference"),)
-    what = {
-        (True, True): "share of wrong classes",
-        (True, False): "share of classes other than the reference’s",
+    if predicted is not None:
+        levels = ((error(predicted), "the reference"),)
+    score = {
+        (True, True): "error rate",
+        (True, False): "disagreement with the reference’s class",
         (False, True): f"root mean squared error, in units of {result.rules_.target}",
         (False, False): "root mean squared difference from the reference",
     }[is_class, y is not None]
-    values = np.array([error(proxy.predict(X)) for proxy in result._of_all_sizes])
-    return Measure(f"Rows handed in: {what}", "first", values, None, levels, is_class)
+    values = np.array([error(proxy.predict(X)) for proxy in result._proxies])
+    return Measure(f"Rows passed: {score}", "first", values, None, levels, is_class)
 
 
-def _in_words(measure: Measure, sizes: np.ndarray, chosen: int, words: Words) -> str:
+def _description(measure: Measure, sizes: np.ndarray, chosen: int, words: Words) -> str:
     """Text alternative of a measure, for screen readers."""
     shown = percent_text if measure.percent else short_text
-    ends = {int(sizes[0]): measure.values[0], int(sizes[-1]): measure.values[-1]}
-    named = ends | {chosen: measure.values[sizes.tolist().index(chosen)]}
-    parts = [
-        f"{shown(float(named[n]))} with {words.so_many(n)}{' (chosen)' * (n == chosen)}"
-        for n in sorted(named)
-    ]
+    value = dict(zip(sizes.tolist(), measure.values.tolist()))
+    parts = []
+    for n in sorted({int(sizes[0]), int(sizes[-1]), chosen}):
+        mark = " (chosen)" if n == chosen else ""
+        parts.append(f"{shown(value[n])} with {words.count_text(n)}{mark}")
     return f"{measure.name}: {', '.join(parts)}."
 
 

@@ -1,8 +1,8 @@
-"""Verdict on whether rules may replace their model, in a few plain sentences.
+"""Sentences on how well rules approximate their model.
 
-There are no thresholds for "good". Claims that one is better rest on comparisons on the
-same rows, at the level of a 95 % interval; the weakest baseline is a constant
-prediction.
+There are no thresholds for "good", but R2 below 0.5 is called insufficient. Claims that
+one is better rest on comparisons on the same rows, at the level of a 95 % interval; the
+weakest baseline is a constant prediction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 def summarize_verdict(
     rules: RuleSet, shown: RuleSet, table: Table | None, held_out_from: str | None
 ) -> list[str]:
-    """State what rules may be used for, and what not.
+    """State how well rules approximate their model, and how accurate they are.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def summarize_verdict(
     Returns
     -------
     list of str
-        Sentences. The first states whether the rules may replace the model.
+        Sentences. The first states whether the rules approximate the model.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def summarize_verdict(
     >>> X, predicted = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
     >>> table = Table(X, X, X, None, np.array(predicted), None)
     >>> print(*summarize_verdict(rules, rules, table, "model"), sep=chr(10))
-    These rules may stand in for the model: they say the same as the model of all \
-    16 new rows (100 %; of many more rows like these most likely 81 to 100 %).
-    How often they are right is not known: the true classes were not handed in.
+    These rules approximate the model: they agree with the model on all 16 new rows \
+    (100 %, 95 % interval 81 to 100 %).
+    Accuracy is unknown: the true classes were not passed.
     """
     facts: dict[str, Any] = {
         "is_share": rules.outcome.is_share,
@@ -109,7 +109,7 @@ def _stump(
 
 def _stored(rules: RuleSet) -> dict[str, Any]:
     """Statistics stored with the rules, if no rows were given; None if unknown."""
-    agreement = _on_average(rules, "agreement_caught")
+    agreement = _on_average(rules, "agreement_assigned")
     if agreement is None:
         return {"stored": {"agreement": None, "expected": None}, "few": None}
     expected = _on_average(rules, "expected") if rules.outcome.is_share else None
@@ -120,15 +120,17 @@ def _stored(rules: RuleSet) -> dict[str, Any]:
 def _on_average(rules: RuleSet, name: str) -> float | None:
     """Mean of a statistic, weighted by the rows that each rule predicts."""
     known = [rule.statistics for rule in rules]
-    lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
-    total = max(sum(caught for caught, _ in lines), 1e-300)
-    mean = sum(caught * value for caught, value in lines) / total
+    lines = [
+        (own.assigned, getattr(own, name)) for own in known if not own.assigned == 0
+    ]
+    total = max(sum(assigned for assigned, _ in lines), 1e-300)
+    mean = sum(assigned * value for assigned, value in lines) / total
     return None if math.isnan(mean) or not rules.one_rule_predicts else mean
 
 
 def _uncertain(rules: RuleSet) -> dict[str, Any] | None:
     """Rules of so few rows that their statistics are hardly informative."""
-    rows = {str(k): rule.statistics.rows_caught for k, rule in rules.lines()}
+    rows = {str(k): rule.statistics.rows_assigned for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
     if not few or not rules.one_rule_predicts:
         return None

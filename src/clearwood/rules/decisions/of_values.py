@@ -179,7 +179,7 @@ def evaluate_values(
     Residuals
     """
     predicted = rules.predict_encoded(encoded)
-    printed = np.array([rule.statistics.spread for rule in rules])
+    printed = np.array([rule.statistics.std for rule in rules])
     decided = rules.predicting_rule(encoded)
     spread = np.full(len(predicted), math.nan) if decided is None else printed[decided]
     lines = tuple(

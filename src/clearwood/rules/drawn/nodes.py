@@ -176,7 +176,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     ...     FeatureSpace.numeric(1, ["temperature"]))
     >>> drawn = draw_tree(rules, [[36.9], [38.2], [39.0]])
     >>> print(drawn.words(drawn.nodes[0]))
-    if temperature > 37.5; leaf 1 says 1; 2 rows, 66.7 % of all
+    if temperature > 37.5; leaf 1 predicts 1; 2 rows, 66.7 % of all
     """
     tree = tree_of(result)
     if tree is None:
@@ -293,5 +293,5 @@ class _Maker:
         if here is not None:
             return float(here.sum())
         return sum(
-            rule.statistics.rows_caught for rule in list(self.rules)[first : last + 1]
+            rule.statistics.rows_assigned for rule in list(self.rules)[first : last + 1]
         )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearwood._tables import RowBlocks, RowsOfTable, is_read_in_blocks, open_rows
-from clearwood._tables.predicting import predicted
+from clearwood._tables.predicting import predict_rows
 from clearwood._words.numbers import short_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_weight
@@ -69,9 +69,9 @@ def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
     columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
     if shares:
         classes = rule_set.classes
-        return predicted(rule_set.predict_proba, X, float, classes, columns_of)
+        return predict_rows(rule_set.predict_proba, X, float, classes, columns_of)
     kind = rule_set.predictions.dtype
-    return predicted(rule_set.predict, X, kind, columns_of=columns_of)
+    return predict_rows(rule_set.predict, X, kind, columns_of=columns_of)
 
 
 # Rows of any kind as encoded blocks
