@@ -161,8 +161,8 @@ def _calibration(found: Decisions, label: str) -> dict[str, Any]:
 def _point_text(point: CalibrationPoint, label: str) -> str:
     who = "" if point.line is None else f"Rule {point.line}: "
     return (
-        f"{who}predicted probability of {label} {percent_text(point.predicted)}, observed "
-        f"{point.found} of {point.found.rows:,} rows."
+        f"{who}predicted probability of {label} {percent_text(point.predicted)}, "
+        f"observed {point.found} of {point.found.rows:,} rows."
     )
 
 

@@ -364,7 +364,7 @@ def calibration_of(
     rules: RuleSet,
     encoded: np.ndarray,
     p: np.ndarray,
-    is_pos_label: np.ndarray,
+    is_positive: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[CalibrationPoint, ...]:
     """Predicted and observed shares, by rule or by predicted probability."""
@@ -373,7 +373,7 @@ def calibration_of(
             line,
             # The mean of equal numbers may differ by rounding.
             float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
-            rate_of(is_pos_label[rows], weight[rows]),
+            rate_of(is_positive[rows], weight[rows]),
         )
         for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
         if weight[rows].sum() > 0

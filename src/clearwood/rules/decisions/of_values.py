@@ -59,7 +59,7 @@ class LineErrors(NamedTuple):
     mean : Rate
         Mean of the observed values, with Student's interval.
     errors : Errors
-    spread : float
+    std : float
         Standard deviation printed with the rule; NaN where there is none.
     inside : Rate
         Share of rows within two such standard deviations of the prediction: 95 % where
@@ -70,7 +70,7 @@ class LineErrors(NamedTuple):
     predicted: float
     mean: Rate
     errors: Errors
-    spread: float
+    std: float
     inside: Rate
 
     @property
@@ -143,8 +143,8 @@ class Residuals(SideBySide[Errors]):
 
         lines = [
             row(line.name, line.errors, line.inside)
-            | {"predicted": line.predicted, "mean": line.mean.value, "low": line.mean.low,
-               "high": line.mean.high, "spread": line.spread}
+            | {"predicted": line.predicted, "mean": line.mean.value,
+               "low": line.mean.low, "high": line.mean.high, "std": line.std}
             for line in self.lines
         ]  # fmt: skip
         ends = [row("rules", self.rules, self.inside)]
@@ -181,9 +181,9 @@ def evaluate_values(
     predicted = rules.predict_encoded(encoded)
     printed = np.array([rule.statistics.std for rule in rules])
     decided = rules.predicting_rule(encoded)
-    spread = np.full(len(predicted), math.nan) if decided is None else printed[decided]
+    std = np.full(len(predicted), math.nan) if decided is None else printed[decided]
     lines = tuple(
-        _line(group, predicted, truth, spread, weight)
+        _line(group, predicted, truth, std, weight)
         for group in groups_of(rules, encoded, predicted, MOST_GROUPS)
         if weight[group.rows].sum() > 0
     )
@@ -192,7 +192,7 @@ def evaluate_values(
         int((weight > 0).sum()),
         errors_of(truth - predicted, weight),
         None if model is None else errors_of(truth - model, weight),
-        _inside(truth - predicted, spread, weight),
+        _inside(truth - predicted, std, weight),
         _means_held(rules, lines),
         lines,
     )
@@ -212,14 +212,14 @@ def _line(
     group: Group,
     predicted: np.ndarray,
     truth: np.ndarray,
-    spread: np.ndarray,
+    std: np.ndarray,
     weight: np.ndarray,
 ) -> LineErrors:
     rows = group.rows
-    predicted, truth, spread, weight = (
+    predicted, truth, std, weight = (
         predicted[rows],
         truth[rows],
-        spread[rows],
+        std[rows],
         weight[rows],
     )
     return LineErrors(
@@ -228,14 +228,14 @@ def _line(
         float(predicted[0] if group.line else np.average(predicted, weights=weight)),
         mean_of(truth, weight),
         errors_of(truth - predicted, weight),
-        float(spread[0]),
-        _inside(truth - predicted, spread, weight),
+        float(std[0]),
+        _inside(truth - predicted, std, weight),
     )
 
 
-def _inside(errors: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> Rate:
-    known = ~np.isnan(spread)
-    return rate_of(abs(errors[known]) <= WIDE * spread[known], weight[known])
+def _inside(errors: np.ndarray, std: np.ndarray, weight: np.ndarray) -> Rate:
+    known = ~np.isnan(std)
+    return rate_of(abs(errors[known]) <= WIDE * std[known], weight[known])
 
 
 def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:
