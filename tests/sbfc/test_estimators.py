@@ -111,7 +111,7 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     assert all(graph.parent[0] == -1 for graph in found.graphs_)
     assert {int(p) for graph in found.graphs_ for p in graph.parent} <= {*range(-1, 11)}
     # As if the prior had been told that there are two columns more.
-    table = Forest()._read(X, y, None)
+    table, _ = Forest()._read(X, y, None)
     scores = score(table)
     penalty = Penalty.of("balanced", 4.0, 1.0, len(wide[0]), 2)
     narrow = cw.sbfc.FeatureForest(
@@ -141,6 +141,18 @@ def test_where_nothing_varies_the_classes_have_their_shares():
     found = Forest().fit(np.ones((6, 2)), list("aabbbb"))
     np.testing.assert_allclose(found.predict_proba([[1, 1]]), [[1 / 3, 2 / 3]])
     assert found.inclusion_probability_.tolist() == [0, 0]
+
+
+def test_numbers_that_matter_only_together_are_signal():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 4))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    found = Forest(random_state=0).fit(X[:400], y[:400])
+    assert (found.inclusion_probability_ > 0.5).tolist() == [True, True, False, False]
+    assert (found.inclusion_probability_ > 0).all()
+    assert found.score(X[400:], y[400:]) > 0.85
+    alone = Forest(binning="mdlp", random_state=0).fit(X[:400], y[:400])
+    assert alone.inclusion_probability_[:2].tolist() == [0, 0]
 
 
 def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
