@@ -64,7 +64,7 @@ def in_trees(X, y, forest):
     part = distinct(judged).take(np.arange(1000))
     order, fast_order = timed(order_rules, part, rows, 0.01)
     inside = unpacked(part.bits, len(y))
-    facts = part.said, part.paths.lengths, y, rows.weight, 2, 0.01
+    facts = part.predicted, part.paths.lengths, y, rows.weight, 2, 0.01
     same, slow_order = timed(naive.order, inside, *facts)
     if same != order.rules:
         raise RuntimeError("The kernel and the plain formula order rules differently.")
@@ -164,7 +164,7 @@ def solve_plainly(programme):
     n_rows, n = held.shape
     quadratic, linear = np.zeros((n, n)), np.zeros(n)
     for k, target in enumerate(programme.target.T):
-        says = held * programme.said[:, k]
+        says = held * programme.predicted[:, k]
         quadratic += 2 * says.T @ (programme.share[:, None] * says)
         linear -= 2 * says.T @ (programme.share * target)
     settings = clarabel.DefaultSettings()

@@ -205,7 +205,9 @@ def figs_probabilities(case):
     """FIGS fitted to class probabilities, one sum of trees with a vector per leaf."""
     target = lesson_of(case)._replace(target=case.output, n_classes=0)
     found = [
-        one._replace(said=one.said.reshape(len(case.X_test), -1).argmax(axis=1))
+        one._replace(
+            predicted=one.predicted.reshape(len(case.X_test), -1).argmax(axis=1)
+        )
         for one in peers.figs(target)
     ]
     return {size: longest([_answer(one) for one in found], size) for size in SIZES}
@@ -226,7 +228,7 @@ def lesson_of(case):
         X=X,
         target=case.labels,
         rows=np.arange(n_rows),
-        told=np.arange(n_rows, len(X)),
+        test=np.arange(n_rows, len(X)),
         n_classes=len(case.model.classes_) if case.is_class else 0,
         sizes=SIZES,
         seed=case.seed,
@@ -235,7 +237,7 @@ def lesson_of(case):
 
 
 def _answer(found):
-    return Answer(found.said, found.n_rules, found.n_literals, np.nan)
+    return Answer(found.predicted, found.n_rules, found.n_literals, np.nan)
 
 
 def te2rules(case):

@@ -55,6 +55,14 @@ class PageSection(NamedTuple):
     lead: str = ""
     parts: tuple[tuple[str, str], ...] = ()
 
+    def content(self, result: Any, X: Any, y: Any) -> dict[str, Any]:
+        """What the template shows of a result."""
+        return import_module(self.module).section(result, X, y)
+
+    def model_of(self, result: Any, X: Any) -> Any:
+        """The model that the rules of a result approximate."""
+        return import_module(self.module).model_of(result, X)
+
 
 class Family(NamedTuple):
     """A family of methods, by the names of its parts.
@@ -234,10 +242,10 @@ OWN = (
                 has_rules=False,
                 lead="Clusters of rows, dependent columns, and anomalies.",
                 parts=(
-                    ("kinds", "Clusters"),
-                    ("together", "Dependent columns"),
+                    ("clusters", "Clusters"),
+                    ("dependences", "Dependent columns"),
                     ("density", "Held-out likelihood"),
-                    ("surprising", "Anomalies"),
+                    ("anomalies", "Anomalies"),
                 ),
             ),
         ),
@@ -316,7 +324,10 @@ def saving_module(name: str) -> str | None:
 
 
 def section_of(result: Any) -> PageSection | None:
-    """The section on which a result is described, by its class or one it inherits."""
+    """Record in ``Family.sections`` of a result's class, or of one that it inherits.
+
+    None if the page shows its rules alone.
+    """
     return _first("sections", tuple(kind.__name__ for kind in type(result).__mro__))
 
 

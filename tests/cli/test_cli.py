@@ -143,6 +143,20 @@ def test_rules_scores_and_files_come_out(table, frame, tmp_path):
     same_lines(shown)
 
 
+def test_the_estimator_is_saved(table, tmp_path):
+    rules, saved = tmp_path / "rules.json", tmp_path / "rules.zip"
+    assert simplify(table, "--out", rules, "--save", saved).exit_code == 0
+    fitted = clearwood.load(saved)
+    assert fitted.rules_.to_json() == RuleSet.load(rules).to_json()
+    assert run("predict", saved, table).stdout == run("predict", rules, table).stdout
+
+
+@pytest.mark.parametrize("verb", sorted(main.list_commands(None)))
+def test_every_command_has_the_options_of_all(verb):
+    text = run(verb, "--help").stdout
+    assert all(f"--{name}" in text for name in ("quiet", "debug", "max-memory"))
+
+
 def test_decisions_about_a_class_are_told(table):
     quick = ("--max-rules", 2, "--method", "in-trees")
     asked = simplify(table, *quick, "--pos-label", "ill", "--threshold", "0.05")

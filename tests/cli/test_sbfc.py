@@ -64,6 +64,9 @@ def test_json_is_the_same_for_a_seed_and_options_reach_the_estimator(table):
     assert (
         other["best_graph"]["log_posterior"] != (found["best_graph"]["log_posterior"])
     )
+    # The prior of the paper, among others.
+    paper = json.loads(run(*asked, "--preset", "paper").stdout)
+    assert paper["best_graph"]["log_posterior"] == other["best_graph"]["log_posterior"]
 
 
 def test_a_warning_is_one_line_also_of_the_page(table, tmp_path):

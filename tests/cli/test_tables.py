@@ -54,7 +54,7 @@ def test_one_bad_cell_among_numbers_is_named(measured, odd):
     for word in ("'dose'", "119 cells", repr(odd), "line 72", "--categories dose"):
         assert word in str(refused.value)
     assert "\x1b" not in str(refused.value)
-    frame = read_table(path, missing=[odd])
+    frame = read_table(path, form=CsvForm(missing=[odd]))
     assert frame["dose"].dtype == float
     assert np.flatnonzero(frame["dose"].isna()).tolist() == [70]
 
@@ -104,7 +104,7 @@ def test_an_empty_cell_in_quotes_is_a_row_and_a_blank_line_is_none(
     path = written(start + "x\n" + "".join(f"{k}\n" for k in range(2, 40)))
     with refuses(InputError, match=f"'x'.*{line}"):
         read_table(path)
-    file = CsvFile.from_path(path, ())
+    file = CsvFile.from_path(path)
     row = file.read()["a"].tolist().index("x")
     assert file.lines(np.array([row, row + 37])) == f"lines {line}, {line + 37}"
 
@@ -188,7 +188,7 @@ def test_in_a_column_of_text_only_the_empty_cell_is_missing(written):
     ]
     assert "column 'ward'" in str(told[0].message)
     assert "--na NA" in str(told[0].message)
-    assert read_table(path, missing=words)["ward"].notna().sum() == 1
+    assert read_table(path, form=CsvForm(missing=words))["ward"].notna().sum() == 1
 
 
 def test_the_command_and_python_say_the_same_of_a_word(written, tmp_path):
@@ -227,7 +227,7 @@ def test_infinite_numbers_are_numbers(written):
 
 
 def test_numbers_may_stand_for_missing_ones(written):
-    frame = read_table(written("dose,y\n-999,0\n2,1\n"), missing=["-999"])
+    frame = read_table(written("dose,y\n-999,0\n2,1\n"), form=CsvForm(missing=["-999"]))
     np.testing.assert_array_equal(frame["dose"], [np.nan, 2.0])
 
 
@@ -243,11 +243,13 @@ def test_where_the_model_reads_numbers_a_text_is_named(written, tmp_path):
         done = run(verb, tmp_path / "rules.json", path)
         assert failed(done, "'dose'", "'?'", "--na '?'")
         assert run(verb, tmp_path / "rules.json", path, "--na", "?").exit_code == 0
-    frame = read_table_of(space, path, missing=["?"])
+    frame = read_table_of(space, path, form=CsvForm(missing=["?"]))
     assert frame["ward"].tolist() == ["1", "x", "1"]
     assert frame["note"].tolist() == ["5", "b", "7"]
     with refuses(InputError, match="'note'.*'b'"):
-        read_table_of(space, path, missing=["?"], target="note", task="regression")
+        read_table_of(
+            space, path, form=CsvForm(missing=["?"]), target="note", task="regression"
+        )
 
 
 def test_a_model_without_names_reads_what_is_not_the_target(written):
@@ -379,11 +381,11 @@ def test_parquet_says_itself_what_is_missing(tmp_path):
     pd.DataFrame({"zip": [1, 2], "y": [0, 1]}).to_parquet(path)
     assert read_table(path, categories=["zip"])["zip"].dtype == "category"
     with refuses(InputError, match="--na"):
-        read_table(path, missing=["-"])
+        read_table(path, form=CsvForm(missing=["-"]))
 
 
 def test_lines_are_found_beyond_the_first_ones(written):
-    file = CsvFile.from_path(written("a\n" + "1\n" * 50), ())
+    file = CsvFile.from_path(written("a\n" + "1\n" * 50))
     assert file.lines(np.array([0, 48])) == "lines 2, 50"
 
 

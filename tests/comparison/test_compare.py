@@ -79,8 +79,8 @@ def test_every_number_is_what_its_definition_says(found, forest):
     said, held = np.empty(len(y), dtype=object), []
     for part in parts[:3]:
         rules = fit(part)
-        said[part.told] = rules.predict(X.iloc[part.told])
-        scores = rules.evaluate(X.iloc[part.told], y[part.told])
+        said[part.test] = rules.predict(X.iloc[part.test])
+        scores = rules.evaluate(X.iloc[part.test], y[part.test])
         held.append((scores.error, scores.coverage, scores.overlap))
     point = next(p for p in found.points if (p.method, p.n_rules) == ("tree", 3))
     errors, coverage, overlap = np.array(held).T

@@ -55,7 +55,7 @@ def test_refits_do_not_change_the_other_fits():
     """Nor on so many rows that refits are judged on some of them only."""
     without, some = (parts_of(10_001, n_refits=n) for n in (0, 2))
     assert [part.seed for part in without] == [part.seed for part in some[:4]]
-    assert len(some[4].told) == 10_000
+    assert len(some[4].test) == 10_000
 
 
 def test_no_fit_sees_the_rows_that_it_is_judged_on():
@@ -63,14 +63,14 @@ def test_no_fit_sees_the_rows_that_it_is_judged_on():
     parts = parts_of(weight=weight)
     assert [part.kind for part in parts] == ["fold"] * 3 + ["all"] + ["refit"] * 2
     for fold in parts[:3]:
-        assert (fold.weight[fold.told] == 0).all()
-        rest = np.setdiff1d(np.arange(20), fold.told)
+        assert (fold.weight[fold.test] == 0).all()
+        rest = np.setdiff1d(np.arange(20), fold.test)
         assert (fold.weight[rest] == weight[rest]).all()
-    assert (parts[3].weight == weight).all() and len(parts[3].told) == 0
+    assert (parts[3].weight == weight).all() and len(parts[3].test) == 0
     for refit in parts[4:]:
         times = refit.weight / weight
         assert times.sum() == 20 and (times == times.round()).all()
-        assert refit.told.tolist() == list(range(20))
+        assert refit.test.tolist() == list(range(20))
     assert len({part.seed for part in parts}) == 6
 
 
@@ -81,8 +81,8 @@ def test_each_fold_may_have_an_ensemble_of_its_own():
 
 def test_very_many_rows_are_compared_in_part():
     parts = parts_of(n_rows=10_500)
-    assert len(parts[-1].told) == 10_000
-    assert len(np.unique(parts[-1].told)) == 10_000
+    assert len(parts[-1].test) == 10_000
+    assert len(np.unique(parts[-1].test)) == 10_000
 
 
 def test_what_makes_points_comes_before_what_tells_their_stability():
@@ -121,7 +121,7 @@ def test_methods_give_all_sizes_at_once_if_and_only_if_they_have_a_path(method):
     wrong = problem._replace(y=np.full(60, np.nan))
     held = fit_job(wrong, Job(method, groups[-1], 0))
     assert held[-1].rules is None
-    assert held[-1].said.shape == (20,) and np.isfinite(held[-1].said).all()
+    assert held[-1].predicted.shape == (20,) and np.isfinite(held[-1].predicted).all()
 
 
 def test_loading_kernels_is_no_part_of_a_fit(monkeypatch):
@@ -229,7 +229,7 @@ def test_coverage_and_overlap_count_rows_by_their_weight():
     problem = Problem(
         X, X[:, 0], weight, True, (cw.read_ensemble(tree),), np.zeros(0), parts
     )
-    told = parts[0].told
+    told = parts[0].test
     answer = fit_job(problem, Job("list", (1, 2), 0))[-1]
     # The rule may stand on either side of the cut.
     share = np.average(X[told, 0] > 12, weights=weight[told])

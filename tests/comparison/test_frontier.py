@@ -173,12 +173,12 @@ def test_points_are_plain_numbers():
 def judged(task, said, truth, target, weight):
     """The point of one method in one size, from what it says in two folds."""
     folds = [Part("fold", weight, np.array([k, k + 2]), 0, 0) for k in (0, 1)]
-    held = HeldOut(*[[part[f.told] for f in folds] for part in (truth, target, weight)])
+    held = HeldOut(*[[part[f.test] for f in folds] for part in (truth, target, weight)])
     parts = (*folds, Part("all", weight, np.zeros(0, dtype=int), 0, 0))
     labels = np.arange(6) if task == "classification" else np.zeros(0)
     problem = Problem(None, truth, weight, True, (), labels, parts)
     replies = {
-        Job("tree", (2,), k): Reply([SizedAnswer(2, 2, 1, said[f.told], c, 2 * c)], 1.0)
+        Job("tree", (2,), k): Reply([SizedAnswer(2, 2, 1, said[f.test], c, 2 * c)], 1.0)
         for k, (f, c) in enumerate(zip(folds, (0.25, 0.75)))
     }
     replies[Job("tree", (2,), 2)] = Reply([SizedAnswer(2, 2, 1, np.zeros(0))], 3.0)

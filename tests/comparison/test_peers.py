@@ -53,7 +53,7 @@ def test_a_peer_learns_from_the_ensemble_and_tells_in_our_names(tmp_path, monkey
     # With four splits the stand-in says what decides.
     right = held[-1]
     truth = np.searchsorted(["ham", "spam"], problem.y[:10])
-    assert right.said.tolist() == truth.tolist()
+    assert right.predicted.tolist() == truth.tolist()
     assert right.rules is None and np.isnan(right.coverage) and right.text == ""
     # Weights are numbers of times, and the held-out rows are not there.
     import imodels
@@ -109,7 +109,7 @@ def test_te2rules_gets_the_model_itself(monkeypatch):
     assert (answer.asked, answer.n_rules, answer.n_literals) == (5, 3, 3)
     same_lines(answer.text)
     (held,) = answers_of(problem, "te2rules", 0)
-    assert len(held.said) == 10
+    assert len(held.predicted) == 10
     with refuses(InputError):
         answers_of(problem._replace(pickled_models=()), "te2rules", 1)
 

@@ -120,7 +120,7 @@ def test_a_click_on_a_point_shows_its_rules_and_no_others(chromium, tmp_path, si
     for number, one in enumerate(found.points):
         ((identifier, text),) = told["after"][f"#p{number}"]
         assert identifier == f"p{number}"
-        assert text.startswith(f"{one.method}, {one.n_rules} line")
+        assert text.startswith(f"{one.method}, {one.n_rules} rule")
 
 
 def test_no_hostile_name_runs_or_makes_markup(chromium, hostile):

@@ -80,7 +80,7 @@ def test_without_rows_and_held_out_ones_there_is_no_chart(fitted, tmp_path):
     alone.path_ = rules.path_
     assert summarize(alone)["path"] is None
     assert summarize(rules.rules_, X=X, y=y)["path"] is None
-    assert "How many lines" not in page_of(tmp_path, alone)
+    assert "Number of rules" not in page_of(tmp_path, alone)
 
 
 def test_a_path_of_one_line_is_drawn(tmp_path):

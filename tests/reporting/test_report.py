@@ -79,7 +79,7 @@ def test_at_most_ten_rows_in_order_of_difference():
     taught = 1.0 + np.arange(30.0)
     lines = summarize(numbers_rules(), X=X, model=taught)["failures"]["lines"]
     assert [line["row"] for line in lines] == [str(row) for row in range(29, 19, -1)]
-    assert lines[0]["gap"] == 29.0
+    assert lines[0]["difference"] == 29.0
 
 
 def test_frames_show_the_label_of_a_row():
@@ -147,7 +147,7 @@ def test_every_label_points_at_something(fitted, tmp_path):
 def test_a_page_without_rows_says_so(tmp_path):
     page = page_of(tmp_path, numbers_rules())
     same_lines(page)
-    assert "How they were found" not in page
+    assert ">Fit</a>" not in page
 
 
 def test_full_agreement_is_said(tmp_path):
@@ -219,12 +219,12 @@ def test_a_title_is_text_whatever_it_claims_to_be(tmp_path):
 def test_what_speaks_against_the_rules_stands_above_them(tmp_path):
     rules = classes_rules()
     assert 'class="warning"' not in page_of(tmp_path, rules)
-    doubted = rules.with_metadata(method="list", warning="No rule ever says <b>.")
+    doubted = rules.with_metadata(method="list", warning="No rule predicts <b>.")
     page = page_of(tmp_path, doubted)
-    assert "No rule ever says &lt;b&gt;." in page
+    assert "No rule predicts &lt;b&gt;." in page
     assert page.index('class="warning"') < page.index('id="rules"')
     # Said once, not among the settings again.
-    assert page.count("No rule ever says") == 1 and "list" in page
+    assert page.count("No rule predicts") == 1 and "list" in page
 
 
 def test_numbers_are_of_the_rows_handed_in_and_the_others_are_kept(fitted, tmp_path):
@@ -264,7 +264,7 @@ def test_what_decisions_come_of_the_rules_is_shown(fitted, tmp_path):
     found = decisions(fab, X, y, pos_label="no", threshold=0.4)
     told = found.rules.rates[0]
     for rate in (told.sensitivity, told.negative_value, told.base_rate):
-        assert str(rate) in shown
+        assert rate.as_share(1) in shown
     same_lines(shown)
     svgs = re.findall(r"<svg.*?</svg>", shown, re.S)
     (roc,) = [svg for svg in svgs if 'id="roc-title"' in svg]
@@ -296,7 +296,7 @@ def test_errors_of_values_are_shown_by_rule(tmp_path):
     page = page_of(tmp_path, numbers_rules(), X=X, y=y, model=y)
     (chart,) = [c for c in re.findall(r"<svg.*?</svg>", page, re.S) if "errors-" in c]
     same_text(re.findall(r'text-anchor="end">(.*?)<', chart))
-    assert "What decisions" not in page
+    assert "Confusion matrix" not in page
     same_lines(page)
     assert page.count('<td role="cell" class="number" data-label="Rows">') >= 2
 
@@ -315,7 +315,7 @@ def test_what_all_say_of_a_failure_stands_before_why(tmp_path):
     table = page[page.index('id="failures"') :]
     names = re.findall(r'data-label="(.*?)"', table[: table.index("</tbody>")])
     same_text(names[:4])
-    assert names[-1] == "Because"
+    assert names[-1] == "Rule and values"
 
 
 def test_who_is_right_where_they_differ_is_counted(tmp_path):
@@ -328,16 +328,16 @@ def test_who_is_right_where_they_differ_is_counted(tmp_path):
     )
     same_lines(page)
     page = page_of(tmp_path, classes_rules(), X=ROWS, model=Teacher(SAID))
-    assert "are right on" not in page and "nearer" not in page
+    assert "are right in" not in page and "closer" not in page
 
 
 def test_how_sure_the_model_was_stands_beside_what_it_says(tmp_path):
     said = Teacher(SAID, PROBABILITIES)
     page = page_of(tmp_path, classes_rules(), X=ROWS, model=said)
-    (told,) = re.findall(r'"Row">2<.*?data-label="Model says">(.*?)</td>', page, re.S)
-    assert "ill" in told and "95 % sure" in told
+    (told,) = re.findall(r'"Row">2<.*?data-label="Model">(.*?)</td>', page, re.S)
+    assert "ill" in told and "probability 95 %" in told
     same_lines(page)
-    assert "sure</span>" not in page_of(
+    assert 'nowrap">probability' not in page_of(
         tmp_path, classes_rules(), X=ROWS, model=Teacher(SAID)
     )
 
@@ -418,7 +418,7 @@ def test_a_sum_tells_which_rules_were_added():
     same_text([line["rule"] for line in lines])
     same_text(lines[0]["values"])
     assert lines[1]["values"] == ["temperature = 39"]
-    assert lines[1]["gap"] == 1.0
+    assert lines[1]["difference"] == 1.0
 
 
 def test_a_failure_names_the_rule_that_decided_and_no_other_that_holds():

@@ -139,7 +139,7 @@ def test_a_class_that_no_rule_says_is_named():
     told = verdict(fever(("well", "ill", "odd")), X=X, model=HALF)[-1]
     same_text(told)
     # The warning has said it already.
-    rules = fever(("well", "ill", "odd"), warning="No rule ever says odd.")
+    rules = fever(("well", "ill", "odd"), warning="No rule predicts odd.")
     same_text(verdict(rules, X=X, y=truth))
     same_text(verdict(fever(), X=X, y=HALF))
 

@@ -27,10 +27,10 @@ def test_scores_that_are_not_known_are_not_printed():
 
 def test_classes_that_nobody_says():
     said, rows = np.array([0, 0]), np.full(8, 5)
-    found = never_said(list("abcdefgh"), said, rows, min_samples_leaf=5)
+    found = never_said(list("abcdefgh"), said, rows >= 5, rows)
     assert found.count("5 of 40") == MOST_NAMED
     same_text(found)
-    assert never_said(list("abcdefgh"), said, rows, min_samples_leaf=6) == ""
+    assert never_said(list("abcdefgh"), said, rows >= 6, rows) == ""
 
 
 def binary(n_right, n_rows=1000):

@@ -27,7 +27,7 @@ LIST = RuleList(
     classes=CLASSES,
 )
 X = np.arange(10.0).reshape(-1, 1)
-# Rule 1 decides 7, 8, 9; rule 2 decides 3 to 6 and matches 3 to 9; the rest 0 to 2.
+# Rule 1 predicts 7, 8, 9; rule 2 predicts 3 to 6 and matches 3 to 9; the rest 0 to 2.
 TRUTH = ["well"] * 3 + ["well", "ill", "well", "well"] + ["ill", "ill", "well"]
 TAUGHT = ["well"] * 3 + ["dead", "dead", "ill", "well"] + ["ill", "ill", "ill"]
 

@@ -244,7 +244,7 @@ def test_one_feature():
 
 def test_edges_that_are_there_already_are_not_looked_for_again(monkeypatch):
     table = random_table([2, 3, 2, 2], n=60)
-    problem = GraphProblem.of(score(table), LIVELY, "rooted")
+    problem = GraphProblem.from_scores(score(table), LIVELY, "rooted")
     plain = OriginalSampler(problem.scores, LIVELY)
     monkeypatch.delattr(original, "strong_edges")
     given = OriginalSampler(problem.scores, LIVELY, edges=problem.edges)

@@ -92,12 +92,12 @@ def test_a_box_that_was_moved_says_what_is_best_of_its_rows(kind):
             if (ascent.boxes[k] == before).all():
                 continue
             n_moved += 1
-            now, said = ascent.objective(), ascent.said[k].copy()
+            now, said = ascent.objective(), ascent.predicted[k].copy()
             decided = first_box(ascent.member) == k
             best = problem.loss.best_value(decided)
-            ascent.said[k] = problem.loss.vector(best)
+            ascent.predicted[k] = problem.loss.vector(best)
             assert ascent.objective() > now - 1e-8
-            ascent.said[k] = said
+            ascent.predicted[k] = said
     assert n_moved > 8
 
 
@@ -172,7 +172,7 @@ def test_a_box_does_not_move_to_where_it_catches_too_few_rows():
     both = np.array([up_to(4), up_to(6)])
     ascent = ListAscent(problem, BoxList(both, (0, 1), 2, np.inf))
     ascent.refit()
-    ascent.said[1] = problem.loss.vector(1)
+    ascent.predicted[1] = problem.loss.vector(1)
     ascent.improve(1)
     caught = ascent.member[1] & ~ascent.member[0]
     assert caught.sum() >= LEAST_ROWS

@@ -24,7 +24,7 @@ def rows_of(sequences):
 
 
 def observed(sequences, discrete=True):
-    return Observed.of(*rows_of(sequences), discrete)
+    return Observed.from_values(*rows_of(sequences), discrete)
 
 
 def coins(n, a=1.0, b=1.0):

@@ -93,7 +93,7 @@ def test_the_density_never_falls(kind):
     values = values.astype(float)
     if kind == "gaps":
         values[rng.random(values.shape) < 0.3] = np.nan
-    seen = Observed.of(values, [50, 30], kind in ("categorical", "switches"))
+    seen = Observed.from_values(values, [50, 30], kind in ("categorical", "switches"))
     prior = SequencePrior(1.5, 1.2, emission)
     start = random_start(rng, seen, prior, 3)
     fit = baum_welch(seen, prior, start, 30, tol=-np.inf)
@@ -103,7 +103,7 @@ def test_the_density_never_falls(kind):
 
 def test_it_stops_where_little_is_gained():
     rng = np.random.default_rng(0)
-    seen = Observed.of(rng.integers(3, size=(60, 1)).astype(float), [60], True)
+    seen = Observed.from_values(rng.integers(3, size=(60, 1)).astype(float), [60], True)
     prior = SequencePrior(1.0, 1.0, CategoricalEmission((1.0,) * 3))
     start = random_start(rng, seen, prior, 2)
     fit = baum_welch(seen, prior, start, 500, tol=1e-4)
@@ -115,7 +115,7 @@ def test_it_stops_where_little_is_gained():
 def test_more_starts_are_no_worse():
     rng = np.random.default_rng(1)
     text = rng.permutation(6)[np.cumsum(rng.integers(1, 3, size=600)) % 6]
-    seen = Observed.of(text[:, None].astype(float), [600], True)
+    seen = Observed.from_values(text[:, None].astype(float), [600], True)
     prior = SequencePrior(1.0, 1.0, CategoricalEmission((1.0,) * 6))
 
     def height(n_init, seed):
@@ -133,7 +133,7 @@ def test_longer_steps_than_those_of_em_get_further(emission):
     values = states[:, None].astype(float)
     if emission.n_columns > 1:
         values = 1.0 * ((states[:, None] >> np.arange(3)) & 1)
-    seen = Observed.of(values, [250, 150], True)
+    seen = Observed.from_values(values, [250, 150], True)
     prior = SequencePrior(1.1, 1.1, emission)
     starts = [random_start(rng, seen, prior, 4) for _ in range(12)]
     fast = [raised_fast(seen, prior, start, 10) for start in starts]
@@ -213,6 +213,6 @@ def test_parts_are_whole_sequences_but_for_the_last():
 
 def test_kinds_of_steps():
     values, lengths = rows_of([[[0, 1], None, [0, 1]], [[None, 1]]])
-    seen = Observed.of(values, lengths, discrete=True)
+    seen = Observed.from_values(values, lengths, discrete=True)
     np.testing.assert_array_equal(seen.values[seen.row], values)
     assert len(seen.values) == 3

@@ -147,7 +147,7 @@ def test_two_ways_to_draw_agree(kind):
     p, chain = from_prior(), []
     values = data(p)
     for _ in range(n):
-        seen = Observed.of(values, lengths, kind != "normal")
+        seen = Observed.from_values(values, lengths, kind != "normal")
         sampler = StateSampler(seen, prior, k, p)
         state, _ = sampler.step(rng, sampler.init(rng))
         p = StateModel(*state[:3])
@@ -160,7 +160,7 @@ def test_two_ways_to_draw_agree(kind):
 def small_problem():
     rng = np.random.default_rng(0)
     values = rng.integers(3, size=(40, 1)).astype(float)
-    seen = Observed.of(values, [25, 15], True)
+    seen = Observed.from_values(values, [25, 15], True)
     return seen, SequencePrior(1.0, 1.0, CategoricalEmission((1.0,) * 3))
 
 

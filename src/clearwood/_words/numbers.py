@@ -138,11 +138,13 @@ def rounded_text(value: float, width: float) -> str:
     return short_text(value) if decimals is None else _rounded(value, decimals)
 
 
-def share_text(share: float, low: float = math.nan, high: float = math.nan) -> str:
+def share_text(
+    share: float, low: float = math.nan, high: float = math.nan, decimals: int = 0
+) -> str:
     """Format a share in percent, with its 95 % interval if given.
 
-    In whole percents, or finer for a narrow interval; never 0 or 100 unless it is
-    exactly that.
+    In whole percents, or finer for a narrow interval, with at least ``decimals``; never
+    0 or 100 unless it is exactly that.
 
     Examples
     --------
@@ -153,17 +155,27 @@ def share_text(share: float, low: float = math.nan, high: float = math.nan) -> s
     """
     if math.isnan(share):
         return NOT_KNOWN
-    width = 100 * (high - low)
-    decimals = max(_decimals(width) or 0, 0)
+    decimals = max(share_decimals(low, high), decimals)
     percent = _rounded(100 * share, decimals)
     step = 10.0**-decimals
     if TINY < share < 1 - TINY and float(percent) in (0.0, 100.0):
         edge = step if float(percent) == 0 else 100 - step
         percent = f"{'<' if share < 0.5 else '>'}{edge:.{decimals}f}"
-    if math.isnan(width):
+    if math.isnan(high - low):
         return f"{percent} %"
     ends = [_rounded(100 * end, decimals) for end in (low, high)]
     return f"{percent} % [{', '.join(ends)}]"
+
+
+def share_decimals(low: float, high: float) -> int:
+    """Decimals of a percentage that its interval justifies.
+
+    Examples
+    --------
+    >>> share_decimals(0.031, 0.106), share_decimals(0.9831, 0.9912)
+    (0, 1)
+    """
+    return max(_decimals(100 * (high - low)) or 0, 0)
 
 
 def percent_text(share: float) -> str:

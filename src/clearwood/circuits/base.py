@@ -53,7 +53,7 @@ FAR = 2 * 2.56 * LEAST_SHARE**0.5
 distribution spreads them over half as much if it is as narrow as leaves may be."""
 
 
-class LearnsCircuit(DensityMixin, BaseEstimator):
+class BaseSPN(DensityMixin, BaseEstimator):
     """Base class of densities of the rows of tables; subclasses learn the circuit.
 
     A subclass implements ``_learn``, and has the parameters ``discrete``,
@@ -77,7 +77,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
     @fit_context
     @warned_once()
-    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> LearnsCircuit:
+    def fit(self, X: Any, y: Any = None, *, X_val: Any = None) -> BaseSPN:
         """Learn the distribution of the rows of a table.
 
         Parameters
@@ -136,14 +136,14 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
         all_rows : AllRows, optional
             Encoded, where ``values`` are a sample of them.
         """
-        self._units = units = Units.of(values, features)
+        self._units = units = Units.from_values(values, features)
         self._point_masses = tuple(point_masses_of(values, features))
         warn_of_far_cells(values, features)
         learn = learn or self._learn
         if all_rows is not None:
             all_rows = all_rows.then(check_far, features).then(units.scaled)
 
-        def network(rng: np.random.Generator) -> Node:
+        def learn_network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
             if chosen_by is None:
                 train, chosen_by = held_out(values, self.validation_fraction, rng)
@@ -154,7 +154,7 @@ class LearnsCircuit(DensityMixin, BaseEstimator):
 
         parallel = Parallel(self.n_jobs, prefer="threads", return_as="generator")
         found = parallel(
-            delayed(network)(rng)
+            delayed(learn_network)(rng)
             for rng in spawn_generators(self.random_state, self.n_networks)
         )
         n = self.n_networks

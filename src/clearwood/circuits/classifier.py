@@ -22,7 +22,7 @@ from clearwood._tables.learning import (
 )
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import LearnsCircuit, encoded
+from clearwood.circuits.base import BaseSPN, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -32,7 +32,7 @@ from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import of_columns
-from clearwood.circuits.queries.surprise import surprises
+from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
@@ -125,7 +125,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "network": [None, LearnsCircuit],
+        "network": [None, BaseSPN],
         "per_class": ["boolean"],
         "random_state": "no_validation",
     }
@@ -265,7 +265,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         without = np.stack(
             [
                 joint[:, k, None]
-                + surprises(self.circuit_, of_class(values, k))[:, :-1]
+                + surprisals(self.circuit_, of_class(values, k))[:, :-1]
                 for k in range(len(self.classes_))
             ],
             axis=2,

@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 
 from clearwood._estimators import Interval, StrOptions
-from clearwood.circuits.base import LearnsCircuit
+from clearwood.circuits.base import BaseSPN
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
     CRITICAL_PS,
-    MEMBER,
-    PAPER,
+    MIXTURE_OPTIONS,
+    PAPER_OPTIONS,
     PENALTIES,
-    Choices,
     LearningTable,
+    Options,
     learn_spn,
     mini_spn,
 )
 from clearwood.circuits.nodes import Node
 
 
-def choices_of(preset: str | None, n_networks: int) -> Choices:
+def options_for(preset: str | None, n_networks: int) -> Options:
     """Options that a learner leaves to the validation rows."""
     if preset == "paper":
-        return PAPER
-    return Choices() if n_networks == 1 else MEMBER
+        return PAPER_OPTIONS
+    return Options() if n_networks == 1 else MIXTURE_OPTIONS
 
 
-class MiniSPN(LearnsCircuit):
+class MiniSPN(BaseSPN):
     """Sum-product network for mixed tables with missing cells (4.2.2).
 
     A density of rows with exact inference: densities of rows, distributions of missing
@@ -138,11 +138,11 @@ class MiniSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        choices = choices_of(self.preset, self.n_networks)
-        return mini_spn(table, self.significance_level, choices, rng)
+        options = options_for(self.preset, self.n_networks)
+        return mini_spn(table, self.significance_level, options, rng)
 
 
-class LearnSPN(LearnsCircuit):
+class LearnSPN(BaseSPN):
     """Sum-product network by the original algorithm, which MiniSPN simplifies (4.2.1).
 
     Columns are split first, by a G-test; then rows into as many clusters as pay the
@@ -218,11 +218,11 @@ class LearnSPN(LearnsCircuit):
         self.random_state = random_state
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
-        choices = choices_of(self.preset, self.n_networks)
+        options = options_for(self.preset, self.n_networks)
         penalties = PENALTIES if self.penalty is None else (self.penalty,)
         critical_ps = (
             CRITICAL_PS
             if self.significance_level is None
             else (self.significance_level,)
         )
-        return learn_spn(table, penalties, critical_ps, choices, rng)
+        return learn_spn(table, penalties, critical_ps, options, rng)

@@ -14,7 +14,7 @@ from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import transform_table
-from clearwood.circuits.base import LearnsCircuit, encoded
+from clearwood.circuits.base import BaseSPN, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.variables import NOTHING
@@ -76,7 +76,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "network": [None, LearnsCircuit],
+        "network": [None, BaseSPN],
         "joint": ["boolean"],
         "n_draws": [Interval(Integral, 0, None, closed="left")],
         "random_state": "no_validation",

@@ -11,15 +11,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval
-from clearwood.circuits.base import LearnsCircuit
+from clearwood.circuits.base import BaseSPN
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.dependence import CRITICAL_P
 from clearwood.circuits.learning.fitting import (
-    PAPER,
-    Choices,
+    PAPER_OPTIONS,
     LearningTable,
+    Options,
     mini_spn,
     polished,
 )
@@ -49,7 +49,7 @@ class SizedCircuit(NamedTuple):
     circuit: Circuit
 
 
-class ParetoSPN(LearnsCircuit):
+class ParetoSPN(BaseSPN):
     """Pareto front of sum-product networks in size and likelihood, by search (4.2.3).
 
     A population of networks starts with independent columns. In every iteration one of
@@ -149,12 +149,12 @@ class ParetoSPN(LearnsCircuit):
 
     def _learn(self, table: LearningTable, rng: np.random.Generator) -> Node:
         thesis = self.preset == "paper"
-        choices = PAPER if thesis else Choices()
+        options = PAPER_OPTIONS if thesis else Options()
         front = pareto_spn(
             table,
             self.n_iter,
             rng,
-            seed=self._seed(table, choices, rng),
+            seed=self._seed(table, options, rng),
             thesis=thesis,
             visible=bool(self.verbose),
         )
@@ -170,10 +170,10 @@ class ParetoSPN(LearnsCircuit):
             )
             for one in front
         ]
-        return polished(likeliest(front).root.node, ALPHA, table, choices)
+        return polished(likeliest(front).root.node, ALPHA, table, options)
 
     def _seed(
-        self, table: LearningTable, choices: Choices, rng: np.random.Generator
+        self, table: LearningTable, options: Options, rng: np.random.Generator
     ) -> Node | None:
         """Initial network of the search; None: independent columns."""
         return None
@@ -242,6 +242,6 @@ class HybridSPN(ParetoSPN):
     """
 
     def _seed(
-        self, table: LearningTable, choices: Choices, rng: np.random.Generator
+        self, table: LearningTable, options: Options, rng: np.random.Generator
     ) -> Node | None:
-        return mini_spn(table, CRITICAL_P, choices, rng)
+        return mini_spn(table, CRITICAL_P, options, rng)

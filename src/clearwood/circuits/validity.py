@@ -36,7 +36,7 @@ def check_circuit(circuit: Circuit) -> None:
     >>> check_circuit(Circuit(root, FeatureSpace(("wet",), ((0, 1),))))
     Traceback (most recent call last):
     clearwood.exceptions.InputError: A Product over 'wet' has children over the same \
-column 'wet'; each column belongs to one child of a product alone.
+column 'wet'; expected each column in one child of a product only.
     """
     for node in walk(circuit.root):
         if isinstance(node, Sum):

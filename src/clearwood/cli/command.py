@@ -30,18 +30,6 @@ READ = ("files", "rules", "data", "model", "column_info")
 WRITTEN = ("out", "report", "save")
 """Arguments and options that name output files."""
 
-COMMON = (
-    shared.flag("--quiet", "Print only errors on stderr."),
-    shared.flag("--debug", "Show the full traceback of an error."),
-    shared.option(
-        "--max-memory",
-        shared.FROM_1,
-        "Maximum memory for the content of one file; by default ten times its size "
-        "plus 67 MB (tables: 1,074 MB). Increase it only for trusted files.",
-        metavar="MB",
-    ),
-)
-
 
 @dataclass(frozen=True)
 class Result:
@@ -51,48 +39,57 @@ class Result:
     ----------
     summary : plain data
         Output of ``--json``.
-    text : callable
+    text : callable, optional
         Output without it.
     fitted : optional
         Object for ``--save`` and ``--report``.
     out : callable, optional
         Text for ``--out``, if not the summary.
+    prints_out : bool
+        Whether that text is the output where ``--out`` is not given.
     page : mapping
         Further content of the page: rows, a title.
     indent : int, optional
         Indentation of JSON; None writes a single line.
+    exit_code : int
+    error : InputError, optional
+        Reason why there is no text for ``--out``; raised at the end.
     """
 
-    summary: Any
-    text: Callable[[], Any]
+    summary: Any = None
+    text: Callable[[], Any] | None = None
     fitted: Any = None
     out: Callable[[], str] | None = None
+    prints_out: bool = False
     page: Mapping[str, Any] = field(default_factory=dict)
     indent: int | None = 2
+    exit_code: int = 0
+    error: InputError | None = None
 
 
 def command(
     short: str, *options: click.Parameter
-) -> Callable[[Callable[[Any], Result | None]], click.Command]:
+) -> Callable[[Callable[[Any], Result]], click.Command]:
     """Make a command of a function; its docstring is the help.
 
     The parsed options have an attribute each, and ``log``, which prints a line on
-    stderr, and ``progress``, whether to show bars. A command that prints its own output
-    returns None.
+    stderr, and ``progress``, whether to show bars.
     """
 
-    def made(verb: Callable[[Any], Result | None]) -> click.Command:
-        def callback(debug: bool, max_memory: int | None, **args: Any) -> None:
+    def made(verb: Callable[[Any], Result]) -> click.Command:
+        def callback(debug: bool, max_memory: int | None, **options: Any) -> None:
             from clearwood._memory import memory_allowed
 
             allowed = None if max_memory is None else max_memory * 10**6
             with plain_errors(debug), memory_allowed(allowed):
-                _run(verb, args)
+                exit_code = _run(verb, options)
+            if exit_code:
+                sys.exit(exit_code)
 
         return click.Command(
             verb.__name__,
             callback=callback,
-            params=[*options, *COMMON],
+            params=[*options, *shared.COMMON],
             help=inspect.getdoc(verb),
             short_help=short,
         )
@@ -100,21 +97,20 @@ def command(
     return made
 
 
-def _run(verb: Callable[[Any], Result | None], options: dict[str, Any]) -> None:
+def _run(verb: Callable[[Any], Result], options: dict[str, Any]) -> int:
     quiet = options["quiet"]
     log, progress = _logger(quiet), sys.stderr.isatty() and not quiet
     args = SimpleNamespace(**options, log=log, progress=progress)
     check_outputs(options)  # Before anything that takes long.
     with plain_warnings(log):
         result = verb(args)
-    if result is None:
-        return
     with plain_warnings(log):
         _write(result, args)
-        text = (
-            json_text(result.summary, result.indent) if args.as_json else result.text()
-        )
-    show(text)
+        text = _printed(result, args)
+    click.echo(text, nl=False)
+    if result.error:
+        raise result.error
+    return result.exit_code
 
 
 def _logger(quiet: bool) -> Callable[[str], None]:
@@ -129,11 +125,15 @@ def _logger(quiet: bool) -> Callable[[str], None]:
     return log
 
 
-def show(text: Any) -> None:
-    """Print a result as text, without terminal control sequences."""
+def _printed(result: Result, args: Any) -> str:
+    """Text for the standard output, without terminal control sequences."""
     from clearwood._words.labels import visible
 
-    click.echo(visible(str(text)))
+    if result.prints_out:
+        return "" if args.out or not result.out else result.out()
+    if getattr(args, "as_json", False):
+        return visible(json_text(result.summary, result.indent)) + "\n"
+    return visible(str(result.text())) + "\n" if result.text else ""
 
 
 def json_text(data: Any, indent: int | None = 2) -> str:
@@ -168,44 +168,21 @@ def check_outputs(options: dict[str, Any]) -> None:
 
 
 def _write(result: Result, args: Any) -> None:
-    if getattr(args, "out", None):
-        write_out(result.out() if result.out else json_text(result.summary), args)
-    if getattr(args, "save", None):
+    """Write the files of ``--out``, ``--save`` and ``--report``."""
+    given = vars(args).get
+    if (path := given("out")) and not result.error:
+        from clearwood.codec.files import write_text
+
+        text = result.out() if result.out else json_text(result.summary)
+        write_text(path, text, overwrite=args.overwrite)
+        args.log(f"wrote {path}")
+    if path := given("save"):
         from clearwood.persistence import save
 
-        save(result.fitted, args.save, overwrite=args.overwrite)
-        args.log(f"wrote {args.save}")
-    if getattr(args, "report", None):
-        write_page(result.fitted, args.report, args, **result.page)
+        save(result.fitted, path, overwrite=args.overwrite)
+        args.log(f"wrote {path}")
+    if path := given("report"):
+        from clearwood.reporting import report
 
-
-def write_out(text: str, args: Any) -> None:
-    """Write the file of ``--out``."""
-    from clearwood.codec.files import write_text
-
-    write_text(args.out, text, overwrite=args.overwrite)
-    args.log(f"wrote {args.out}")
-
-
-def write_page(result: Any, path: str, args: Any, **shown: Any) -> None:
-    """Write a page about a result."""
-    from clearwood.reporting import report
-
-    report(result, path, overwrite=args.overwrite, **shown)
-    args.log(f"wrote {path}")
-
-
-def out_or_print(text: str, args: Any) -> None:
-    """Write a text to the named file, or else print it."""
-    from clearwood.codec.files import write_text
-
-    if args.out:
-        write_text(args.out, text, overwrite=args.overwrite)
-    else:
-        click.echo(text, nl=False)
-
-
-def first_lines(lines: list[str], most: int, what: str = "") -> list[str]:
-    """First lines up to a maximum, with the number of the others."""
-    more = len(lines) - most
-    return [*lines[:most], *[f"  ... {more:,} more{what} (--json)"] * (more > 0)]
+        report(result.fitted, path, overwrite=args.overwrite, **result.page)
+        args.log(f"wrote {path}")

@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from clearwood.cli.templates import fill
+
 
 class EvaluatedRules(NamedTuple):
-    """Rules evaluated on some rows.
+    """Rules evaluated on some rows, and their model, if given.
 
-    Attributes
-    ----------
-    rules : RuleSet
-        With the statistics of these rows.
-    scores : RuleScores
-    decisions : Decisions, Residuals or None
-        None without labels.
-    model : TreeEnsemble or None
-        The model that the rules approximate.
-    model_error : float
-        NaN without a model, or labels.
-    all_rows : RuleScores or None
-        Scores on all rows of a large file, which then give the statistics of the rules.
+    The rules have the statistics of these rows; or of all rows of a large file, whose
+    scores are then ``all_rows``. Without labels there are no decisions.
     """
 
     rules: Any
@@ -81,49 +72,9 @@ def decisions_as_list(evaluated: EvaluatedRules) -> list[dict[str, Any]] | None:
     return records
 
 
-def evaluation_lines(evaluated: EvaluatedRules, rows: str, seen: str = "") -> list[str]:
+def evaluation_text(evaluated: EvaluatedRules, rows: str, seen: str = "") -> str:
     """Rules with their statistics, overall scores, and the decisions.
 
     ``rows`` describes the rows, ``seen`` qualifies the model's score on them.
     """
-    from clearwood._words.numbers import short_text
-
-    scores, model = evaluated.scores, evaluated.model
-    lines = [str(evaluated.rules)]
-    if evaluated.decisions is None and model is None:
-        return lines
-    kind = evaluated.rules.outcome.error
-    known = evaluated.decisions is not None
-    error, model_error = (
-        f"{kind} {short_text(value, 4)}, " if known else ""
-        for value in (scores.error, evaluated.model_error)
-    )
-    lines += [
-        "",
-        f"On {rows}:",
-        f"  rules     {error}{_counted(scores, 'rule')}, {_counted(scores, 'literal')}",
-    ]
-    if model is not None:
-        lines += [
-            f"  ensemble  {model_error}{_counted(model, 'tree')}, "
-            f"{_counted(model, 'split')}{seen}",
-            f"  fidelity of the rules to the ensemble {short_text(scores.fidelity, 4)}",
-        ]
-    return [*lines, "", str(evaluated.decisions)] if known else lines
-
-
-def _counted(counts: Any, name: str) -> str:
-    n = getattr(counts, f"n_{name}s")
-    return f"{n:,} {name}{'s' * (n != 1)}"
-
-
-def score_text(scores: dict[str, float]) -> str:
-    """Error of a model on observed rows, as text."""
-    from clearwood._words.numbers import percent_text, short_text
-
-    if "error" in scores:
-        return f"log loss {scores['log_loss']:.4g}, error {scores['error']:.4g}"
-    text = f"root mean squared error {short_text(scores['rmse'], 4)}"
-    if "coverage" in scores:
-        text += f", coverage of 90 % intervals {percent_text(scores['coverage'])}"
-    return text
+    return fill("evaluation.txt", **evaluated._asdict(), rows=rows, seen=seen)

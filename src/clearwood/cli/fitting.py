@@ -13,6 +13,7 @@ from clearwood.cli import options as shared
 from clearwood.cli.errors import plain_warnings
 from clearwood.cli.inputs import (
     check_files,
+    given,
     read_labelled,
     read_model_and_table,
     split_rows,
@@ -49,11 +50,7 @@ OPTIONS = (
         metavar="auto|NUMBER",
         callback=shared.auto_or_number,
     ),
-    shared.option(
-        "--min-samples-leaf",
-        shared.FROM_1,
-        "Minimum number of rows per rule; by default that of the method (mostly 5).",
-    ),
+    shared.min_samples_leaf(),
     shared.choice(
         "--scoring",
         "auto log_loss agreement balanced",
@@ -86,9 +83,7 @@ OPTIONS = (
         "distinct all",
         "all: a split counts once for each tree that uses it.",
     ),
-    shared.drop,
-    shared.categories,
-    *shared.CELLS,
+    *shared.TABLE,
     shared.exclude_features,
     shared.listing(
         "--increasing",
@@ -96,7 +91,6 @@ OPTIONS = (
         "decrease (list).",
     ),
     shared.listing("--decreasing", "Columns in which it must not increase (list)."),
-    shared.column_info,
     shared.test_size,
     shared.task,
     shared.random_state,
@@ -131,12 +125,12 @@ def check_options(args: Any) -> None:
         )
 
 
-def read_or_train(args: Any) -> tuple[Any, Any]:
+def read_or_train(args: Any, *, sample_large: bool = True) -> tuple[Any, Any]:
     """Model from a file, or trained on a part of the table, and rows in two parts."""
     from clearwood.cli.train import train
 
     if not args.train:
-        args.large = open_large(args)
+        args.large = open_large(args) if sample_large else None
         model, table = read_model_and_table(args)
         return model, split_rows(table, args)
     split = split_rows(read_labelled(args, args.train), args)
@@ -156,10 +150,9 @@ def fit_rules(model: Any, split: Any, args: Any) -> Any:
         "round_thresholds": not args.exact_thresholds,
         "n_jobs": args.n_jobs,
         "verbose": args.progress,
+        **given(args, "min_samples_leaf"),
         **_goals(model, split.task, args),
     }
-    if args.min_samples_leaf is not None:
-        settings["min_samples_leaf"] = args.min_samples_leaf
     if args.method == "list":
         signs = dict.fromkeys(args.increasing, 1) | dict.fromkeys(args.decreasing, -1)
         settings["monotonic_cst"] = signs

@@ -32,19 +32,13 @@ def read_frame(args: Any, labels: Collection[str] = ()) -> Any:
         args.data,
         drop=args.drop,
         categories=[*args.categories, *labels],
-        missing=args.na,
         form=csv_form(args),
     )
     return with_column_info(frame, args.column_info)
 
 
 def read_labelled(args: Any, reader: str | None = None) -> Any:
-    """Training table, encoded for the named ensemble, and its target.
-
-    Returns
-    -------
-    Labelled
-    """
+    """Training table, encoded for the named ensemble, and its target."""
     from clearwood.cli.tables.target import split_target
     from clearwood.cli.train import READS_TEXT, prepare
 
@@ -62,25 +56,20 @@ def read_labelled(args: Any, reader: str | None = None) -> Any:
 
 
 def split_rows(table: Any, args: Any) -> Any:
-    """Split into training and held-out rows.
-
-    Returns
-    -------
-    Split
-    """
+    """Split into training and held-out rows."""
     from clearwood.cli.train import hold_out
 
     return hold_out(table.X, table.y, table.task, args.test_size, args.random_state)
 
 
 def csv_form(args: Any) -> Any:
-    """CSV format, as far as it is given."""
+    """Format of CSV by the options."""
     from clearwood.cli.tables.csv_file import CsvForm
 
     sep = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
     if sep is not None and len(sep) != 1:
         raise InputError(f"--sep must be one character or tab, found {sep!r}.")
-    return CsvForm(sep, args.encoding)
+    return CsvForm(sep, args.encoding, args.na)
 
 
 def with_column_info(frame: Any, path: str | None) -> Any:
@@ -94,6 +83,12 @@ def with_column_info(frame: Any, path: str | None) -> Any:
         FeatureSpace.numeric(frame.shape[1], list(frame.columns)).with_info(info)
         frame.attrs["column_info"] = info
     return frame
+
+
+def given(args: Any, *names: str) -> dict[str, Any]:
+    """Options that are given, as parameters of an estimator."""
+    options = {name: getattr(args, name) for name in names}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 # Models to explain
@@ -120,16 +115,7 @@ def check_files(args: Any) -> None:
 
 
 def read_model_and_table(args: Any) -> tuple[Any, Any]:
-    """Ensemble of a file, and the table encoded for it.
-
-    Of a large file only a representative sample of rows.
-
-    Returns
-    -------
-    ensemble : TreeEnsemble
-    table : Labelled
-    """
-    from clearwood.cli.tables.reading import read_table_of
+    """Ensemble of a file, and the table encoded for it; of a large file a sample."""
     from clearwood.cli.tables.target import split_target
     from clearwood.ensembles import read_ensemble
 
@@ -143,14 +129,7 @@ def read_model_and_table(args: Any) -> tuple[Any, Any]:
         frame = (
             args.large.sample.X
             if args.large
-            else read_table_of(
-                ensemble.features,
-                args.data,
-                missing=args.na,
-                target=args.target,
-                task=ensemble.task,
-                form=csv_form(args),
-            )
+            else _read_for(ensemble, args, target=args.target, task=ensemble.task)
         )
     frame = with_column_info(frame, args.column_info)
     table = split_target(frame, args.target, ensemble.task)
@@ -187,15 +166,14 @@ def read_saved(path: str) -> tuple[Any, Any]:
 
 def read_rows(rules: Any, args: Any) -> Any:
     """Rows of a file, encoded for rules."""
+    return _read_for(rules, args, required=rules.asked)
+
+
+def _read_for(known: Any, args: Any, **settings: Any) -> Any:
+    """Rows of a file with the column types of a model or of rules."""
     from clearwood.cli.tables.reading import read_table_of
 
-    return read_table_of(
-        rules.features,
-        args.data,
-        required=rules.asked,
-        missing=args.na,
-        form=csv_form(args),
-    )
+    return read_table_of(known.features, args.data, form=csv_form(args), **settings)
 
 
 def read_new_rows(rules: Any, args: Any) -> NewRows:
@@ -203,21 +181,18 @@ def read_new_rows(rules: Any, args: Any) -> NewRows:
 
     The target is the named column, or else that of the rules, if the table has it.
     """
-    from clearwood.cli.tables.reading import read_table_of
     from clearwood.cli.tables.target import target_as_labels
 
     if args.classes and args.model is None:
         raise click.UsageError("--classes is for a --model file.")
     model = None if args.model is None else _read_model_of(rules, args)
     target = args.target or rules.target
-    frame = read_table_of(
-        (model or rules).features,
-        args.data,
+    frame = _read_for(
+        model or rules,
+        args,
         required=None if model else rules.asked,
-        missing=args.na,
         target=target,
         task=rules.task,
-        form=csv_form(args),
     )
     if args.target is None and target not in frame:
         return NewRows(frame, None, model)

@@ -17,14 +17,7 @@ WAIT = 10
 class LargeFile(NamedTuple):
     """File of which only a sample is held in memory.
 
-    Attributes
-    ----------
-    table : str or dask.dataframe.DataFrame
-        Its path; or its rows, where workers of a cluster process them.
-    target : str
-    n_rows : int
-        Number of rows of the whole file.
-    sample : RowsOfTable
+    ``table`` is its path, or a Dask frame if workers of a cluster process its rows.
     """
 
     table: Any

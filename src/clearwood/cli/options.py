@@ -180,6 +180,21 @@ max_rules = option(
 exclude_features = listing(
     "--exclude-features", "Columns that rules must not use: --exclude-features sex,age"
 )
+n_draws = option(
+    "--n-draws",
+    FROM_1,
+    "Number of posterior draws (per chain); by default that of the estimator.",
+)
+
+
+def min_samples_leaf(default: int | None = None) -> click.Option:
+    """Option of the least number of rows."""
+    help = "Minimum number of rows of a leaf, or rule"
+    help += "." if default else "; by default that of the method (mostly 5)."
+    return option("--min-samples-leaf", FROM_1, help, default)
+
+
+row = option("--row", FROM_1, "Explain this row of DATA, counted from 1.")
 pos_label = option("--pos-label", TEXT, "The positive class; by default the second.")
 threshold = option(
     "--threshold",
@@ -198,9 +213,9 @@ random_state = option("--random-state", click.IntRange(0, 2**32 - 1), "Random se
 # Outputs
 
 
-def out(what: str, **more: Any) -> click.Option:
+def out(what: str, name: str = "out", **more: Any) -> click.Option:
     """Option of the output file."""
-    return option("--out", NEW_FILE, f"Write {what} to this file.", **more)
+    return option(f"--out {name}", NEW_FILE, f"Write {what} to this file.", **more)
 
 
 RULES, NUMBERS = "the rules as JSON", "all results as JSON"
@@ -211,3 +226,16 @@ as_json = flag("--json as_json", "Print JSON instead of text.")
 overwrite = flag("--overwrite", "Overwrite existing files.")
 FITTED = (save, report, as_json, overwrite)
 """Outputs of commands that fit an estimator."""
+
+COMMON = (
+    flag("--quiet", "Print only errors on stderr."),
+    flag("--debug", "Show the full traceback of an error."),
+    option(
+        "--max-memory",
+        FROM_1,
+        "Maximum memory for the content of one file; by default ten times its size "
+        "plus 67 MB (tables: 1,074 MB). Increase it only for trusted files.",
+        metavar="MB",
+    ),
+)
+"""Options of every command."""

@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn import ensemble, tree
 from sklearn.model_selection import train_test_split
 
+from clearwood.cli.tables.csv_file import reason_of
 from clearwood.columns.cells import are_flags
 from clearwood.ensembles.raw_tables import fit_to_table
 from clearwood.exceptions import InputError
@@ -54,18 +55,9 @@ class Split(NamedTuple):
 
 
 def prepare(X: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Convert columns to types that the ensemble accepts; raise if it has none.
+    """Convert columns to types that the named ensemble accepts, or raise.
 
-    Parameters
-    ----------
-    X : DataFrame
-    name : str
-        Key of ``MODELS``.
-
-    Returns
-    -------
-    DataFrame
-        Text columns as categories, if the ensemble accepts these.
+    Text columns become categorical, if the ensemble accepts these.
     """
     text = [c for c in X.columns if is_text(X[c])]
     many = [c for c in text if X[c].nunique() > MOST_CATEGORIES]
@@ -147,5 +139,6 @@ def train(name: str, split: Split, seed: int, jobs: int | None) -> Any:
     try:
         return fit_to_table(model, split.X, split.y)
     except ValueError as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"Cannot train {name} on this table: {reason}.") from error
+        raise InputError(
+            f"Cannot train {name} on this table: {reason_of(error)}."
+        ) from error

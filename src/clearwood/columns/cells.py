@@ -129,7 +129,7 @@ def numbers(column: np.ndarray, name: str, float32: bool = False) -> np.ndarray:
     if column.dtype.kind in "mM":
         raise InputError(
             f"Feature {name!r} is numeric in the model, but the data holds dates or "
-            "durations; hand in the numbers that the model was fitted on."
+            "durations; pass the numbers that the model was fitted on."
         )
     values = np.empty(len(column))
     for i, value in enumerate(column.tolist()):
@@ -350,7 +350,7 @@ def refuse_text(column: np.ndarray, name: str) -> None:
 def refuse_labels(found: Any, name: str) -> NoReturn:
     """Raise an error: the model takes integers only."""
     raise InputError(
-        f"The model knows the categories of {name!r} only as whole numbers, the data "
-        f"holds labels ({found!r}); hand in the codes that the model was fitted on "
-        "(in pandas: column.cat.codes, with the categories as they were then)."
+        f"The model knows the categories of {name!r} only as integers, but the data "
+        f"holds labels ({found!r}); pass the codes that the model was fitted on (in "
+        "pandas: column.cat.codes, with the categories as they were then)."
     )

@@ -142,7 +142,7 @@ class FeatureSpace:
         if len(names) != self.n_features:
             raise InputError(
                 f"The data has {len(names)} columns, the model reads "
-                f"{self.n_features}; hand in the columns the model was fitted on."
+                f"{self.n_features}; pass the columns the model was fitted on."
             )
         return replace(self, names=tuple(str(n) for n in names), named=True)
 
@@ -431,8 +431,8 @@ class FeatureSpace:
                 if unknown.sum() == n_cells
                 else f"{rows}categories that the model does not know"
             )
-            + f": found {_first(found)}; it knows {_first(known)}. Hand in the column "
-            "as it was when the model was fitted; the text '1' is not the number 1.",
+            + f": found {_first(found)}; it knows {_first(known)}. Pass the column as "
+            "it was when the model was fitted; the text '1' is not the number 1.",
             UnknownCategoriesWarning,
             stacklevel=users_level(),
         )
@@ -442,7 +442,7 @@ class FeatureSpace:
         if width != self.n_features:
             raise InputError(
                 f"X has {width} features, but the model reads {self.n_features} "
-                "features; hand in the columns the model was fitted on."
+                "features; pass the columns the model was fitted on."
             )
 
 

@@ -94,8 +94,8 @@ def read_column_info(
         isinstance(said, Mapping) for said in given.values()
     ):
         raise InputError(
-            "column_info must map names of columns to what to say of each, as in "
-            f"{{'chol': {{'unit': 'mg/dl'}}}}; found {type(given).__name__}."
+            "column_info must map column names to their descriptions, as in {'chol': "
+            f"{{'unit': 'mg/dl'}}}}; found {type(given).__name__}."
         )
     for column, said in given.items():
         unknown = set(said) - set(GIVEN)

@@ -190,18 +190,17 @@ def _refuse_free_text(cells: np.ndarray, name: str, learned: bool) -> None:
         raise InputError(
             f"Column {name!r} holds numbers that are written as text, such as "
             f"{shown(number)}: {different:,} different ones in {n_cells:,} rows, which "
-            "as categories have no order. Make numbers of them (in pandas: "
+            "as categories have no order. Convert them to numbers (in pandas: "
             "str.rstrip('%'), then to_numeric); or, if these are names, declare the "
             "column to be one of categories (in pandas: astype('category'))."
         )
     if different > max(MOST_TEXTS, n_cells / 2):
         raise InputError(
             f"Column {name!r} holds {different:,} different texts in {n_cells:,} rows, "
-            f"such as {shown(next(iter(known)))}: free text, names or "
-            "dates, of which rules can say nothing. Leave the column out; make "
-            "numbers or dates of it (in pandas: to_datetime); or put its values in "
-            "groups. If these are categories, declare them (in pandas: "
-            "astype('category'))."
+            f"such as {shown(next(iter(known)))}: free text, names or dates, which "
+            "rules cannot use. Drop the column; convert it to numbers or dates (in "
+            "pandas: to_datetime); or group its values. If these are categories, "
+            "declare them (in pandas: astype('category'))."
         )
 
 

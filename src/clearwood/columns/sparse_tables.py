@@ -113,9 +113,9 @@ def accepted(X: Any, accept_sparse: bool = False) -> Any:
     if accept_sparse:
         return in_order(X)
     raise InputError(
-        "X is a sparse matrix, of which only lists, trees and sums of rules can be "
-        "found; all else reads dense tables. Hand in X.toarray(); of a large one the "
-        "columns that matter."
+        "X is a sparse matrix, which only rule lists, trees and sums support; other "
+        "methods read dense tables. Pass X.toarray(); of a large matrix, only the "
+        "columns of interest."
     )
 
 

@@ -70,7 +70,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) ->
         # scikit-learn requires equal columns of estimators; rules are less strict.
         raise InputError(
             f"{error}\nThe rules themselves read columns by name, in any order, and "
-            "only those that they ask: rules_.predict(X)."
+            "only those that they use: rules_.predict(X)."
         ) from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(
@@ -90,7 +90,7 @@ def _without_text(X: Any) -> Any:
     """
     if hasattr(X, "to_frame"):
         raise InputError(
-            "X is a Series: expected a table of rows and columns. For one row hand in "
+            "X is a Series: expected a table of rows and columns. For one row pass "
             "frame.iloc[[0]], for one column frame[['age']]."
         )
     if isinstance(X, str | os.PathLike):
@@ -100,7 +100,7 @@ def _without_text(X: Any) -> Any:
         )
     if hasattr(X, "collect_schema"):
         raise InputError(
-            f"X is a {type(X).__name__}, which is no table yet; hand in X.collect()."
+            f"X is a {type(X).__name__}, which is not a table yet; pass X.collect()."
         )
     if not isinstance(X, np.ndarray | list | tuple):
         return X
@@ -109,13 +109,13 @@ def _without_text(X: Any) -> Any:
     except ValueError:
         raise InputError(
             "X has rows of different lengths, or cells that are lists; give every row "
-            "one cell for each column, and leave NaN or None where one is missing."
+            "one cell for each column, with NaN or None for missing values."
         ) from None
     if given.ndim == 1 and any(isinstance(cell, str) for cell in given.tolist()):
         raise InputError(
-            f"Expected 2D array, got 1D array instead: X begins with "
+            "Expected 2D array, got 1D array instead: X begins with "
             f"{shown(given.tolist()[0])}. The table comes first, then the labels, as "
-            "in fit(X, y); of one column hand in a frame, as in frame[['age']]."
+            "in fit(X, y); of one column pass a frame, as in frame[['age']]."
         )
     if given.ndim != 2 or given.dtype.kind in "fiubc":
         return X
@@ -133,9 +133,9 @@ def _without_text(X: Any) -> Any:
             row, column = divmod(at, given.shape[1])
             raise InputError(
                 f"X holds {shown(cell)} in row {row}, column {column} (from 0), but "
-                "arrays and lists are tables of numbers. Hand in a frame of pandas or "
-                "polars, whose columns may be text; make numbers of dates; or correct "
-                "the cell."
+                "arrays and lists are tables of numbers. Pass a pandas or polars "
+                "frame, whose columns may be text; convert dates to numbers; or "
+                "correct the cell."
             )
     return cells
 
@@ -179,8 +179,8 @@ def check_target(
         found = shown(y) if isinstance(y, str) else f"one of shape {np.shape(y)}"
         raise InputError(
             f"{name} should be a 1d array, one label or value per row; found {found}. "
-            "Of a table hand in the column, as in frame['outcome']; of probabilities, "
-            "or columns of 0 and 1, the class of each row."
+            "Of a table pass the column, as in frame['outcome']; of probabilities, or "
+            "columns of 0 and 1, the class of each row."
         ) from None
     if len(values) != n_samples:
         raise InputError(
@@ -228,8 +228,8 @@ def check_apart(X: Any, y: Any) -> None:
     column = X[name]
     if np.array_equal(np.asarray(column), np.asarray(y).reshape(-1)):
         raise InputError(
-            f"y is the column {name!r} of X too, and rules would ask it what it is. "
-            f"Leave it out: X.drop(columns={name!r}) in pandas, X.drop({name!r}) in "
+            f"y is the column {name!r} of X too, and rules would predict it from "
+            f"itself. Drop it: X.drop(columns={name!r}) in pandas, X.drop({name!r}) in "
             "polars."
         )
 
@@ -243,7 +243,7 @@ def check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError(
             f"sample_weight must be one number per row, found {shown(sample_weight)}. "
-            "For classes that count the same hand in scikit-learn's "
+            "For classes of equal total weight pass scikit-learn's "
             "compute_sample_weight('balanced', y)."
         ) from None
     if weight.ndim == 0:
@@ -332,7 +332,7 @@ def check_signs(
     }
     if signs and n_classes > 2:
         raise InputError(
-            f"monotonic_cst needs an order of what is said, but there are {n_classes} "
+            f"monotonic_cst requires ordered predictions, but there are {n_classes} "
             "classes; monotonic constraints are not supported for multiclass "
             "classification."
         )

@@ -245,7 +245,7 @@ def _check_numbers(max_rules: Any, cv: Any, n_refits: Any, time_limit: Any) -> N
                 f"{name} is {value!r}; expected a whole number from {least}."
             )
     if n_refits == 1:
-        raise InputError("n_refits is 1; two or more can be compared, or 0 for none.")
+        raise InputError("n_refits is 1; expected 2 or more, or 0 for none.")
     if time_limit is not None and not (
         isinstance(time_limit, Real) and float(time_limit) > 0
     ):
@@ -262,8 +262,8 @@ def _check_data(
 
     if y is None:
         raise InputError(
-            "compare needs y, the true labels or values: they tell how wrong the model "
-            "and its rules are."
+            "compare needs y, the true labels or values: the errors of the model and "
+            "of its rules are computed from them."
         )
     X = check_table(BaseEstimator(), X, reset=True, sparse=is_matrix(X))
     check_apart(X, y)
@@ -274,8 +274,8 @@ def _check_data(
         X, y, weight = take_rows(X, counted), y[counted], weight[counted]
     if len(y) < cv:
         raise InputError(
-            f"There are {len(y)} rows (that count), fewer than the cv={cv} parts that "
-            f"shall be held out; take cv={max(len(y), 2)} or less, or give more rows."
+            f"There are {len(y)} rows of positive weight, fewer than cv={cv} folds; "
+            f"set cv={max(len(y), 2)} or less, or pass more rows."
         )
     return X, y, weight
 
@@ -291,8 +291,8 @@ def _n_workers(n_jobs: Any) -> int:
 
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise InputError(
-            f"n_jobs is {n_jobs!r}; expected a number of processes, -1 for as many as "
-            "there are cores, or None for one."
+            f"n_jobs is {n_jobs!r}; expected a number of processes, -1 for one per "
+            "core, or None for one."
         )
     return int(effective_n_jobs(n_jobs))
 
@@ -308,9 +308,9 @@ def _failures(
         if not done and not why:
             why = "interrupted"
         if not done and name in with_points:
-            why += "; what was found until then is kept"
+            why += "; the results until then are kept"
         if done and name not in with_points:
-            why = "found nothing so short"
+            why = "found no rules of this size"
         if why:
             found.append((name, why))
     return tuple(found)
@@ -327,14 +327,14 @@ def _say_what_happened(
         remedy = ""
         if "stopped after" in reasons:
             remedy = (
-                "; what was stopped needs a larger time_limit, or a smaller cv or "
-                "max_rules"
+                "; for fits that were stopped set a larger time_limit, or a smaller cv "
+                "or max_rules"
             )
         raise InputError(f"No method found rules{remedy}. {reasons}")
     if outcome.interrupted:
         warnings.warn(
-            f"Interrupted after {len(outcome.replies)} of {n} fits; the result is of "
-            "what was done until then.",
+            f"Interrupted after {len(outcome.replies)} of {n} fits; the result covers "
+            "these.",
             InterruptedFitWarning,
             stacklevel=3,
         )

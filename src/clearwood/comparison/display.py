@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from clearwood.comparison.frontier import Frontier, FrontierPoint
 
 ACROSS = {
-    "n_rules": "lines, otherwise included",
-    "n_literals": "literals in all lines",
+    "n_rules": "rules, otherwise included",
+    "n_literals": "literals in all rules",
     "seconds": "seconds of the fit",
 }
 UP = {
@@ -69,7 +69,7 @@ class FrontierDisplay(Display):
     >>> few = FrontierPoint("list", 1, 1, 0, 0.4, 0.02, 0.5, 0, 0, nan, 1.0, True,
     ...                     None, "otherwise a")
     >>> FrontierDisplay([few], task="classification").plot().ax_.get_xlabel()
-    'lines, otherwise included'
+    'rules, otherwise included'
     """
 
     points: Sequence[FrontierPoint]
@@ -91,8 +91,8 @@ class FrontierDisplay(Display):
         ]
         if not numbered:
             raise InputError(
-                f"There is no point whose {self.y} is known; the failures of the "
-                "frontier say why."
+                f"There is no point whose {self.y} is known; see the frontier's "
+                "failures."
             )
         self.numbers, self.points = map(list, zip(*numbered))
         if self.y != "error":
@@ -223,7 +223,7 @@ class FrontierDisplay(Display):
             310.0,
             "below",
         )
-        title = "Error against the number of lines; each point is a link to its rules"
+        title = "Error against the number of rules; each point is a link to its rules"
         return Chart(title, [panel], size=(7.2, 5.0), right=82.0)
 
     def _model(self, across: Scale, up: Scale) -> list[Mark]:
@@ -238,7 +238,7 @@ class FrontierDisplay(Display):
         ]
 
     def _says(self, point: FrontierPoint) -> str:
-        lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
+        lines = f"{point.n_rules} rule{'s' * (point.n_rules != 1)}"
         words = f"{printable(point.method)}, {lines}, error {self._shown(point.error)}"
         return words + ", on the frontier" * point.on_frontier
 

@@ -95,7 +95,7 @@ def _fit_ours(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
 def _answers(
     problem: Problem, job: Job, part: Part, found: Sequence[RuleSet]
 ) -> list[SizedAnswer]:
-    weight = problem.weight[part.told]
+    weight = problem.weight[part.test]
     is_last = part.kind == "all"
     answers = []
     for rules, (read, encoded) in zip(found, _read(problem, part, found)):
@@ -127,9 +127,9 @@ def _read(
 ) -> list[tuple[RuleSet, np.ndarray]]:
     """Encoded rows for the rules, all and those to predict."""
     if is_matrix(problem.X):
-        rows = take_rows(problem.X, part.told)
+        rows = take_rows(problem.X, part.test)
         return [rules.read(rows) for rules in found]
-    encoded = found[0].features.encode(problem.X)[part.told]
+    encoded = found[0].features.encode(problem.X)[part.test]
     return [(rules, encoded) for rules in found]
 
 
@@ -195,16 +195,16 @@ def do_job(problem: Problem, job: Job) -> Reply:
             answers = fit_job(problem, job)
         except Exception as error:
             return Reply([], time.perf_counter() - begin, _in_words(error))
-    told = [(w.category.__name__, " ".join(str(w.message).split())) for w in caught]
+    reports = [(w.category.__name__, " ".join(str(w.message).split())) for w in caught]
     if job.method in PEERS:
-        told = []  # Warnings of other packages, which users cannot resolve here.
-    return Reply(answers, time.perf_counter() - begin, "", tuple(told))
+        reports = []  # Warnings of other packages, which users cannot resolve here.
+    return Reply(answers, time.perf_counter() - begin, "", tuple(reports))
 
 
 def _in_words(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, MemoryError):
-        text = "there is too little memory"
+        text = "out of memory"
     elif not isinstance(error, ClearwoodError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= LONGEST_ERROR else text[:LONGEST_ERROR] + " ..."

@@ -30,7 +30,7 @@ class Part(NamedTuple):
     kind : {"fold", "all", "refit"}
     weight : ndarray of shape (n_rows,)
         Weight of each row in the fit; 0 for held-out rows.
-    told : ndarray of int
+    test : ndarray of int
         Rows to predict: those held out, or those on which refits are compared.
     ensemble : int
         Index of the ensemble whose predictions are the target.
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
     kind: str
     weight: np.ndarray
-    told: np.ndarray
+    test: np.ndarray
     ensemble: int
     seed: int
 
@@ -81,11 +81,11 @@ class Problem(NamedTuple):
         """Type of outcome, with all labels as classes."""
         return outcome_of(self.labels)
 
-    def positions(self, said: np.ndarray) -> np.ndarray:
+    def positions(self, predicted: np.ndarray) -> np.ndarray:
         """Labels as positions in ``labels``; values unchanged."""
         if not len(self.labels):
-            return said
-        return np.searchsorted(self.labels, said).astype(np.int32)
+            return predicted
+        return np.searchsorted(self.labels, predicted).astype(np.int32)
 
     def spread_out(self, probabilities: np.ndarray, classes: Any) -> np.ndarray:
         """Expand probabilities of some classes to all ``labels``."""
@@ -110,8 +110,8 @@ class SizedAnswer(NamedTuple):
     asked : int
         The smallest requested size that gives it.
     n_rules, n_literals : int
-    said : ndarray
-        Predictions of the rows ``told``: values, or positions in the problem's labels.
+    predicted : ndarray
+        Predictions of the rows ``test``: values, or positions in the problem's labels.
     coverage, overlap : float
         On these rows; NaN for peers.
     rules : RuleSet or None
@@ -126,7 +126,7 @@ class SizedAnswer(NamedTuple):
     asked: int
     n_rules: int
     n_literals: int
-    said: np.ndarray
+    predicted: np.ndarray
     coverage: float = math.nan
     overlap: float = math.nan
     rules: RuleSet | None = None

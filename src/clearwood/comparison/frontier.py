@@ -223,8 +223,8 @@ class Frontier:
         if not some:
             sizes = [p.n_rules for p in self.points if p.rules is not None]
             found = f"the shortest have {min(sizes)}" if sizes else "only peers' texts"
-            most = "" if max_rules is None else f" with at most {max_rules} lines"
-            raise InputError(f"There are no rules{most}; {found}.")
+            most = "" if max_rules is None else f" with at most {max_rules} rules"
+            raise InputError(f"There is no point{most}; {found}.")
         sign = -1.0 if by == "fidelity" else 1.0
         return min(some, key=lambda p: (sign * getattr(p, by), p.n_rules))
 
@@ -273,20 +273,20 @@ class Frontier:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with None for unknown values."""
-        told = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-        told["points"] = [
+        values = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        values["points"] = [
             {f.name: _plain(getattr(point, f.name)) for f in fields(point)}
             for point in self.points
         ]
-        return told
+        return values
 
     def heading(self) -> list[str]:
         """Summary of the comparison: data, model and the short answer."""
         kind = self.outcome.error
         own = _with_spread(self.model_error, self.model_error_se)
         lines = [
-            f"{self.model}: {self.task}, {self.n_rows:,} rows, held out in "
-            f"{self.n_folds} parts, {self.n_refits} bootstrap refits, "
+            f"{self.model}: {self.task}, {self.n_rows:,} rows, {self.n_folds} "
+            f"cross-validation folds, {self.n_refits} bootstrap refits, "
             f"{self.seconds:.0f} seconds",
             f"{kind} of the model {own}" + ("" if self.model_refitted else f"; {SEEN}"),
         ]
@@ -294,12 +294,12 @@ class Frontier:
             lines.append(self._of_a_constant(kind))
         if any(point.rules is not None for point in self.points):
             lines.append(
-                f"enough: {self._enough_in_short(kind)}: the fewest lines within one "
-                f"standard error of the least {SCORES[self.scoring]}"
+                f"enough: {self._enough_in_short(kind)}: the fewest rules within one "
+                f"standard error of the lowest {SCORES[self.scoring]}"
             )
         least = min(self.points, key=lambda p: (p.error, p.n_rules), default=None)
         if least is not None and least.rules is None:
-            lines.append(f"least error of peers: {_in_short(least, kind)}")
+            lines.append(f"lowest error of peers: {_in_short(least, kind)}")
         return lines
 
     def _of_a_constant(self, kind: str) -> str:
@@ -311,7 +311,7 @@ class Frontier:
             return text
         text += f": the model is {'hardly' if gain > 0 else 'not'} better"
         if self.scoring == "log_loss":
-            text += "; what its probabilities tell is judged by log loss"
+            text += "; its probabilities are evaluated by log loss"
         return text
 
     def _enough_in_short(self, kind: str) -> str:
@@ -328,7 +328,7 @@ class Frontier:
 
     def __str__(self) -> str:
         lines = [wrapped(line) for line in self.heading()]
-        header = ["lines", "method", *(TITLES.get(m, m) for m in MEASURES), "as good"]
+        header = ["rules", "method", *(TITLES.get(m, m) for m in MEASURES), "as good"]
         body = [
             [
                 str(point.n_rules),
@@ -390,13 +390,14 @@ class Frontier:
 
 
 SEEN = (
-    "it may have seen these rows: then its error, and that of the rules, is lower than "
-    "on new rows, and so is the fidelity, as rules do not say what it knows by heart"
+    "if these rows were in its training data, its error and that of the rules are "
+    "lower than on new rows, and so is the fidelity, as rules do not reproduce what it "
+    "memorized"
 )
 NOTE = (
-    "Shown are what is enough and the points that no other beats in error with as few "
-    "lines. As good: other methods that are within one standard error of that error "
-    "with no more lines."
+    "Shown are the recommended rules and the points on the frontier: no other has a "
+    "lower error with as few rules. As good: other methods within one standard error "
+    "of that error, with no more rules."
 )
 TITLES = {"n_literals": "literals", "log_loss": "log loss"}
 SCORES = {"error": "error", "log_loss": "log loss against the model's probabilities"}
@@ -433,7 +434,7 @@ def _without_ties(points: list[FrontierPoint]) -> list[FrontierPoint]:
 
 
 def _in_short(point: FrontierPoint, kind: str) -> str:
-    lines = f"{point.n_rules} line{'s' * (point.n_rules != 1)}"
+    lines = f"{point.n_rules} rule{'s' * (point.n_rules != 1)}"
     error = _with_spread(point.error, point.error_se)
     return f"{point.method} with {lines}, {kind} {error}"
 

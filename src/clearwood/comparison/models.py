@@ -37,8 +37,8 @@ def read_fitted(model: Any, X: Any, y: np.ndarray) -> Models:
     ensemble = read_model(model, X, y)
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The model knows one class only ({ensemble.classes.tolist()[0]!r}); there "
-            "is nothing for rules to tell apart."
+            f"The model has a single class ({ensemble.classes.tolist()[0]!r}); rules "
+            "need at least two."
         )
     class_positions(ensemble, y)
     return Models((ensemble,), (model,))
@@ -107,8 +107,8 @@ def _check_classes(model: Any, y: np.ndarray) -> None:
     if (counts > 1).sum() < 2:
         found = dict(zip(classes.tolist(), counts.tolist()))
         raise InputError(
-            f"y holds {str(found)[:200]} rows per class; a model that is fitted "
-            "without each fold needs two classes with at least two rows each."
+            f"y holds {str(found)[:200]} rows per class; cross-validation of the model "
+            "needs two classes of at least two rows each."
         )
 
 

@@ -27,7 +27,7 @@ class Lesson(NamedTuple):
         Target, the ensemble's predictions: values, or positions in its classes.
     rows : ndarray of int
         Rows to fit to, with repetitions.
-    told : ndarray of int
+    test : ndarray of int
         Rows to predict.
     n_classes : int
         0 in regression.
@@ -39,7 +39,7 @@ class Lesson(NamedTuple):
     X: np.ndarray
     target: np.ndarray
     rows: np.ndarray
-    told: np.ndarray
+    test: np.ndarray
     n_classes: int
     sizes: tuple[int, ...]
     seed: int
@@ -55,7 +55,7 @@ class Found(NamedTuple):
     asked: int
     n_rules: int
     n_literals: int
-    said: np.ndarray
+    predicted: np.ndarray
     text: str
 
 
@@ -73,26 +73,28 @@ def fit_peer(problem: Problem, job: Job, part: Part) -> list[SizedAnswer]:
         ) from None
     answers = []
     for found in every:
-        said, text = problem.positions(outcome.named(found.said)), ""
+        predicted, text = problem.positions(outcome.named(found.predicted)), ""
         if part.kind == "all":
             text = _with_names(found.text, names)
             for position, label in enumerate(outcome.classes):
                 text += f"\n  Class {position} is {name_text(str(label))}."
         answers.append(
-            SizedAnswer(found.asked, found.n_rules, found.n_literals, said, text=text)
+            SizedAnswer(
+                found.asked, found.n_rules, found.n_literals, predicted, text=text
+            )
         )
     return answers
 
 
 def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
     if problem.is_weighted:
-        raise InputError("takes no sample_weight here")
+        raise InputError("does not support sample_weight")
     ensemble = problem.ensembles[part.ensemble]
     if any(categories is not None for categories in ensemble.features.categories):
-        raise InputError("reads no categorical columns")
+        raise InputError("does not support categorical columns")
     X = ensemble.encode(problem.X)
     if not np.isfinite(X).all():
-        raise InputError("reads no missing or infinite values")
+        raise InputError("does not support missing or infinite values")
     outcome = outcome_of(ensemble.classes)
     target = outcome.codes(ensemble.predict(problem.X))
     models = problem.pickled_models
@@ -101,7 +103,7 @@ def _make_lesson(problem: Problem, job: Job, part: Part) -> Lesson:
         target,
         # Weights are counts here: of a bootstrap, or 0 for held-out rows.
         np.repeat(np.arange(len(X)), part.weight.astype(np.int64)),
-        part.told,
+        part.test,
         len(outcome.classes),
         job.sizes,
         part.seed,
@@ -137,8 +139,8 @@ def figs_by_splits(lesson: Lesson) -> list[Found]:
         text = str(model)
         if "\n" not in text:  # for more than two classes imodels prints no trees
             text = "\n".join(["FIGS: the sum of", *map(_tree_text, model.trees_)])
-        said = _said(model, lesson)
-        every.append(Found(n_leaves, n_leaves, n_literals, said, text))
+        predicted = _said(model, lesson)
+        every.append(Found(n_leaves, n_leaves, n_literals, predicted, text))
     return every
 
 
@@ -167,9 +169,9 @@ def _n_literals(node: Any, sides: frozenset[tuple[int, int]] = frozenset()) -> i
 
 def _said(model: Any, lesson: Lesson) -> np.ndarray:
     """Predictions; none for no rows, which scikit-learn rejects."""
-    if not len(lesson.told):
+    if not len(lesson.test):
         return np.zeros(0)
-    return np.asarray(model.predict(lesson.X[lesson.told])).reshape(-1)
+    return np.asarray(model.predict(lesson.X[lesson.test])).reshape(-1)
 
 
 def rulefit(lesson: Lesson) -> list[Found]:
@@ -191,18 +193,20 @@ def rulefit(lesson: Lesson) -> list[Found]:
         )
         _remember(candidates, model)
         model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
-        said, text = np.zeros(0), str(model)
-        if len(lesson.told):
-            said = np.ravel(model._predict_continuous_output(lesson.X[lesson.told]))
+        predicted, text = np.zeros(0), str(model)
+        if len(lesson.test):
+            predicted = np.ravel(
+                model._predict_continuous_output(lesson.X[lesson.test])
+            )
         if lesson.n_classes:
-            said = (said > 0).astype(np.int64)
+            predicted = (predicted > 0).astype(np.int64)
             text += "\n  Scored with class 1 where f > 0, as f is fitted."
         rules = model.rules_without_feature_names_
         n_literals = sum(len(rule.agg_dict) for rule in rules)
         n_rules = len(rules) + 1
         # The penalty may leave more rules than requested.
         if n_rules <= max(lesson.sizes):
-            found[n_rules] = Found(n_rules, n_rules, n_literals, said, text)
+            found[n_rules] = Found(n_rules, n_rules, n_literals, predicted, text)
     return [found[size] for size in sorted(found)]
 
 
@@ -229,8 +233,8 @@ def greedy_list(lesson: Lesson) -> list[Found]:
         model.fit(lesson.X[lesson.rows], lesson.target[lesson.rows])
         n_rules = len(model.rules_)
         if n_rules not in found:
-            said = _said(model, lesson)
-            found[n_rules] = Found(n_rules, n_rules, n_rules - 1, said, str(model))
+            predicted = _said(model, lesson)
+            found[n_rules] = Found(n_rules, n_rules, n_rules - 1, predicted, str(model))
     return [found[size] for size in sorted(found)]
 
 
@@ -240,31 +244,29 @@ def te2rules(lesson: Lesson) -> list[Found]:
 
     _two_classes(lesson)
     if not lesson.pickled_model:
-        raise InputError(
-            "needs the model itself, in memory and of a kind that can be pickled"
-        )
+        raise InputError("needs the model itself, in memory and picklable")
     model = pickle.loads(lesson.pickled_model)
     names = [f"X{d}" for d in range(lesson.X.shape[1])]
     explainer = ModelExplainer(model=model, feature_names=names)
     rules = explainer.explain(X=lesson.X[lesson.rows], y=lesson.target[lesson.rows])
-    said = np.zeros(0)
-    if len(lesson.told):
-        said = np.array(explainer.predict(lesson.X[lesson.told]))
+    predicted = np.zeros(0)
+    if len(lesson.test):
+        predicted = np.array(explainer.predict(lesson.X[lesson.test]))
     n_literals = sum(len(set(re.findall(r"(X\d+) *([<>])", rule))) for rule in rules)
     lines = [f"{i}. if {rule}\n   then class 1" for i, rule in enumerate(rules, 1)]
     text = "\n".join([*lines, f"{len(rules) + 1}. otherwise class 0"])
     size = max(lesson.sizes)
-    return [Found(size, len(rules) + 1, n_literals, said, text)]
+    return [Found(size, len(rules) + 1, n_literals, predicted, text)]
 
 
 def _two_classes(lesson: Lesson) -> None:
     if lesson.n_classes != 2:
-        raise InputError("tells two classes apart, nothing else")
+        raise InputError("supports binary classification only")
 
 
 def _two_classes_at_most(lesson: Lesson) -> None:
     if lesson.n_classes > 2:
-        raise InputError("tells no more than two classes apart")
+        raise InputError("does not support more than two classes")
 
 
 PEERS: dict[str, Callable[[Lesson], list[Found]]] = {

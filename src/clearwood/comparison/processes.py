@@ -92,7 +92,7 @@ class Worker:
         try:
             return pickle.load(self.process.stdout)
         except pickle.UnpicklingError:
-            raise EOFError("the worker is gone, in the middle of an answer") from None
+            raise EOFError("the worker ended while it sent a result") from None
 
     def kill(self, why: str = "") -> None:
         """End the process now; threads that wait for an answer get an EOFError."""
@@ -181,7 +181,7 @@ class Board:
         """Add a worker to those that a stop kills."""
         with self._lock:
             self._workers.add(worker)
-            self._preparing[worker] = Patience("a worker process has not started")
+            self._preparing[worker] = Patience("a worker process did not start")
             if self._is_over:
                 worker.kill()
 
@@ -198,7 +198,7 @@ class Board:
                 self._settle(1)
                 return False
             self._running[worker] = job, None
-            loading = f"a worker process has not loaded {job.method}"
+            loading = f"a worker process did not load {job.method}"
             self._preparing[worker] = Patience(loading)
             return True
 
@@ -277,7 +277,7 @@ class Board:
         with self._lock:
             self._n_workers -= 1
             if self._jobs and not self._n_workers:
-                self.fail(ClearwoodError(f"No worker for the fits can start: {why}"))
+                self.fail(ClearwoodError(f"No worker process can start: {why}"))
 
     def fail(self, error: BaseException) -> None:
         """Record that no worker can go on; without effect after the end."""
@@ -359,8 +359,8 @@ def _sent(problem: Problem) -> bytes:
         return cloudpickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # Foreign objects may raise anything.
         raise InputError(
-            f"The model cannot be handed to worker processes: {error} Hand in a "
-            "function that loads the model when it is asked, or the model's file."
+            f"The model cannot be passed to worker processes: {error} Pass a function "
+            "that loads the model when it is called, or the model's file."
         ) from error
 
 

@@ -40,7 +40,7 @@ def make_held_out(problem: Problem) -> HeldOut:
     folds = [part for part in problem.parts if part.kind == "fold"]
     truth = problem.positions(problem.y)
     asked = [
-        (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.told))
+        (problem.ensembles[fold.ensemble], take_rows(problem.X, fold.test))
         for fold in folds
     ]
     sure = []
@@ -50,15 +50,15 @@ def make_held_out(problem: Problem) -> HeldOut:
             for model, rows in asked
         ]
     return HeldOut(
-        [truth[fold.told] for fold in folds],
+        [truth[fold.test] for fold in folds],
         [problem.positions(model.predict(rows)) for model, rows in asked],
-        [problem.weight[fold.told] for fold in folds],
+        [problem.weight[fold.test] for fold in folds],
         sure,
     )
 
 
 def mean_error(
-    said: Sequence[np.ndarray], held: HeldOut, outcome: Outcome
+    predicted: Sequence[np.ndarray], held: HeldOut, outcome: Outcome
 ) -> tuple[float, float]:
     """Mean loss on all held-out rows, and its standard error from these rows.
 
@@ -73,8 +73,8 @@ def mean_error(
     >>> mean_error([one, two - 1.0], held, Mean())
     (0.5, 0.25)
     """
-    told, truth, weight = map(np.concatenate, (said, held.truth, held.weight))
-    loss = outcome.losses(truth, told).astype(np.float64)
+    joined, truth, weight = map(np.concatenate, (predicted, held.truth, held.weight))
+    loss = outcome.losses(truth, joined).astype(np.float64)
     return _mean_and_spread(loss, weight)
 
 
@@ -85,17 +85,17 @@ def constant_error(held: HeldOut, outcome: Outcome) -> float:
 
 
 def mean_log_loss(
-    said: Sequence[np.ndarray | None], held: HeldOut, outcome: Outcome
+    predicted: Sequence[np.ndarray | None], held: HeldOut, outcome: Outcome
 ) -> tuple[float, float]:
     """Log loss against the model less the model's own, and its standard error.
 
     NaN where a fold has no probabilities.
     """
-    known = [sure for sure in said if sure is not None]
-    if not held.sure or len(known) < len(said):
+    known = [sure for sure in predicted if sure is not None]
+    if not held.sure or len(known) < len(predicted):
         return math.nan, math.nan
-    sure, told, weight = map(np.concatenate, (held.sure, known, held.weight))
-    return _mean_and_spread(outcome.proper_losses(sure, told), weight)
+    sure, joined, weight = map(np.concatenate, (held.sure, known, held.weight))
+    return _mean_and_spread(outcome.proper_losses(sure, joined), weight)
 
 
 def _mean_and_spread(loss: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -160,14 +160,14 @@ def _point(
     found = [one for one in here if one is not None]
     if len(found) < len(folds):
         return None
-    said = [one.said for one in found]
+    predicted = [one.predicted for one in found]
     outcome = problem.outcome
-    error, spread = mean_error(said, held, outcome)
+    error, spread = mean_error(predicted, held, outcome)
     totals = [weight.sum() for weight in held.weight]
     again = [_longest(answers, answer.asked) for answers in refits]
     pairs = []
     if len(again) > 1 and None not in again:
-        pairs = pairwise_agreement([one.said for one in again if one], outcome)
+        pairs = pairwise_agreement([one.predicted for one in again if one], outcome)
     return FrontierPoint(
         method,
         answer.asked,
@@ -175,7 +175,7 @@ def _point(
         answer.n_literals,
         error,
         spread,
-        outcome.fidelity(*map(np.concatenate, (held.target, said, held.weight))),
+        outcome.fidelity(*map(np.concatenate, (held.target, predicted, held.weight))),
         float(np.average([one.coverage for one in found], weights=totals)),
         float(np.average([one.overlap for one in found], weights=totals)),
         float(np.mean(pairs)) if pairs else math.nan,
@@ -193,12 +193,14 @@ def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
     return some[-1] if some else None
 
 
-def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[float]:
+def pairwise_agreement(
+    predicted: Sequence[np.ndarray], outcome: Outcome
+) -> list[float]:
     """Agreement of each pair of predictions of the same rows.
 
     Parameters
     ----------
-    said : sequence of ndarray of shape (n_rows,)
+    predicted : sequence of ndarray of shape (n_rows,)
         Labels or values.
     outcome : Outcome
 
@@ -214,7 +216,7 @@ def pairwise_agreement(said: Sequence[np.ndarray], outcome: Outcome) -> list[flo
     >>> pairwise_agreement([one, one, two], Mean())
     [1.0, -1.0, -1.0]
     """
-    return [outcome.concordance(a, b) for a, b in itertools.combinations(said, 2)]
+    return [outcome.concordance(a, b) for a, b in itertools.combinations(predicted, 2)]
 
 
 def with_frontier(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:

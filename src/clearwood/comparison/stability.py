@@ -127,20 +127,20 @@ class Stability:
     def _lengths(self) -> str:
         low, high = min(self.n_rules), max(self.n_rules)
         found = f"{low}" if low == high else f"{low} to {high}"
-        return f"lines: {found}, here {self.n_rules_here}"
+        return f"rules: {found}, here {self.n_rules_here}"
 
     def _features(self) -> str:
         used = [f"{name_text(name)} in {n}" for name, n in self.features.items()]
         if len(used) > MOST_FEATURES:
             used[MOST_FEATURES:] = [
-                f"{len(used) - MOST_FEATURES} more in as many or fewer"
+                f"{len(used) - MOST_FEATURES} others at most as often"
             ]
-        return f"features asked: {', '.join(used) or 'none'}"
+        return f"features used: {', '.join(used) or 'none'}"
 
     def returned_text(self, rule: RuleStability) -> str:
         """Printed share of the refits in which a rule was found again."""
         return (
-            f"came back in {rule.returned} of {self.n_refits}, "
+            f"reproduced in {rule.returned} of {self.n_refits}, "
             f"overlap {rule.overlap:.3g}"
         )
 
@@ -166,7 +166,7 @@ class Stability:
 class Refit(NamedTuple):
     """Predictions of one refit on the original rows, and its likeness to the rules."""
 
-    said: np.ndarray
+    predicted: np.ndarray
     overlap: np.ndarray
     features: tuple[str, ...]
     n_rules: int
@@ -241,7 +241,7 @@ def stability(
         raise InputError(f"n_refits is {n_refits!r}; expected a number from 2.")
     encoded = rules.encode(X)
     if len(encoded) == 0:
-        raise InputError("Cannot refit on an empty table; give the training rows.")
+        raise InputError("Cannot refit on an empty table; pass the training rows.")
     given = check_weight(sample_weight, len(encoded))
     settings = {
         **estimator.get_params(deep=False),
@@ -267,8 +267,8 @@ def _rules_of(estimator: Any) -> RuleSet:
     rules = rules_of(estimator)
     if not hasattr(estimator, "ensemble_"):
         raise InputError(
-            f"estimator is a {type(estimator).__name__}; expected one that finds rules "
-            "in an ensemble, such as RuleListClassifier, and that is fitted."
+            f"estimator is a {type(estimator).__name__}; expected a fitted simplifier, "
+            "such as RuleListClassifier."
         )
     return rules
 
@@ -289,9 +289,9 @@ def _inner(estimator: Any, y: Any) -> Any:
         pass
     if not needs_fit(inner):
         raise InputError(
-            f"refit_ensemble=True cannot fit a {type(inner).__name__} again; hand an "
-            "estimator of scikit-learn's kind, that is not frozen, to the rules, or "
-            "hold the ensemble fixed."
+            f"refit_ensemble=True cannot refit a {type(inner).__name__}; fit the rules "
+            "with a scikit-learn estimator that is not frozen, or set "
+            "refit_ensemble=False."
         )
     return inner
 
@@ -323,8 +323,8 @@ def _run(
                 raise KeyboardInterrupt from None
     if len(done) < len(generators):
         warnings.warn(
-            f"Interrupted after {len(done)} of {len(generators)} refits; these are "
-            "what the result is of.",
+            f"Interrupted after {len(done)} of {len(generators)} refits; the result "
+            "covers these.",
             InterruptedFitWarning,
             stacklevel=3,
         )
@@ -374,9 +374,9 @@ def jaccard(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 def _summary(
     rules: RuleSet, encoded: np.ndarray, refits: list[Refit], refit_ensemble: bool
 ) -> Stability:
-    said = rules.predict_encoded(encoded)
-    pairs = pairwise_agreement([found.said for found in refits], rules.outcome)
-    own = [rules.outcome.concordance(found.said, said) for found in refits]
+    predicted = rules.predict_encoded(encoded)
+    pairs = pairwise_agreement([found.predicted for found in refits], rules.outcome)
+    own = [rules.outcome.concordance(found.predicted, predicted) for found in refits]
     overlap = np.array([found.overlap for found in refits])
     lines = tuple(
         RuleStability(

@@ -101,7 +101,7 @@ class Histogram(OfNumbers):
         if any(n_levels):
             return NOT_CONTINUOUS
         if not (np.isfinite(self.edges).all() and (np.diff(self.edges) > 0.0).all()):
-            return "has edges that do not rise"
+            return "has edges that do not increase"
         if self.edges.shape != (len(self.probabilities) + 1,):
             return f"has {len(self.edges)} edges of {len(self.probabilities)} bins"
         return shares_fault(self.probabilities)

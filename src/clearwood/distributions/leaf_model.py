@@ -61,7 +61,7 @@ class LeafModel:
     def kind(self) -> int:
         """Name of the model in kernels that process one row after the other."""
         raise InputError(
-            f"Kernels know no leaves of your own kind, {self!r}; take one of those in "
+            f"The kernels do not support the leaf model {self!r}; use one of those in "
             "clearwood.distributions."
         )
 
@@ -77,8 +77,8 @@ class LeafModel:
             raise InputError(f"y has {values.ndim} dimensions, expected 1.")
         if values.dtype.kind not in "fiub":
             raise InputError(
-                f"{type(self).__name__} reads numbers, found {values.dtype} targets; "
-                "turn labels into numbers."
+                f"{type(self).__name__} requires numbers, found {values.dtype} "
+                "targets; encode labels as numbers."
             )
         if values.dtype.kind != "f" and not self.discrete or values.dtype.itemsize < 8:
             values = values.astype(np.float64)
@@ -181,9 +181,9 @@ class LeafModel:
         lost &= self.weight_of(left)[:, None] > 0
         if lost.any():
             warnings.warn(
-                f"What was taken out at node {int(np.argwhere(lost)[0, 0])} was so "
-                "large that what is left there has lost its digits; fit anew to the "
-                "rows that stay.",
+                f"The rows removed at node {int(np.argwhere(lost)[0, 0])} were so "
+                "large that the remaining statistics lost their precision; refit to "
+                "the remaining rows.",
                 LostDigitsWarning,
                 stacklevel=users_level(),
             )
@@ -237,7 +237,7 @@ def refuse(model: LeafModel, values: np.ndarray, bad: np.ndarray, what: str) -> 
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"y is {values[row]} in row {row}; {type(model).__name__} reads {what}."
+            f"y is {values[row]} in row {row}; {type(model).__name__} requires {what}."
         )
 
 
@@ -246,7 +246,7 @@ def check_borrowed(model: LeafModel) -> None:
     if not (math.isfinite(model.borrowed) and model.borrowed >= 0):
         raise InputError(
             f"borrowed of {type(model).__name__} is {model.borrowed}, expected a "
-            "number of rows, 0 for none."
+            "number of rows, 0 or more."
         )
 
 
@@ -266,8 +266,8 @@ def check_left(left: np.ndarray, slack: np.ndarray) -> None:
     if too_small.any():
         node = int(np.argwhere(too_small)[0, 0])
         raise InputError(
-            f"Node {node} would be left with less than no rows; take out only rows "
-            "that were learned before, with the weights they had."
+            f"Node {node} would have a negative number of rows; remove only rows that "
+            "were learned before, with the same weights."
         )
 
 
@@ -275,6 +275,6 @@ def check_nothing(left: np.ndarray, slack: np.ndarray) -> None:
     """Raise an error if all rows are removed, but not their sums."""
     if (np.abs(left) > slack).any():
         raise InputError(
-            "As many rows as were learned are taken out, but with other values; take "
-            "out only rows that were learned before, as they were learned."
+            "All rows are removed, but with other values; remove only rows that were "
+            "learned before, with the same values."
         )

@@ -114,13 +114,14 @@ class LinearRegressionNormalGamma(MomentsLeaf):
         if x is None or np.shape(x) != (len(y), p):
             found = None if x is None else np.shape(x)
             raise InputError(
-                f"The leaves read features of the shape ({len(y)}, {p}), found "
-                f"{found}; hand them in as x."
+                f"The leaves require features of shape ({len(y)}, {p}), found "
+                f"{found}; pass them as x."
             )
         z = np.column_stack([np.asarray(x, dtype=np.float64), y])
         if not (np.abs(z) <= LARGEST).all():
             raise InputError(
-                f"x holds values that are missing, or not finite and up to {LARGEST:g}."
+                "x holds missing values, or values that are not finite and at most "
+                f"{LARGEST:g}."
             )
         return z
 

@@ -143,8 +143,8 @@ def _check_squares(left: np.ndarray, slack: np.ndarray) -> None:
     if impossible.any():
         node = int(np.argwhere(impossible)[0, 0])
         raise InputError(
-            f"The rows that end at node {node} would be left with a negative variance; "
-            "take out only rows that were learned before, with the values they had."
+            f"The rows at node {node} would have a negative variance; remove only "
+            "rows that were learned before, with the same values."
         )
 
 

@@ -199,7 +199,7 @@ class NormalNormalGamma(MomentsLeaf):
         if not (math.isfinite(self.rounding) and self.rounding >= 0):
             raise InputError(
                 f"rounding of NormalNormalGamma is {self.rounding}, expected the step "
-                "between values, 0 where there is none."
+                "between values, or 0."
             )
 
     @cached_property

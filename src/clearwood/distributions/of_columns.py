@@ -41,7 +41,7 @@ Point = tuple[float, dict[int, float]]
 LEAST_SHARE = 1e-6
 """Minimum variance of a leaf, as a share of that of its column."""
 
-NOT_CONTINUOUS = "is over a column that has levels"
+NOT_CONTINUOUS = "is for a column that has levels"
 
 
 @dataclass(frozen=True, eq=False)

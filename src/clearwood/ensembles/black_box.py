@@ -78,7 +78,7 @@ class BlackBox:
     @property
     def description(self) -> str:
         """Description of the model on pages."""
-        return f"{self.source}, asked as it stands"
+        return f"{self.source}, as a black box"
 
     @property
     def n_features(self) -> int:
@@ -126,13 +126,17 @@ class BlackBox:
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted class labels or values of the model."""
-        said = self._said(self._columns(X))
-        return said if self.classes is None else self.classes[said.argmax(axis=1)]
+        predicted = self._said(self._columns(X))
+        return (
+            predicted
+            if self.classes is None
+            else self.classes[predicted.argmax(axis=1)]
+        )
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; 0 and 1 for a model that predicts labels only."""
         if self.classes is None:
-            raise InputError(f"{self.source} says values; use predict.")
+            raise InputError(f"{self.source} predicts values; use predict.")
         return self._said(self._columns(X))
 
     def encode(self, X: Any) -> np.ndarray:
@@ -145,29 +149,32 @@ class BlackBox:
 
     def _said(self, X: Any) -> np.ndarray:
         if self.by == "predict_proba":
-            said = _numbers(self.model.predict_proba(X))
+            predicted = _numbers(self.model.predict_proba(X))
         elif self.by == "call":
-            said = _numbers(self.model(X))
+            predicted = _numbers(self.model(X))
         elif self.classes is None:
-            said = _numbers(self.model.predict(X))
+            predicted = _numbers(self.model.predict(X))
         else:
             labels = np.asarray(self.model.predict(X))
-            said = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
-            said = said[:, 0] if said.shape[1] == 1 else said
-        if said.shape[1:] == (1,):
-            said = said[:, 0]
-        if self.classes is not None and said.ndim == 1:
+            predicted = (labels.reshape(len(labels), -1, 1) == self.classes) * 1.0
+            predicted = predicted[:, 0] if predicted.shape[1] == 1 else predicted
+        if predicted.shape[1:] == (1,):
+            predicted = predicted[:, 0]
+        if self.classes is not None and predicted.ndim == 1:
             # For two classes a network returns the second one's probability.
-            said = np.column_stack([1 - said, said])
+            predicted = np.column_stack([1 - predicted, predicted])
         expected = () if self.classes is None else (len(self.classes),)
-        if said.shape != (X.shape[0], *expected) or not np.isfinite(said).all():
+        if (
+            predicted.shape != (X.shape[0], *expected)
+            or not np.isfinite(predicted).all()
+        ):
             raise InputError(
-                f"{self.source} says numbers of shape {said.shape}, or some that are "
-                "not finite; expected one finite number per row, or one per row and "
-                "class. Of several numbers hand in one: a function of the table that "
-                "gives it, such as lambda X: model.predict(X)[:, 0]."
+                f"{self.source} returned predictions of shape {predicted.shape}, or "
+                "not finite; expected one finite number per row, or per row and class. "
+                "Of several outputs pass one, as a function of the table, such as "
+                "lambda X: model.predict(X)[:, 0]."
             )
-        return said
+        return predicted
 
     # Tables in the form of the first one
 
@@ -206,18 +213,18 @@ class BlackBox:
             known = nw.from_native(self.cells[d], eager_only=True)
             if (column == UNSEEN).any() or rows.max(initial=0) >= len(known):
                 raise InputError(
-                    f"Column {name!r} holds a category, or a gap, that was not there "
-                    f"when {self.source} was first asked; hand in the table whole."
+                    f"Column {name!r} holds a category, or a missing value, that was "
+                    f"not in the first table for {self.source}; pass the whole table."
                 )
             columns.append(known[name][rows.tolist()])
         return nw.concat([c.to_frame() for c in columns], how="horizontal").to_native()
 
 
-def _numbers(said: Any) -> np.ndarray:
+def _numbers(predicted: Any) -> np.ndarray:
     """Predictions as an array, also from a network's tensor."""
-    if hasattr(said, "detach"):
-        said = said.detach().cpu()
-    return np.asarray(said, dtype=np.float64)
+    if hasattr(predicted, "detach"):
+        predicted = predicted.detach().cpu()
+    return np.asarray(predicted, dtype=np.float64)
 
 
 def _column_of_numbers(name: str, column: np.ndarray, kind: Any, blank: Any) -> Any:
@@ -296,12 +303,16 @@ def task_of(model: Any, X: Any = None) -> Literal["regression", "classification"
         named = len(getattr(model, "classes_", ())) > 0
         says = by_tag or hasattr(model, "predict_proba") or named
         return "classification" if says else "regression"
-    said = np.asarray(_detached(model(X)))
-    return "classification" if said.ndim == 2 and said.shape[1] > 1 else "regression"
+    predicted = np.asarray(_detached(model(X)))
+    return (
+        "classification"
+        if predicted.ndim == 2 and predicted.shape[1] > 1
+        else "regression"
+    )
 
 
-def _detached(said: Any) -> Any:
-    return said.detach().cpu() if hasattr(said, "detach") else said
+def _detached(predicted: Any) -> Any:
+    return predicted.detach().cpu() if hasattr(predicted, "detach") else predicted
 
 
 def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
@@ -326,23 +337,27 @@ def predict_with(model: Any, X: Any, classes: Sequence[Any]) -> Any:
     if isinstance(model, type) or (hasattr(model, "fit") and needs_fit(model)):
         name = model.__name__ if isinstance(model, type) else _name_of(model)
         raise ModelError(
-            f"The model {name} is not fitted; hand in the model that the rules speak "
-            "for, after its fit(X, y)."
+            f"The model {name} is not fitted; pass the model that the rules explain, "
+            "after its fit(X, y)."
         )
     if hasattr(model, "predict"):
         return model.predict(X)
     if not callable(model):
         return model
-    said = np.asarray(_detached(model(X)))
-    if said.ndim == 2 and said.shape[1] == 1:
-        said = said[:, 0]
-    if not len(classes) or said.dtype.kind != "f":
-        return said
-    if said.ndim == 1 and len(classes) == 2 and not np.isin(said, classes).all():
-        said = np.column_stack([1 - said, said])
-    if said.shape[1:] == (len(classes),):
-        return np.array(classes)[said.argmax(axis=1)]
-    return said
+    predicted = np.asarray(_detached(model(X)))
+    if predicted.ndim == 2 and predicted.shape[1] == 1:
+        predicted = predicted[:, 0]
+    if not len(classes) or predicted.dtype.kind != "f":
+        return predicted
+    if (
+        predicted.ndim == 1
+        and len(classes) == 2
+        and not np.isin(predicted, classes).all()
+    ):
+        predicted = np.column_stack([1 - predicted, predicted])
+    if predicted.shape[1:] == (len(classes),):
+        return np.array(classes)[predicted.argmax(axis=1)]
+    return predicted
 
 
 def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
@@ -388,16 +403,18 @@ def wrap_model(model: Any, X: Any, y: np.ndarray | None, task: str) -> BlackBox:
             if np.array_equal(sure.predict(X), made.predict(X)):
                 made = sure
         again = X if is_sparse(X) else made.decode(made.encode(X))
-        said = made._said(again)
-        same = np.allclose(said, made._said(X), rtol=1e-6, atol=1e-9)
+        predicted = made._said(again)
+        same = np.allclose(predicted, made._said(X), rtol=1e-6, atol=1e-9)
     except Exception as error:  # Whatever a foreign object raises.
         raise ModelError(
-            f"Cannot ask {made.source} about these rows: {' '.join(str(error).split())}"
+            f"{made.source} cannot predict for these rows: "
+            f"{' '.join(str(error).split())}"
         ) from error
     if not same:
         raise ModelError(
-            f"{made.source} says something else of the same rows when it is asked "
-            "again, or after they were read as numbers and categories; it cannot teach."
+            f"{made.source} predicts differently for the same rows when called again, "
+            "or after they were converted to numbers and categories; rules cannot be "
+            "fitted to it."
         )
     return made
 
@@ -419,8 +436,8 @@ def _classes_of(model: Any, X: Any, y: np.ndarray | None) -> np.ndarray:
     if y is not None:
         return np.unique(y)
     ask: Callable[[Any], Any] = getattr(model, "predict_proba", model)
-    said = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
-    return np.arange(said.shape[1] if said.ndim == 2 else 2)
+    predicted = np.asarray(_detached(ask(X))) if callable(ask) else np.zeros((0, 2))
+    return np.arange(predicted.shape[1] if predicted.ndim == 2 else 2)
 
 
 def _known_cells(X: Any, features: FeatureSpace) -> tuple[Any, ...]:

@@ -218,7 +218,7 @@ def _unusual(e: TreeEnsemble, n_splits: np.ndarray) -> list[str]:
             f"({e.details['objective']})."
         )
     if not e.n_splits:
-        notes.append("No tree asks anything: the prediction is constant.")
+        notes.append("No tree has a split: the prediction is constant.")
     unused = [e.features.names[d] for d in np.flatnonzero(n_splits == 0)]
     if unused and e.n_splits:
         notes.append(

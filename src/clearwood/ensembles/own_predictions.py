@@ -83,7 +83,9 @@ def _refuse_difference(
     ours: dict[str, np.ndarray],
     own: dict[str, np.ndarray],
 ) -> None:
-    wrong = {method: _differ(ours[method], said) for method, said in own.items()}
+    wrong = {
+        method: _differ(ours[method], predicted) for method, predicted in own.items()
+    }
     if "predict" in wrong and "predict_proba" in ours:
         # Another order of summation may break a tie the other way.
         wrong["predict"] &= ~_are_tied(ours["predict_proba"])
@@ -93,8 +95,8 @@ def _refuse_difference(
         verb = first if hasattr(model, first) else "predict"
         raise DifferentPredictions(
             f"{ensemble.source}: for {differ.sum()} of {len(differ)} rows (the first "
-            f"is row {differ.argmax()}) the model does not predict what its trees say, "
-            f"because of {_cause(model, verb)}."
+            f"is row {differ.argmax()}) the model's predictions differ from those of "
+            f"its trees, because of {_cause(model, verb)}."
         )
 
 
@@ -152,12 +154,12 @@ def _own_answers(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.nda
             break
     if ensemble.classes is None:
         return {"predict": np.asarray(model.predict(X)).reshape(-1)}
-    said = {"predict_proba": np.asarray(model.predict_proba(X))}
+    predicted = {"predict_proba": np.asarray(model.predict_proba(X))}
     labels = np.asarray(model.predict(X))
-    if labels.size == len(said["predict_proba"]):
+    if labels.size == len(predicted["predict_proba"]):
         # XGBClassifier has two columns, with multi:softprob and two classes.
-        said["predict"] = labels.reshape(-1)
-    return said
+        predicted["predict"] = labels.reshape(-1)
+    return predicted
 
 
 def _of_xgboost(booster: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
@@ -165,26 +167,28 @@ def _of_xgboost(booster: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.nd
 
     data = DMatrix(X, feature_types=booster.feature_types, enable_categorical=True)
     objective = ensemble.details["objective"]
-    said = np.asarray(booster.predict(data))
+    predicted = np.asarray(booster.predict(data))
     if objective == "binary:logitraw":
-        return {"raw_scores": said.reshape(-1, 1)}
+        return {"raw_scores": predicted.reshape(-1, 1)}
     by_label = ensemble.classes is None or objective == "multi:softmax"
-    return {"predict": said} if by_label else _of_classes(said)
+    return {"predict": predicted} if by_label else _of_classes(predicted)
 
 
 def _of_lightgbm(booster: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
-    said = np.asarray(booster.predict(X))
-    return {"predict": said} if ensemble.classes is None else _of_classes(said)
+    predicted = np.asarray(booster.predict(X))
+    return (
+        {"predict": predicted} if ensemble.classes is None else _of_classes(predicted)
+    )
 
 
 def _of_catboost(model: Any, ensemble: TreeEnsemble, X: Any) -> dict[str, np.ndarray]:
     return {"raw_scores": np.asarray(model.predict(X)).reshape(-1, ensemble.n_outputs)}
 
 
-def _of_classes(said: np.ndarray) -> dict[str, np.ndarray]:
-    if said.ndim == 1:
-        said = np.column_stack([1 - said, said])
-    return {"predict_proba": said}
+def _of_classes(predicted: np.ndarray) -> dict[str, np.ndarray]:
+    if predicted.ndim == 1:
+        predicted = np.column_stack([1 - predicted, predicted])
+    return {"predict_proba": predicted}
 
 
 OWN_METHODS = ("sklearn", "xgboost", "lightgbm", "catboost")

@@ -94,8 +94,13 @@ def _ranking(trees: FlatTrees) -> tuple[Ranking, np.ndarray, np.ndarray]:
     rank[node] = np.cumsum(is_new) - 1 - offsets[j]
 
     by_set = np.flatnonzero(trees.category_set >= 0)
-    told = (trees.feature, trees.category_set, trees.missing_left, trees.unseen_left)
-    questions = np.stack([array[by_set] for array in told], axis=1)
+    categorical = (
+        trees.feature,
+        trees.category_set,
+        trees.missing_left,
+        trees.unseen_left,
+    )
+    questions = np.stack([array[by_set] for array in categorical], axis=1)
     _, first, which = np.unique(
         questions, axis=0, return_index=True, return_inverse=True
     )

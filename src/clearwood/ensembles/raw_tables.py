@@ -133,9 +133,9 @@ def _with_categories(encoded: np.ndarray, features: FeatureSpace) -> Any:
         if labels is not None and len(labels) > MOST_CATEGORIES:
             raise InputError(
                 f"Column {name!r} holds {len(labels)} different categories, more than "
-                f"the {MOST_CATEGORIES} that histogram gradient boosting can tell "
-                "apart; leave it out, put rare ones together, or hand in another "
-                "ensemble (a random forest)."
+                f"the {MOST_CATEGORIES} that histogram gradient boosting supports; "
+                "drop the column, merge rare categories, or use another ensemble (a "
+                "random forest)."
             )
         columns[name] = column
         if labels is not None:

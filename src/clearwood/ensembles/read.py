@@ -32,8 +32,8 @@ Each has a folder here, whose module ``model`` has a function ``read(model)`` an
 REFUSED = {
     b"\x80": (
         "a pickle, which could run any code",
-        "Load it where it comes from and hand over the model itself, or have it "
-        "saved in the library's own format (a model of scikit-learn: skops.io.dump)",
+        "Load it where it comes from and pass the model itself, or save it in the "
+        "library's own format (a model of scikit-learn: skops.io.dump)",
     ),
     b"CBM1": (
         "CatBoost's binary format",
@@ -113,8 +113,8 @@ sklearn.ensemble.GradientBoostingRegressor>
         return as_it_predicts(ensemble, model)
     except DifferentPredictions as error:
         raise ModelError(
-            f"{error} Hand the model itself to simplify or an estimator, which ask it "
-            "as a black box."
+            f"{error} Pass the model itself to simplify or an estimator, which treat "
+            "it as a black box."
         ) from None
 
 
@@ -228,7 +228,7 @@ def _read_json(data: bytes, name: str) -> TreeEnsemble:
     if "clearwood" in keys:
         raise UnsupportedModelError(
             f"{name}: this holds rules that Clearwood saved, not the model that they "
-            "speak for. Read them with clearwood.load, or name them where rules are "
+            "explain. Read them with clearwood.load, or name them where rules are "
             "expected."
         )
     listed = json.dumps(keys[:5])

@@ -191,8 +191,8 @@ class TreeEnsemble(FlatTrees):
         known = [] if self.classes is None else self.classes.tolist()
         if self.classes is None:
             raise InputError(
-                f"Found the classes {list(classes)}, but the model says values; leave "
-                "them out."
+                f"Found the classes {list(classes)}, but the model predicts values; "
+                "omit them."
             )
         if len(set(classes)) != len(known) or len(classes) != len(known):
             raise InputError(

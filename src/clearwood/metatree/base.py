@@ -33,7 +33,7 @@ FAR = 1e6
 """Largest ratio of mean to standard deviation for a feature of linear leaves."""
 
 
-class LearnsByStatistics(BaseEstimator):
+class BaseMetaTreeEstimator(BaseEstimator):
     """Base class that validates data and updates sufficient statistics."""
 
     _task: str
@@ -54,7 +54,7 @@ class LearnsByStatistics(BaseEstimator):
     def _forget(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         raise NotImplementedError
 
-    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
+    def _statistics(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Any:
         """Sufficient statistics of some rows."""
         raise NotImplementedError
 
@@ -149,7 +149,7 @@ class LearnsByStatistics(BaseEstimator):
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None; give one label or value per row."
+                "None; pass one label or value per row."
             )
         X = check_table(self, X, reset=reset)
         check_apart(X, y)
@@ -205,15 +205,15 @@ def columns_of_leaf(
     width, read = encoded.shape[1], int(leaf.n_columns or 0) - 1
     if read not in (width, width + 1):
         raise InputError(
-            f"leaf reads {read} features, but X has {width}; give its prior mean one "
-            "number per feature, behind one for the intercept if there shall be one."
+            f"leaf_model has {read} features, but X has {width}; its prior mean "
+            "requires one number per feature, after one for an optional intercept."
         )
     if not np.isfinite(encoded).all():
         row, d = np.argwhere(~np.isfinite(encoded))[0]
         raise InputError(
             f"Feature {features.names[d]!r} is missing or infinite in row {row}, which "
-            f"{type(leaf).__name__} cannot read; fill it in, or take leaves that say "
-            "one value."
+            f"{type(leaf).__name__} does not accept; impute it, or use a leaf_model "
+            "with a constant value per leaf."
         )
     if read == width + 1:
         encoded = np.column_stack([np.ones(len(encoded)), encoded])
@@ -228,8 +228,8 @@ def warn_of_far_columns(x: np.ndarray, names: Sequence[str]) -> None:
         # Behind a column of ones, if there is one.
         name = [*names][int(far.argmax()) - (x.shape[1] - len(names))]
         warnings.warn(
-            f"Feature {name!r} lies so far from 0, beside how much it varies, that "
-            "lines lose their digits; subtract its mean.",
+            f"Feature {name!r} is so far from 0, compared with its standard "
+            "deviation, that linear leaves lose precision; subtract its mean.",
             LostDigitsWarning,
             stacklevel=users_level(),
         )
@@ -251,12 +251,12 @@ def check_mergeable(one: Any, other: Any) -> None:
     if list(classes) != list(others):
         raise InputError(
             f"Cannot merge: the classes are {np.asarray(classes).tolist()} and "
-            f"{np.asarray(others).tolist()}; give partial_fit all classes when it is "
-            "first called."
+            f"{np.asarray(others).tolist()}; pass all classes to the first call of "
+            "partial_fit."
         )
 
 
-class LearnsClasses(ClassifierMixin, LearnsByStatistics):
+class MetaTreeClassifierMixin(ClassifierMixin, BaseMetaTreeEstimator):
     """Base class of the classifiers."""
 
     _task = "classification"
@@ -270,7 +270,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
             if strange.size:
                 raise InputError(
                     f"y holds {strange.tolist()[0]!r}, which is not among the classes "
-                    f"{known.tolist()}; name all classes there will be."
+                    f"{known.tolist()}; pass all classes."
                 )
             found = known
         self.classes_ = found
@@ -284,7 +284,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
             raise InputError(
                 f"y is {y[row : row + 1].tolist()[0]!r} in row {row}, which is not "
                 f"among the classes "
-                f"{self.classes_.tolist()} of the first fit; name all classes in the "
+                f"{self.classes_.tolist()} of the first fit; pass all classes to the "
                 "first call of partial_fit."
             )
         return code
@@ -312,7 +312,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         if not np.array_equal(known, self.classes_):
             raise InputError(
                 f"classes are not those of the first fit, {self.classes_.tolist()}; "
-                "leave them out. Weights of rows are given by name: sample_weight=..."
+                "omit them. Pass weights of rows by name: sample_weight=..."
             )
         return self._more(X, y, sample_weight)
 
@@ -372,7 +372,7 @@ class LearnsClasses(ClassifierMixin, LearnsByStatistics):
         return np.log(p[np.arange(len(p)), label])
 
 
-class LearnsValues(RegressorMixin, LearnsByStatistics):
+class MetaTreeRegressorMixin(RegressorMixin, BaseMetaTreeEstimator):
     """Base class of the regressors."""
 
     _task = "regression"

@@ -85,14 +85,14 @@ def make_leaf(
         return leaf_for_classes(n_classes, borrowed)
     if not isinstance(leaf, LeafModel):
         raise InputError(
-            f"leaf is {leaf!r}; expected 'auto' or a leaf model such as "
+            f"leaf_model is {leaf!r}; expected 'auto' or a leaf model such as "
             "NormalNormalGamma()."
         )
     counts = isinstance(leaf, Counts)
     if (n_classes is not None) != counts or (counts and leaf.n_stats != n_classes):
         wanted = "values" if n_classes is None else f"{n_classes} classes"
         raise InputError(
-            f"leaf is {leaf!r}, which does not fit the target; expected a leaf for "
+            f"leaf_model is {leaf!r}, which does not fit the target; expected one for "
             f"{wanted}."
         )
     return leaf
@@ -121,8 +121,8 @@ def leaf_for_values(
     varies = bool(y.min() < y.max())
     if varies and variance < LEAST_VARIANCE:
         raise InputError(
-            f"y lies between {y.min()} and {y.max()}, too near each other for their "
-            "squares; multiply y by a large number."
+            f"y lies between {y.min()} and {y.max()}, too close for their squares in "
+            "float64; multiply y by a large number."
         )
     beta = (SHAPE_OF_PRECISION + 1.0) * share * variance
     # A scale for values that are constant, or differ by rounding only.
@@ -165,10 +165,10 @@ def warn_of_atoms(y: np.ndarray, weight: np.ndarray) -> None:
     fine = step_of(y) < FINE_STEP * y.std()
     if fine and share[most] >= LARGE_ATOM and len(values) > FEW_VALUES:
         warnings.warn(
-            f"{share_text(share[most])} of y are {values[most]:g}, and the others lie "
-            "anywhere: no normal distribution says this, so that log densities and "
-            "intervals mean little where such rows are. Predict first whether y is "
-            "that value.",
+            f"{share_text(share[most])} of y are {values[most]:g}, and the others are "
+            "continuous: a normal distribution does not describe this point mass, and "
+            "log densities and intervals are unreliable in leaves with such rows. "
+            "Predict first whether y has this value.",
             DegenerateDensityWarning,
             stacklevel=users_level(),
         )

@@ -20,10 +20,10 @@ from clearwood.distributions import LeafModel
 from clearwood.ensembles import TreeEnsemble
 from clearwood.exceptions import InputError
 from clearwood.metatree.base import (
+    BaseMetaTreeEstimator,
     CodedRows,
-    LearnsByStatistics,
-    LearnsClasses,
-    LearnsValues,
+    MetaTreeClassifierMixin,
+    MetaTreeRegressorMixin,
     check_mergeable,
     columns_of_leaf,
     encoded_for,
@@ -32,8 +32,8 @@ from clearwood.metatree.base import (
 )
 from clearwood.metatree.conversion.ensembles import (
     as_ensemble,
+    binary_splits,
     node_values,
-    questions_with_values,
 )
 from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import BORROWED, make_leaf
@@ -50,21 +50,21 @@ from clearwood.metatree.growing.missing import (
     send_missing_by_evidence,
 )
 from clearwood.metatree.posterior.coder import count_values
-from clearwood.metatree.posterior.meta_tree import MetaTree, Taught
+from clearwood.metatree.posterior.meta_tree import MetaTree, SufficientStatistics
 from clearwood.metatree.posterior.predictive import Predictive
 from clearwood.metatree.posterior.prior import effective_questions, make_prior
 from clearwood.metatree.posterior.structure import (
     Structure,
-    told_of_more,
+    with_more_rows,
     with_names,
 )
-from clearwood.metatree.reading.read_tree import ReadsTrees
+from clearwood.metatree.reading.read_tree import MapTreeMixin
 
 EXACT_DEPTH = 4
 """Depth of ``structure="exact"`` where ``max_depth`` is None."""
 
 
-class _MetaTree(ReadsTrees, LearnsByStatistics):
+class _MetaTree(MapTreeMixin, BaseMetaTreeEstimator):
     _parameter_constraints: dict[str, Any] = {
         "structure": "no_validation",
         "prior": "no_validation",
@@ -223,14 +223,16 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return rows_for(tree.structure, tree.model, encoded)
 
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
-        self._teach(self.meta_tree_, X, target, weight)
+        self._learn_rows(self.meta_tree_, X, target, weight)
 
-    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> Taught:
+    def _statistics(
+        self, X: Any, target: np.ndarray, weight: np.ndarray
+    ) -> SufficientStatistics:
         tree = self.meta_tree_.without_rows()
-        self._teach(tree, X, target, weight)
-        return Taught(tree.own, tree.rows, tree.structure.coder.features)
+        self._learn_rows(tree, X, target, weight)
+        return SufficientStatistics(tree.own, tree.rows, tree.structure.coder.features)
 
-    def _add(self, parts: Iterable[Taught], anew: bool) -> None:
+    def _add(self, parts: Iterable[SufficientStatistics], anew: bool) -> None:
         tree = self.meta_tree_.without_rows() if anew else copy(self.meta_tree_)
         for part in parts:
             tree.add(part)
@@ -245,11 +247,13 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return found
 
     @staticmethod
-    def _teach(tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
+    def _learn_rows(
+        tree: MetaTree, X: Any, target: np.ndarray, weight: np.ndarray
+    ) -> None:
         encoded = encoded_for(tree.structure, tree.model, X, whole=True)
         codes, x = rows_for(tree.structure, tree.model, encoded)
         # The kinds of numeric columns (whole, binary) reflect these rows too.
-        told = told_of_more(tree.structure, encoded)
+        told = with_more_rows(tree.structure, encoded)
         ends = tree.structure.route(codes)
         tree.update_at(ends, target, weight, x, structure=told)
 
@@ -329,7 +333,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         """
         check_is_fitted(self)
         tree = self.meta_tree_
-        questions = questions_with_values(tree.structure, node_values(tree.posterior()))
+        questions = binary_splits(tree.structure, node_values(tree.posterior()))
         return as_ensemble(
             questions,
             features=tree.structure.coder.features,
@@ -355,7 +359,7 @@ class _MetaTree(ReadsTrees, LearnsByStatistics):
         return ensemble_to_sklearn(self.to_ensemble(), forest=False)
 
 
-class MetaTreeClassifier(LearnsClasses, _MetaTree):
+class MetaTreeClassifier(MetaTreeClassifierMixin, _MetaTree):
     """Decision tree that averages over all its prunings by posterior probability.
 
     Parameters
@@ -454,7 +458,7 @@ class MetaTreeClassifier(LearnsClasses, _MetaTree):
         return self.meta_tree_.probabilities(rows.codes)
 
 
-class MetaTreeRegressor(LearnsValues, _MetaTree):
+class MetaTreeRegressor(MetaTreeRegressorMixin, _MetaTree):
     """Decision tree that averages over all its prunings, for regression.
 
     Parameters and attributes are those of :class:`MetaTreeClassifier`, without

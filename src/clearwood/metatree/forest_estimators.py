@@ -23,12 +23,12 @@ from clearwood.ensembles import TreeEnsemble
 from clearwood.ensembles.read import needs_fit, read_trees
 from clearwood.exceptions import CollapsedWeightsWarning
 from clearwood.metatree.base import (
-    LearnsByStatistics,
-    LearnsClasses,
-    LearnsValues,
+    BaseMetaTreeEstimator,
+    MetaTreeClassifierMixin,
+    MetaTreeRegressorMixin,
     check_mergeable,
 )
-from clearwood.metatree.conversion.ensembles import bake_forest
+from clearwood.metatree.conversion.ensembles import forest_to_ensemble
 from clearwood.metatree.conversion.sklearn_trees import ensemble_to_sklearn
 from clearwood.metatree.defaults import make_leaf
 from clearwood.metatree.growing.cart import grow_ensemble, splits_by_order
@@ -42,7 +42,7 @@ COLLAPSED = 0.5
 """Least ratio of effective to actual number of trees; below, weights have collapsed."""
 
 
-class _MetaForest(LearnsByStatistics):
+class _MetaForest(BaseMetaTreeEstimator):
     _parameter_constraints: dict[str, Any] = {
         "estimator": "no_validation",
         "weights": [StrOptions({"uniform", "evidence"})],
@@ -133,7 +133,7 @@ class _MetaForest(LearnsByStatistics):
     def _learn(self, X: Any, target: np.ndarray, weight: np.ndarray) -> None:
         self._put(self._forest.with_rows(X, target, weight, self.n_jobs))
 
-    def _taught(self, X: Any, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def _statistics(self, X: Any, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
         return self._forest.statistics(X, target, weight, self.n_jobs)
 
     def _add(self, parts: Iterable[np.ndarray], anew: bool) -> None:
@@ -174,7 +174,7 @@ class _MetaForest(LearnsByStatistics):
     def _distributions(self, X: Any) -> Iterator[tuple[slice, Predictive]]:
         return self._forest.mixtures(self._check_queries(X), self.tree_weights_)
 
-    def _baked_answers(self, X: Any) -> np.ndarray:
+    def _predict_ensemble(self, X: Any) -> np.ndarray:
         """Class probabilities or means, from the columns that the forest splits on."""
         X, baked = self._check_queries(X), self.to_ensemble()
         rows = baked.encode(X, whole=False)
@@ -225,7 +225,7 @@ class _MetaForest(LearnsByStatistics):
         check_is_fitted(self)
         forest = self._forest
         if forest.baked is None:
-            forest.baked = bake_forest(
+            forest.baked = forest_to_ensemble(
                 forest,
                 None if self.weights == "uniform" else self.tree_weights_,
                 self.n_jobs,
@@ -271,16 +271,16 @@ def _warn_of_collapse(weight: np.ndarray) -> None:
     in_effect = 1.0 / (weight**2).sum()
     if in_effect < COLLAPSED * len(weight):
         warnings.warn(
-            f"Weights by evidence leave {in_effect:.1f} of {len(weight)} trees in "
-            "effect. Evidence on the rows that grew the trees favours those that fit "
-            "them best, which usually predict worse than all together; take "
-            "weights='uniform'.",
+            f"Weights by evidence give an effective number of {in_effect:.1f} of "
+            f"{len(weight)} trees. Evidence on the training rows of the trees favours "
+            "those that overfit, which usually predict worse than the average of all; "
+            "set weights='uniform'.",
             CollapsedWeightsWarning,
             stacklevel=users_level(),
         )
 
 
-class MetaForestClassifier(LearnsClasses, _MetaForest):
+class MetaForestClassifier(MetaTreeClassifierMixin, _MetaForest):
     """Forest each of whose trees averages over all its prunings.
 
     Parameters
@@ -357,10 +357,10 @@ class MetaForestClassifier(LearnsClasses, _MetaForest):
         super()._find_classes(y, classes)
 
     def _probabilities(self, X: Any) -> np.ndarray:
-        return self._baked_answers(X)
+        return self._predict_ensemble(X)
 
 
-class MetaForestRegressor(LearnsValues, _MetaForest):
+class MetaForestRegressor(MetaTreeRegressorMixin, _MetaForest):
     """Forest each of whose trees averages over all its prunings, for regression.
 
     Parameters and attributes are those of :class:`MetaForestClassifier`, without
@@ -382,4 +382,4 @@ class MetaForestRegressor(LearnsValues, _MetaForest):
     _default = RandomForestRegressor
 
     def _means(self, X: Any) -> np.ndarray:
-        return self._baked_answers(X)
+        return self._predict_ensemble(X)

@@ -13,7 +13,7 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
 
     Parameters
     ----------
-    estimator : LearnsByStatistics
+    estimator : BaseMetaTreeEstimator
     X, y, weight
         As for :func:`open_rows`.
     classes : array-like or None
@@ -35,12 +35,12 @@ def fit_table(estimator: Any, X: Any, y: Any, weight: Any, classes: Any) -> Any:
 
 def learn_table(estimator: Any, table: RowBlocks, *, anew: bool = False) -> Any:
     """Learn all rows of a table; with ``anew``, in place of those before."""
-    taught = select_used_columns(estimator, table).results(_taught, estimator)
+    taught = select_used_columns(estimator, table).results(_statistics, estimator)
     estimator._add(taught, anew)
     return estimator
 
 
-def _taught(rows: RowsOfTable, estimator: Any) -> Any:
+def _statistics(rows: RowsOfTable, estimator: Any) -> Any:
     """Sufficient statistics of some rows."""
     X, y, weight = estimator._check_rows(*rows, reset=False)
-    return estimator._taught(X, estimator._as_numbers(y), weight)
+    return estimator._statistics(X, estimator._as_numbers(y), weight)

@@ -40,7 +40,7 @@ MOST_MEAN = 1e140
 
 def _write_leaf(leaf: LeafModel) -> dict[str, Any]:
     if LEAVES.get(type(leaf).__name__) is not type(leaf):
-        raise InputError(f"Cannot save leaves of your own kind, {leaf!r}.")
+        raise InputError(f"Cannot save the custom leaf model {leaf!r}.")
     return {"kind": type(leaf).__name__, **asdict(leaf)}  # type: ignore[call-overload]
 
 
@@ -165,7 +165,7 @@ def _checked(found: Any, values: dict[str, Any]) -> Any:
     codec.require(in_order, "classes", "labels of one type, in order")
     with np.errstate(all="ignore"):
         evidence = found.log_evidence_
-    expected = "numbers not too large or small to learn from"
+    expected = "numbers with finite evidence"
     codec.require(np.isfinite(evidence), "leaf, own", expected)
     return found
 
@@ -173,7 +173,7 @@ def _checked(found: Any, values: dict[str, Any]) -> Any:
 def _make_tree(kind: Any, values: dict[str, Any]) -> Any:
     leaf, own, g = _learnt(values)
     structure = _structure(values)
-    codec.require(g[structure.is_leaf] == 0, "g", "leaves that do not ask")
+    codec.require(g[structure.is_leaf] == 0, "g", "0 at leaves")
     found = kind(structure, leaf_model=leaf, split_prior=g)
     found.meta_tree_ = MetaTree(structure, leaf, g)
     has_rows = values["has_rows"] is True
@@ -189,7 +189,7 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
     leaf, own, g = _learnt(values)
     n_trees = len(values["roots"])
     fits = n_trees and not leaf.reads_features
-    codec.require(fits, "roots, leaf", "trees with leaves that read no features")
+    codec.require(fits, "roots, leaf", "trees with leaf models without features")
     said = ("features", "allows_missing", "allows_infinite", "input_dtype", "source")
     ensemble = TreeEnsemble(
         task="regression",
@@ -202,7 +202,7 @@ def _make_forest(kind: Any, values: dict[str, Any]) -> Any:
     )
     forest = MetaForest(ensemble, leaf, lambda tree: np.zeros(tree.n_nodes))
     is_leaf = np.concatenate([tree.structure.is_leaf for tree in forest.bare])
-    codec.require(g[is_leaf] == 0, "g", "leaves that do not ask")
+    codec.require(g[is_leaf] == 0, "g", "0 at leaves")
     forest.restore(own, g)
     found = kind(ensemble, leaf_model=leaf, weights=values["weights"])
     found.estimator_ = ensemble

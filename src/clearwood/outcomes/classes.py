@@ -41,11 +41,11 @@ class ClassProbabilities(Outcome):
     averaged: ClassVar[str] = "probabilities of "
     tells_share: ClassVar[bool] = True
     scoring: ClassVar[str] = "log_loss"
-    constant: ClassVar[str] = "commonest class"
+    constant: ClassVar[str] = "most frequent class"
     error: ClassVar[str] = "error"
     error_unit: ClassVar[str] = "share of wrong classes"
     agreement_unit: ClassVar[str] = "share of equal classes"
-    agreement_words: ClassVar[str] = "Same class as the model"
+    agreement_words: ClassVar[str] = "Agreement with the model"
     concordance_name: ClassVar[str] = "agreement"
     lost: ClassVar[str] = "share of predictions that change"
 

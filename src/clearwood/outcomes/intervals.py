@@ -84,7 +84,11 @@ class Rate(NamedTuple):
     rows: int
 
     def __str__(self) -> str:
-        return share_text(self.value, self.low, self.high)
+        return self.as_share()
+
+    def as_share(self, decimals: int = 0) -> str:
+        """Text of a share, in percent with at least these decimals."""
+        return share_text(self.value, self.low, self.high, decimals)
 
     def as_number(self) -> str:
         """Text of a mean or an area, which is not a share.

@@ -283,7 +283,7 @@ class Outcome(ABC):
         elif self.interval_text(known):
             parts.append(f"{self.shown_name} in {self.interval_text(known)}")
         if not math.isnan(known.spread):
-            parts.append(f"spread {short_text(known.spread)}")
+            parts.append(f"SD {short_text(known.spread)}")
         return parts
 
     # Predictions of rules, and their text

@@ -109,7 +109,7 @@ def warn_of_poor_fit(
     if len(classes):
         target, predicted = reference.argmax(axis=1), proxy.argmax(axis=1)
         rows = np.bincount(target, minlength=len(classes))
-        left_out = never_said(classes, predicted, rows, min_samples_leaf)
+        left_out = never_said(classes, predicted, rows >= min_samples_leaf, rows)
         if left_out and not messages:
             messages.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:

@@ -84,10 +84,13 @@ class BartReference(Reference):
         unknown = sorted(set(forest or {}) - set(FOREST))
         if unknown:
             raise InputError(
-                f"forest has no {unknown[0]!r}; it has {', '.join(FOREST)}."
+                f"forest has no parameter {unknown[0]!r}; expected one of "
+                f"{', '.join(FOREST)}."
             )
         if classes is not None and task != "ordinal":
-            raise InputError("classes are an order, which task='ordinal' alone has.")
+            raise InputError(
+                "classes sets an order, which is used by task='ordinal' only."
+            )
         order = _order_of(y, target, classes) if task == "ordinal" else None
         seed = fixed_seed(random_state)
         self.settings: dict[str, Any] = {
@@ -205,8 +208,9 @@ def _order_of(y: Any, target: np.ndarray, classes: Any) -> np.ndarray | None:
         return order
     if target.dtype.kind not in "iufb":
         raise InputError(
-            "Which class comes before which? For task='ordinal', y holds numbers, or "
-            "is a pandas Series of ordered categories; or hand in classes, in order."
+            "The order of the classes is unknown. For task='ordinal', pass y as "
+            "numbers or as a pandas Series of ordered categories, or pass classes, in "
+            "order."
         )
     return None
 
@@ -216,7 +220,7 @@ def _import_stochtree() -> Any:
         import stochtree
     except ImportError:
         raise InputError(
-            "BART needs stochtree; install clearwood[bart], or leave the model out "
-            "(None) for a Bayesian bootstrap forest."
+            "BART needs stochtree; install clearwood[bart], or pass None for a "
+            "Bayesian bootstrap forest."
         ) from None
     return stochtree

@@ -28,7 +28,7 @@ Task = Literal["regression", "classification", "counts"]
 BLOCK = 2**22
 """Most numbers in a block of draws in :meth:`Reference.mean_and_variance`."""
 
-_SAYS = {"regression": "values", "counts": "rates"}
+_PREDICTS = {"regression": "values", "counts": "rates"}
 
 
 class Reference:
@@ -180,8 +180,8 @@ class Reference:
         """
         if self.classes is None:
             raise InputError(
-                f"This reference ({self.description}) says {_SAYS[self.task]}, no "
-                "probabilities of classes; call predict."
+                f"This reference ({self.description}) predicts "
+                f"{_PREDICTS[self.task]}, not class probabilities; call predict."
             )
         return self.mean_and_variance(X)[0]
 
@@ -210,8 +210,8 @@ class Reference:
         """
         if not self.can_refit:
             raise InputError(
-                f"It is not known how to fit this reference ({self.description}) to "
-                "other rows. Hand in a model that can be fitted (a scikit-learn "
+                f"This reference ({self.description}) cannot be fitted to other rows. "
+                "Pass a model that can be fitted (a scikit-learn "
                 'estimator, "bart" or None), or a subclass of Reference with '
                 "refit(X, y)."
             )
@@ -378,8 +378,9 @@ def fitted_clone(model: Any, X: Any, y: Any) -> Any:
             raise InputError(
                 f"Fitting the {type(model).__name__} failed, with columns of texts, "
                 f"categories or dates in X ({', '.join(map(repr, raw[:5]))}): "
-                f"{' '.join(str(error).split())}. Put it in a Pipeline behind an "
-                "encoder, or take a Bayesian bootstrap forest (None), which reads them."
+                f"{' '.join(str(error).split())}. Put it in a Pipeline after an "
+                "encoder, or use a Bayesian bootstrap forest (None), which accepts "
+                "them."
             ) from error
         raise
 

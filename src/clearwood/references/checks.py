@@ -93,9 +93,9 @@ def check_laws(reference: Reference, X: Any) -> None:
     if not np.allclose(first[:, other], again, rtol=NEAR, atol=NEAR * scale):
         raise InputError(
             f"The draws of {reference.description} differ between two calls with the "
-            "same rows. Draw l has to be one function: it may take its random numbers "
-            "only from a generator that is seeded by l, and must not look at the other "
-            "rows (as batch normalisation in training does)."
+            "same rows. Draw l must be one function: its random numbers must come "
+            "from a generator with seed l, and must not depend on other rows (as in "
+            "batch normalisation during training)."
         )
     check_noise(reference.noise_variance(take_rows(X, some)), reference.n_draws, n_rows)
 
@@ -163,10 +163,10 @@ def warn_of_labels(reference: Reference, X: Any) -> None:
     differ = np.count_nonzero(own.reshape(-1) != reference.predict(rows))
     if differ:
         warnings.warn(
-            f"{type(model).__name__} decides for another class than the most probable "
-            f"in {differ} of {count_rows(rows)} rows. References and what is projected "
-            "from them are about its probabilities; to follow what it decides, hand "
-            "the model to simplify.",
+            f"{type(model).__name__} does not predict the most probable class in "
+            f"{differ} of {count_rows(rows)} rows. References and projections use its "
+            "probabilities; to approximate its predicted classes, pass the model to "
+            "simplify.",
             OwnPredictionsWarning,
             stacklevel=users_level(),
         )

@@ -125,7 +125,7 @@ def reference(
     if model is not None and _is_unfitted(model):
         if X is None or y is None:
             raise InputError(
-                f"{type(model).__name__} is not fitted: hand in X and y, too."
+                f"{type(model).__name__} is not fitted: pass X and y, too."
             )
         model = fitted_clone(model, X, y)
     kind, sources = _kind_of(model, X, y)
@@ -164,8 +164,8 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
             return ELSEWHERE[library, base.__name__], (model, X)
     if type(model).__module__.startswith("stochtree"):
         raise ModelError(
-            'Of BART hand in "bart", with X and y: so it can be fitted to folds, too. '
-            "n_trees, thin and forest set what BARTModel is told."
+            'For BART pass "bart", with X and y, so that it can be refitted in folds. '
+            "n_trees, thin and forest set the parameters of BARTModel."
         )
     given = model
     # Refits use the model inside a search, with the settings that it selected.
@@ -179,7 +179,7 @@ def _kind_of(model: Any, X: Any, y: Any) -> tuple[Any, tuple[Any, ...]]:
                 return kind, (model, X, y)
             warnings.warn(
                 f"{type(given).__name__} does not predict as a {name} does, because of "
-                f"{found}. What it predicts is taken as the only draw.",
+                f"{found}. Its predictions are used as the only draw.",
                 OwnPredictionsWarning,
                 stacklevel=users_level(),
             )
@@ -231,15 +231,16 @@ def _known_to(
 ) -> dict[str, Any]:
     """Validate settings for a kind of reference; add the common ones that it has."""
     parameters = inspect.signature(kind).parameters.values()
-    own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    known_settings = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    unknown = sorted(set(settings) - set(own))
+    unknown = sorted(set(settings) - set(known_settings))
     if unknown and not open_ended:
-        there = ", ".join(sorted(own)) or "none"
+        known = ", ".join(sorted(known_settings)) or "none"
         raise InputError(
-            f"{kind.__name__} has no setting {unknown[0]!r}; it has: {there}."
+            f"{kind.__name__} has no parameter {unknown[0]!r}; expected one of: "
+            f"{known}."
         )
-    for name, default in own.items():
+    for name, default in known_settings.items():
         if default is inspect.Parameter.empty and name not in settings:
-            raise InputError(f"{kind.__name__} needs {name}: hand in {name}=...")
-    return settings | {name: common[name] for name in common if name in own}
+            raise InputError(f"{kind.__name__} requires {name}: pass {name}=...")
+    return settings | {name: common[name] for name in common if name in known_settings}

@@ -194,8 +194,8 @@ def _counts(sample_weight: Any, n_rows: int) -> np.ndarray:
     # With a total far below one, all gamma weights of a tree would underflow to zero.
     if counts.sum() < 1:
         raise InputError(
-            f"sample_weight sums to {counts.sum():g}, less than one row; give how many "
-            "rows each row stands for, such as weights whose mean is 1."
+            f"sample_weight sums to {counts.sum():g}, less than one row; weights are "
+            "numbers of repetitions, for example with mean 1."
         )
     return counts
 
@@ -244,8 +244,8 @@ class ForestReference(ModelReference):
         )
         if model.n_outputs_ > 1:
             raise InputError(
-                f"The forest has {model.n_outputs_} targets; fit one for each, and "
-                "make a reference of one."
+                f"The forest has {model.n_outputs_} targets; fit one forest per "
+                "target, and make a reference of one."
             )
         self.task = "classification" if is_classifier(model) else "regression"
         if self.task == "classification":
@@ -265,8 +265,7 @@ class ForestReference(ModelReference):
             if rows.max() >= len(target):
                 raise InputError(
                     f"X and y have {len(target)} rows, fewer than the forest was "
-                    "fitted to; hand in the rows that it was fitted to, or "
-                    "noise_variance."
+                    "fitted to; pass the rows that it was fitted to, or noise_variance."
                 )
             tree[rows] = False
         draws = np.where(out, self.draws(X), np.nan)[:, out.sum(axis=0) > 1]

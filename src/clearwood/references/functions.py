@@ -156,8 +156,8 @@ class MaskedNetwork:
         if unknown or not self.layers:
             found = ", ".join(sorted(unknown)) or "none"
             raise InputError(
-                f"The network needs layers of dropout, of kind {', '.join(kinds)}; "
-                f"found {found}. Hand in a function (X, draw) in its place."
+                f"The network requires dropout layers of type {', '.join(kinds)}; "
+                f"found {found}. Pass a function (X, draw) instead."
             )
 
     def __call__(self, X: Any, draw: int) -> np.ndarray:

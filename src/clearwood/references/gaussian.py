@@ -90,8 +90,8 @@ class GaussianProcessReference(_DrawnOnce):
         model, train = self.model, self.model.X_train_
         if np.ndim(model.alpha_) > 1:
             raise InputError(
-                "The Gaussian process has several targets; fit one process for each, "
-                "and make a reference of one."
+                "The Gaussian process has several targets; fit one process per "
+                "target, and make a reference of one."
             )
         n = len(train)
         self.landmarks = np.vstack([train, _fill_box(train, generator)])

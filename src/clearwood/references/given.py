@@ -58,7 +58,7 @@ class GivenDraws(Reference):
         is_posterior: bool = True,
     ) -> None:
         if X is None:
-            raise InputError("Draws say something of rows: hand in X, their rows, too.")
+            raise InputError("Draws are predictions for rows: pass X, these rows, too.")
         values = np.asarray(unmasked(values))
         if values.ndim < 2 or not len(values):
             raise InputError(
@@ -68,8 +68,8 @@ class GivenDraws(Reference):
         n_rows, self.n_draws = count_rows(X), n_draws or len(values)
         if values.shape[1] != n_rows == len(values):
             raise InputError(
-                f"Draws have shape {values.shape}, one line per row of X; expected one "
-                "line per draw: hand in numpy.swapaxes(draws, 0, 1)."
+                f"Draws have shape {values.shape}, with rows of X first; expected "
+                "draws first: pass numpy.swapaxes(draws, 0, 1)."
             )
         if self.n_draws > len(values):
             raise InputError(
@@ -90,9 +90,9 @@ class GivenDraws(Reference):
             first = position.setdefault(cells, i)
             if i != first and (self._values[:, i] != self._values[:, first]).any():
                 raise InputError(
-                    f"Rows {first} and {i} hold the same, but their draws differ. Hand "
-                    "in draws of the mean and noise_variance in place of draws of the "
-                    "target, and in X all columns that the draws depend on."
+                    f"Rows {first} and {i} are equal, but their draws differ. Pass "
+                    "draws of the mean and noise_variance instead of draws of the "
+                    "target, and an X with all columns that the draws depend on."
                 )
         return position
 
@@ -109,9 +109,9 @@ class GivenDraws(Reference):
         if unknown:
             raise InputError(
                 f"{len(unknown)} of {len(rows)} rows, the first is row {unknown[0]}, "
-                f"are none of the {len(self._position)} at which draws were given. "
-                "Give draws at these rows, too; or, to ask about any row, hand in the "
-                "model or a function (X, draw)."
+                f"are not among the {len(self._position)} rows with draws. Pass draws "
+                "for these rows, too, or, to predict any row, the model or a function "
+                "(X, draw)."
             )
         return [self._position[cells] for cells in rows]
 
@@ -161,8 +161,8 @@ def arviz_reference(
         names = held.get("posterior_predictive", [])
         if len(names) != 1:
             raise InputError(
-                "Which variable holds what is predicted? Name it by variable=...; "
-                f"there are {held}."
+                "The variable of the predictions is ambiguous. Set variable=... to "
+                f"one of {held}."
             )
         variable = names[0]
     group = next((g for g, names in held.items() if variable in names), None)

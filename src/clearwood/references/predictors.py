@@ -65,8 +65,8 @@ class PredictorReference(ModelReference):
         if self.task == "classification":
             if not hasattr(model, "predict_proba"):
                 raise InputError(
-                    f"{type(model).__name__} says classes without probabilities; fit "
-                    "it inside sklearn.calibration.CalibratedClassifierCV."
+                    f"{type(model).__name__} predicts classes without probabilities; "
+                    "fit it inside sklearn.calibration.CalibratedClassifierCV."
                 )
         elif self.task == "regression" and noise_variance is None:
             self.learns_noise = hasattr(model, "get_params")

@@ -78,9 +78,9 @@ def as_fitted(X: Any, features: FeatureSpace | None) -> Any:
         table = np.asarray(X, dtype=object)
     if table.ndim != 2 or table.shape[1] != features.n_features:
         raise InputError(
-            f"X has shape {table.shape}, but the reference reads "
-            f"{features.n_features} features: {', '.join(features.names)}. Hand in "
-            "the columns it was made with."
+            f"X has shape {table.shape}, but the reference requires "
+            f"{features.n_features} features: {', '.join(features.names)}. Pass the "
+            "columns it was made with."
         )
     if not features.named:
         return table
@@ -137,18 +137,18 @@ def check_cells(
     """
     # Comparisons with missing values are false.
     bad = np.abs(rows) > largest
-    found = "infinity or a number near it; correct this row or leave it out."
+    found = "infinity or a number near it; correct or omit this row."
     if not may_be_empty:
         bad |= np.isnan(rows)
         found = (
-            "an empty cell or infinity; fill it in, or use a Bayesian bootstrap "
-            "forest (None), which reads empty cells."
+            "a missing value or infinity; impute it, or use a Bayesian bootstrap "
+            "forest (None), which accepts missing values."
         )
     if bad.any():
         row = int(bad.any(axis=1).argmax())
         name = _names_of_columns(rows.shape[1], features)[bad[row].argmax()]
         raise InputError(
-            f"{kind} reads finite numbers, but row {row} of X holds, in column "
+            f"{kind} requires finite numbers, but row {row} of X holds, in column "
             f"{name!r}, {found}"
         )
     return rows
@@ -184,14 +184,14 @@ def check_rows_of(kind: str, X: Any, y: Any, task: str | None) -> tuple[str, Any
     target : ndarray of shape (n_rows,)
     """
     if X is None or y is None:
-        raise InputError(f"{kind} is fitted to rows: hand in X and y, too.")
+        raise InputError(f"{kind} is fitted to rows: pass X and y, too.")
     if task is None:
         task = "regression" if _are_values(y) else "classification"
     target = check_target(y, count_rows(X), numeric=task in ("regression", "counts"))
     if task not in ("regression", "counts") and len(np.unique(target)) < 2:
         raise InputError(
-            f"y is {target.tolist()[0]!r} in every row, but {kind} is to tell two or "
-            "more classes apart."
+            f"y is {target.tolist()[0]!r} in every row, but {kind} requires two or "
+            "more classes."
         )
     return task, target
 
@@ -212,7 +212,7 @@ def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
     labels = np.asarray(classes)
     if labels.ndim != 1 or len(set(labels.tolist())) < max(len(labels), 2):
         raise InputError(
-            f"classes are {labels.tolist()}; expected two or more different labels, in "
+            f"classes are {labels.tolist()}; expected two or more distinct labels, in "
             "the order of the probabilities."
         )
     return task or choices[0], labels

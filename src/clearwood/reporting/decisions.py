@@ -25,7 +25,9 @@ from clearwood.rules.decisions.display import (
     roc_chart,
 )
 from clearwood.rules.decisions.in_words import (
+    ERROR,
     MEANING,
+    decimals_of,
     means_held_text,
     quantile_texts,
     rate_text,
@@ -69,26 +71,28 @@ def summarize_decisions(
 
 def _of_one(found: Decisions) -> dict[str, Any]:
     label = prediction_text(found.pos_label)
-    both = list(found.judged.values())
+    sides, decimals = list(found.judged.values()), decimals_of(found)
     rates = [
         {
             "word": key,
             "name": name,
             "meaning": meaning.format(label),
-            "told": [_rate(key, getattr(judged.rates[0], key)) for judged in both],
+            "texts": [
+                _rate(key, getattr(side.rates[0], key), decimals) for side in sides
+            ],
         }
         for key, (name, meaning) in MEANING.items()
     ]
-    wrong = [_rate("error", judged.error) for judged in both]
-    of_all = "of all rows are called wrongly" + " so" * (found.threshold is not None)
+    wrong = [_rate("error", side.error, decimals) for side in sides]
     return {
         "kind": "one",
+        "title": "Confusion matrix and calibration",
         "when": when_called(found),
         "confusion": _confusion(found),
         "has_model": found.model is not None,
         "rates": [
             *rates,
-            {"word": "", "name": "error", "meaning": of_all, "told": wrong},
+            {"word": "", "name": "error", "meaning": ERROR, "texts": wrong},
         ],
         "words": list(MEANING),
         "calibration": _calibration(found, label),
@@ -98,8 +102,10 @@ def _of_one(found: Decisions) -> dict[str, Any]:
 
 def _of_each(found: Decisions) -> dict[str, Any]:
     """Every class against the others; too many for curves."""
+    decimals = decimals_of(found)
     return {
         "kind": "each",
+        "title": "Confusion matrix",
         "confusion": _confusion(found),
         "names": [name for name, _ in MEANING.values()],
         "words": list(MEANING),
@@ -107,17 +113,19 @@ def _of_each(found: Decisions) -> dict[str, Any]:
         "classes": [
             {
                 "label": prediction_text(rates.label),
-                "told": [_rate(key, rate) for key, rate in rates.items()],
+                "texts": [_rate(key, rate, decimals) for key, rate in rates.items()],
             }
             for rates in found.rules.rates
         ],
-        "errors": [(who, str(j.error)) for who, j in found.judged.items()],
+        "errors": [
+            (who, j.error.as_share(decimals)) for who, j in found.judged.items()
+        ],
     }
 
 
-def _rate(key: str, rate: Rate) -> tuple[str, str]:
-    """A rate in words, with a warning if it is based on very few rows."""
-    return rate_text(key, rate), few_text(rate.rows)
+def _rate(key: str, rate: Rate, decimals: int) -> tuple[str, str]:
+    """Text of a rate, with a warning if it is based on very few rows."""
+    return rate_text(key, rate, decimals), few_text(rate.rows)
 
 
 def _confusion(found: Decisions) -> dict[str, Any]:
@@ -143,27 +151,27 @@ def _confusion(found: Decisions) -> dict[str, Any]:
 
 def _calibration(found: Decisions, label: str) -> dict[str, Any]:
     """Predicted probability against observed share."""
-    words = " ".join(_promise(point, label) for point in found.calibration)
+    words = " ".join(_point_text(point, label) for point in found.calibration)
     return {
         "svg": svg(calibration_chart(found), "calibration", words, look="half"),
         "by_line": found.calibration[0].line is not None,
     }
 
 
-def _promise(point: CalibrationPoint, label: str) -> str:
+def _point_text(point: CalibrationPoint, label: str) -> str:
     who = "" if point.line is None else f"Rule {point.line}: "
     return (
-        f"{who}{label} is said with {percent_text(point.said)}, and found in "
-        f"{point.found} of {point.found.rows:,}."
+        f"{who}predicted probability of {label} {percent_text(point.said)}, observed "
+        f"{point.found} of {point.found.rows:,} rows."
     )
 
 
 def _roc(found: Decisions) -> dict[str, Any]:
     """ROC curves of rules and model, with dots at their predictions."""
     areas = {
-        who: rate_text("area", judged.rates[0].area)
-        for who, judged in found.judged.items()
-        if judged.roc is not None
+        who: rate_text("area", side.rates[0].area)
+        for who, side in found.judged.items()
+        if side.roc is not None
     }
     words = [f"The area under the curve of the {w} is {a}." for w, a in areas.items()]
     return {
@@ -181,12 +189,13 @@ def _of_values(found: Residuals) -> dict[str, Any]:
         (f"all rows, {who}", errors) for who, errors in found.judged.items()
     ]
     words = " ".join(
-        f"{label}: half of the errors from {quantile_texts(errors.quantiles)[1]}."
+        f"{label}: half of the errors lie from {quantile_texts(errors.quantiles)[1]}."
         for label, errors in rows
     )
     chart = ResidualsDisplay(found).chart()
     return {
         "kind": "values",
+        "title": "Residuals",
         "words": ["typical"],
         "has_model": found.model is not None,
         "has_spread": has_spread,
@@ -207,7 +216,9 @@ def _of_values(found: Residuals) -> dict[str, Any]:
                 "name": "" if line.line is None else line.name,
                 "n_rows": line.mean.rows,
                 "few": few_text(line.mean.rows),
-                "said": prediction_text(line.said) if line.line else f"{line.said:.4g}",
+                "prediction": f"{line.said:.4g}"
+                if line.line is None
+                else prediction_text(line.said),
                 "mean": line.mean.as_number(),
                 "half": quantile_texts(line.errors.quantiles)[1],
                 "inside": str(line.inside),

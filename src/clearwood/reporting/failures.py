@@ -37,14 +37,14 @@ def summarize_failures(
     """
     encoded = rules.encode(table.rows)
     predicted = rules.predict_encoded(encoded)
-    gap = _disagreement(rules, table, taught, predicted)
-    different = np.flatnonzero(gap > 0)
+    difference = _disagreement(rules, table, taught, predicted)
+    different = np.flatnonzero(difference > 0)
     # A stable sort: equal disagreement keeps the order of the rows.
-    worst = different[np.argsort(-gap[different], kind="stable")][:MOST_ROWS]
+    worst = different[np.argsort(-difference[different], kind="stable")][:MOST_ROWS]
     # A list has an `index` too, but no row labels.
     label = table.X.index if _has_labels(table.X) else None
     return {
-        "n_rows": len(gap),
+        "n_rows": len(difference),
         "n_different": len(different),
         "by_certainty": table.probabilities is not None,
         "labelled": label is not None,
@@ -54,10 +54,10 @@ def summarize_failures(
             {
                 "row": str(row if label is None else label[row]),
                 **_reason(rules, encoded[row]),
-                "rules_say": _shown(predicted[row]),
-                "model_says": _shown(taught[row]),
+                "of_rules": _shown(predicted[row]),
+                "of_model": _shown(taught[row]),
                 "truth": None if table.y is None else _shown(table.y[row]),
-                "gap": float(gap[row]),
+                "difference": float(difference[row]),
             }
             for row in worst.tolist()
         ],
@@ -70,7 +70,7 @@ def _right(
     """Numbers of rows where only rules, or only the model, are correct or nearer."""
     if table.y is None:
         return None
-    ours, theirs = (rules.outcome.apart(table.y, said) for said in (predicted, taught))
+    ours, theirs = (rules.outcome.apart(table.y, p) for p in (predicted, taught))
     return int((ours < theirs).sum()), int((theirs < ours).sum())
 
 
@@ -90,10 +90,10 @@ def _disagreement(
 
 def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     """The rules that contribute to a row's prediction, and the values they use."""
-    has_say = rules.contributing(row[None])[0, :-1]
-    held = [rule for rule, says in zip(rules.rules, has_say) if says]
+    contributes = rules.contributing(row[None])[0, :-1]
+    held = [rule for rule, holds in zip(rules.rules, contributes) if holds]
     if held:
-        numbers = np.flatnonzero(has_say) + 1
+        numbers = np.flatnonzero(contributes) + 1
         return {
             "rule": ", ".join(map(str, numbers)),
             "values": _values(rules, held, row),
@@ -101,18 +101,18 @@ def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     # The constant of a sum has no number, and is no rule.
     number = next(n for n, rule in rules.lines() if rule is rules.otherwise)
     if number is None:
-        return {"rule": "the constant", "values": ["no rule fits"]}
-    return {"rule": str(number), "values": ["no other rule fits"]}
+        return {"rule": "the constant", "values": ["no rule applies"]}
+    return {"rule": str(number), "values": ["no other rule applies"]}
 
 
 def _values(rules: RuleSet, held: list[Rule], row: np.ndarray) -> list[str]:
     every = [condition.feature for rule in held for condition in rule.conditions]
-    asked = list(dict.fromkeys(every))
+    used = list(dict.fromkeys(every))
     shown = [
         f"{rules.features.shown(d)} = {_value_text(rules, d, row[d])}"
-        for d in asked[:MOST_VALUES]
+        for d in used[:MOST_VALUES]
     ]
-    further = len(asked) - len(shown)
+    further = len(used) - len(shown)
     return [*shown, f"and {further} more"] if further else shown
 
 
@@ -122,7 +122,7 @@ def _value_text(rules: RuleSet, feature: int, code: float) -> str:
     labels = rules.features.categories[feature]
     if labels is None:
         return short_text(code, 4)
-    return "a category never seen" if code == UNSEEN else str(labels[int(code)])
+    return "an unknown category" if code == UNSEEN else str(labels[int(code)])
 
 
 def _shown(value: Any) -> str:

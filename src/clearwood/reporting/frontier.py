@@ -65,7 +65,7 @@ def summarize_frontier(
         "model_error": _known(frontier.model_error),
         "model_spread": _known(frontier.model_error_se),
         "constant_error": _known(frontier.constant_error),
-        "judged_by": SCORES[frontier.scoring],
+        "scored_by": SCORES[frontier.scoring],
         "model_refitted": frontier.model_refitted,
         "n_rows": frontier.n_rows,
         "n_folds": frontier.n_folds,
@@ -98,8 +98,8 @@ def _points(frontier: Frontier) -> list[dict[str, Any]]:
         {
             "number": number,
             "method": printable(point.method),
-            "lines": _lines_text(point.n_rules)
-            + f" (asked for {point.asked})"
+            "lines": _rules_text(point.n_rules)
+            + f" (requested {point.asked})"
             * (as_many[point.method, point.n_rules] > 1),
             "n_rules": point.n_rules,
             "n_literals": point.n_literals,
@@ -161,7 +161,7 @@ def _short(frontier: Frontier, point: FrontierPoint) -> dict[str, Any]:
     return {
         "number": frontier.points.index(point),
         "method": printable(point.method),
-        "lines": _lines_text(point.n_rules),
+        "lines": _rules_text(point.n_rules),
         "n_rules": point.n_rules,
         "error": point.error,
         "error_se": _known(point.error_se),
@@ -180,29 +180,29 @@ def _words(
 ) -> str:
     """Text alternative to the chart."""
     if lowest is None or fewest is None:
-        return "No method gave rules whose error is known."
+        return "No method found rules with a known error."
     shown = frontier.outcome.figure
     words = (
         f"The lowest error of rules is {shown(lowest.error)}, by "
-        f"{printable(lowest.method)} with {_lines_text(lowest.n_rules)}."
+        f"{printable(lowest.method)} with {_rules_text(lowest.n_rules)}."
     )
     if fewest is not lowest:
         words += (
-            f" The fewest lines within one standard error of the least "
+            f" The fewest rules within one standard error of the lowest "
             f"{SCORES[frontier.scoring]} are {fewest.n_rules:,}, by "
             f"{printable(fewest.method)}, with an error of {shown(fewest.error)}."
         )
     peer = _better_peer(frontier)
     if peer is not None:
         words += (
-            f" Of the peers {printable(peer.method)} has less, {shown(peer.error)} "
-            f"with {_lines_text(peer.n_rules)}."
+            f" The peer {printable(peer.method)} has a lower one, {shown(peer.error)} "
+            f"with {_rules_text(peer.n_rules)}."
         )
     if math.isfinite(frontier.model_error) and frontier.model_refitted:
         words += f" The error of the model itself is {shown(frontier.model_error)}."
     if math.isfinite(frontier.constant_error):
         what = frontier.outcome.constant
-        words += f" The {what} alone has {shown(frontier.constant_error)}."
+        words += f" Always predicting the {what} has {shown(frontier.constant_error)}."
     return words
 
 
@@ -215,12 +215,12 @@ def _facts(frontier: Frontier) -> list[tuple[str, str]]:
         ("Rows", f"{frontier.n_rows:,}"),
         ("Folds", f"{frontier.n_folds}"),
         ("Refits on bootstrap samples", f"{frontier.n_refits}"),
-        ("Seconds in all", short_text(frontier.seconds)),
+        ("Seconds in total", short_text(frontier.seconds)),
     ]
 
 
-def _lines_text(n: int) -> str:
-    return f"{n:,} line{'s' * (n != 1)}"
+def _rules_text(n: int) -> str:
+    return f"{n:,} rule{'s' * (n != 1)}"
 
 
 def _known(value: float) -> float | None:

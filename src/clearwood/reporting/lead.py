@@ -8,14 +8,14 @@ from clearwood._words.labels import printable
 
 IN_WORDS = {
     "RandomForest": ("a random forest", "of"),
-    "ExtraTrees": ("a forest of random cuts", "of"),
+    "ExtraTrees": ("extremely randomized trees", "of"),
     "GradientBoosting": ("gradient boosting", "with"),
     "HistGradientBoosting": ("gradient boosting", "with"),
     "AdaBoost": ("boosting (AdaBoost)", "with"),
     "Bagging": ("bagging", "with"),
     "DecisionTree": ("a decision tree", ""),
-    "ExtraTree": ("a tree of random cuts", ""),
-    "MetaTree": ("the average over all prunings of a tree", ""),
+    "ExtraTree": ("an extremely randomized tree", ""),
+    "MetaTree": ("a Bayesian average over all prunings of a tree", ""),
     "XGBoost": ("XGBoost", "with"),
     "XGB": ("XGBoost", "with"),
     "XGBRF": ("XGBoost's random forest", "of"),

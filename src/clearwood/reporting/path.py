@@ -96,14 +96,14 @@ def _words(
 ) -> str:
     """Text alternative to the chart."""
     parts = []
-    for key, where in (("fidelity", "On the rows handed in"), ("held_out", "Held out")):
+    for key, where in (("fidelity", "On the rows passed"), ("held_out", "Held out")):
         known = [(line["n_rules"], line[key]) for line in lines]
         known = [(n, value) for n, value in known if value is not None]
         if known:
             (few, low), (many, high) = known[0], known[-1]
             parts.append(
-                f"{where}, the fidelity goes from {shown(low)} with "
-                f"{few} line{'s' * (few != 1)} to {shown(high)} with {many}."
+                f"{where}, the fidelity changes from {shown(low)} with "
+                f"{few} rule{'s' * (few != 1)} to {shown(high)} with {many}."
             )
-    parts.append(f"The rules above are those of {chosen} line{'s' * (chosen != 1)}.")
+    parts.append(f"Selected: {chosen} rule{'s' * (chosen != 1)}.")
     return " ".join(parts)

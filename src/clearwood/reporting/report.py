@@ -130,9 +130,8 @@ def report(
             result, X=X, y=y, model=model, title=title, pos_label=pos_label,
             threshold=threshold, held_out_from=held_out_from, row=row,
         )  # fmt: skip
-        family = summary["family"]
-        alone = family is not None and not family.has_rules
-        page = render(f"reporting/{'section' if alone else 'report'}.html", **summary)
+        template = "report.html" if "rules" in summary else "section.html"
+        page = render(f"reporting/{template}", **summary)
     write_text(path, page, overwrite=overwrite)
 
 
@@ -142,10 +141,10 @@ def _with_columns(result: Any, column_info: Any) -> Any:
         return result.with_columns(column_info)
     if section_of(result) is not None and "rules_" not in vars(result):
         raise InputError(
-            f"A {type(result).__name__} is told of columns before it is fitted: "
-            "X.attrs['column_info'] = column_info, on the frame of pandas that it is "
-            "fitted to; leave column_info out here."
+            f"A {type(result).__name__} reads column_info when it is fitted: set "
+            "X.attrs['column_info'] = column_info on the pandas frame that it is "
+            "fitted to, and leave column_info out here."
         )
-    told = copy(result)
-    told.rules_ = rules_of(result, "result").with_columns(column_info)
-    return told
+    named = copy(result)
+    named.rules_ = rules_of(result, "result").with_columns(column_info)
+    return named

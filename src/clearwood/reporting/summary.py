@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -45,11 +44,11 @@ FEWEST_SHUFFLED, MOST_SHUFFLED = 20, 1000
 LAST_LINE: dict[type[RuleSet], str] = {
     RuleList: "“otherwise”",
     RuleSum: "the constant",
-    RuleAverage: "the last line",
+    RuleAverage: "the last rule",
 }
 """Name of the default rule."""
 
-TRAINING, HANDED_IN = "Training rows", "Rows handed in for this report"
+TRAINING, PASSED = "Training rows", "Rows passed to this report"
 """Description of the rows of the statistics."""
 
 NEW_TO = (None, "rules", "model")
@@ -72,7 +71,7 @@ def summarize(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, RuleSet, or of a family without rules
+    result : fitted estimator, RuleSet, or another result that has a section
         What to report.
     X, y, model, title, pos_label, threshold, held_out_from, row
         As in :func:`report`.
@@ -82,8 +81,9 @@ def summarize(
     dict
         Keys ``title``, ``version``, ``target``, ``facts``, ``verdict``, ``warning``,
         ``rules``, ``as_found``, ``row``, ``scores``, ``decisions``, ``failures``,
-        ``path``, ``history``, ``settings``, ``words``, and ``section`` (of the result's
-        family, also under its own name); ``as_found`` (the rules with their stored
+        ``path``, ``history``, ``settings``, ``words``, ``family`` (the record of the
+        result's class, see :func:`clearwood.families.section_of`) and ``section`` (its
+        content, also under ``family.name``); ``as_found`` (the rules with their stored
         statistics), ``scores``, ``decisions`` and ``failures`` are None if no rows (or
         no labels, or no model) were given, the others if ``result`` holds none. Without
         rules: ``title``, ``version``, ``settings`` and the section.
@@ -103,26 +103,25 @@ def summarize(
     from clearwood import __version__
 
     if X is None and y is not None:
-        raise InputError("y was given without X; give the rows that it belongs to.")
+        raise InputError("y was passed without X; pass its rows, too.")
     if held_out_from not in NEW_TO:
         raise InputError(
             f"held_out_from must be one of {NEW_TO}, found {held_out_from!r}."
         )
-    family = section_of(result)
-    if (y is None or family is not None and not family.has_rules) and not (
-        pos_label is None and threshold is None
-    ):
+    record = section_of(result)
+    has_rules = record is None or record.has_rules
+    if (y is None or not has_rules) and not (pos_label is None and threshold is None):
         raise InputError(
-            "pos_label and threshold are for rules that give classes to rows whose "
-            "labels are handed in (X and y)."
+            "pos_label and threshold are for classification rules and need the true "
+            "labels: pass X and y."
         )
-    if family is not None and not family.has_rules:
+    if record is not None and not has_rules:
         if row is not None:
-            raise InputError("row is for rules, which can explain it; leave it out.")
-        return _summarize_alone(family, result, X, y, model, title)
+            raise InputError("row is for results with rules only; leave it out.")
+        return _summarize_alone(record, result, X, y, model, title)
     rules = rules_of(result, "result")
-    if model is None and family is not None:
-        model = import_module(family.module).model_of(result, X)
+    if model is None and record is not None:
+        model = record.model_of(result, X)
     elif model is None:
         model = getattr(result, "ensemble_", None)
     model = as_predictor(model)
@@ -130,7 +129,7 @@ def summarize(
     facts = _facts(rules, model, ensemble)
     explained = _explained(result, rules, row)
     given = X
-    if family is None and is_matrix(X):
+    if record is None and is_matrix(X):
         result, X, row = in_asked_columns(result, X, row)
         rules = rules_of(result)
     path = path_of(result)
@@ -141,10 +140,8 @@ def summarize(
     shown = rules
     if table is not None:
         shown = rules.described_on(table.rows, table.y, model=table.taught)
-    counted = TRAINING if table is None else HANDED_IN
-    section = None
-    if family is not None:
-        section = import_module(family.module).section(result, X, y)
+    counted = TRAINING if table is None else PASSED
+    content = None if record is None else record.content(result, X, y)
     page = {
         # As text, even if it looks like HTML.
         "title": printable(str(title or f"Rules for {rules.target}")),
@@ -158,56 +155,58 @@ def summarize(
         "as_found": None if table is None else _as_found(rules),
         "held_out_from": held_out_from,
         "last_line": LAST_LINE[type(rules)],
-        "family": family,
-        "section": section,
+        "family": record,
+        "section": content,
         "scores": None if table is None else _scores(rules, table, ensemble),
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
-        # A family reports its sizes itself.
-        "path": None if family is not None else summarize_path(result, table),
+        # A section reports its sizes itself.
+        "path": None if record is not None else summarize_path(result, table),
         "history": summarize_history(result),
         "tree": _tree(result, table, row),
         "row": explained,
         "importances": None
-        if family is not None
+        if record is not None
         else _importances(rules, table, model),
         "settings": _settings(result),
     }
-    if family is not None:
-        _check_name(family, page)
-        page[family.name] = section
+    if record is not None:
+        page |= _named(record, content, page)
     return page | {"words": words_of(page)}
 
 
 def _summarize_alone(
-    family: PageSection, result: Any, X: Any, y: Any, model: Any, title: str | None
+    record: PageSection, result: Any, X: Any, y: Any, model: Any, title: str | None
 ) -> dict[str, Any]:
     """Content of the page of a result without rules."""
     from clearwood import __version__
 
     if model is not None:
         raise InputError(
-            f"A {type(result).__name__} speaks for itself alone; leave model out."
+            f"The page of a {type(result).__name__} compares it with no model; leave "
+            "model out."
         )
-    shown = import_module(family.module).section(result, X, y)
+    content = record.content(result, X, y)
     page = {
-        "title": printable(str(title or shown.get("title", family.title))),
+        "title": printable(str(title or content.get("title", record.title))),
         "version": __version__,
-        "family": family,
-        "section": shown,
+        "family": record,
+        "section": content,
         "settings": _settings(result),
     }
-    _check_name(family, page)
-    return page | {family.name: shown}
+    return page | _named(record, content, page)
 
 
-def _check_name(family: PageSection, page: Mapping[str, Any]) -> None:
-    """Reject a section with the name of another part of the page."""
-    if family.name in page:
+def _named(
+    record: PageSection, content: Any, page: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Content of a section under its name, which no other part of the page has."""
+    if record.name in page:
         raise InputError(
-            f"A section of a page cannot be called {family.name!r}; rename it in its "
+            f"A section of a page cannot be called {record.name!r}; rename it in its "
             "PageSection."
         )
+    return {record.name: content}
 
 
 def _no_params(deep: bool) -> dict[str, Any]:
@@ -244,7 +243,7 @@ def _facts(
     if ensemble is not None:
         facts = [
             ("Model", ensemble.source),
-            ("Its size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
+            ("Size", f"{ensemble.n_trees:,} trees, {ensemble.n_leaves:,} leaves"),
         ]
     else:
         name = _model_in_words(model, None)
@@ -252,15 +251,15 @@ def _facts(
     if rules.statistic:
         facts.append(("Predicts", printable(rules.about["predicts"])))
     if "cuts" in rules.about:
-        facts.append(("Cuts", printable(rules.about["cuts"])))
+        facts.append(("Thresholds", printable(rules.about["cuts"])))
     names = rules.features.names
     used = {c.feature for rule in rules for c in rule.conditions}
-    facts.append(("Features", f"{len(names)}, of which the rules ask {len(used)}"))
+    facts.append(("Features", f"{len(names)}, of which the rules use {len(used)}"))
     facts.append(("Task", rules.outcome.in_words()))
     if not math.isnan(rules.n_rows):
         weight = f", weight {rules.total_weight:,.6g}"
         weighing = weight if rules.total_weight != rules.n_rows else ""
-        facts.append(("Rules learnt from", f"{rules.n_rows:,.0f} rows{weighing}"))
+        facts.append(("Rules fitted to", f"{rules.n_rows:,.0f} rows{weighing}"))
     return facts
 
 
@@ -270,7 +269,7 @@ def _explained(result: Any, rules: RuleSet, row: Any) -> dict[str, Any] | None:
         return None
     told = explain(result, row)
     if isinstance(told, list):
-        raise InputError(f"row has {len(told)} rows; a page explains one.")
+        raise InputError(f"row has {len(told)} rows; expected one.")
     rule = None if told.rule is None else rules[told.rule - 1]
     sure = "" if rule is None else rules.outcome.expected_text(rule.statistics)
     return {"told": told, "sure": sure}
@@ -318,12 +317,12 @@ def _scores(
         name = rules.outcome.error.capitalize()
         lines.append(_line(name, "number", scores.error, of_model))
     lines += [
-        _line("Rows that a rule holds for", "percent", scores.coverage)
+        _line("Coverage: rows that satisfy a rule", "percent", scores.coverage)
         | {"note": _of_others(rules) if scores.coverage < 1 else ""},
-        _line("Rules that hold for a row, on average", "number", scores.overlap),
+        _line("Overlap: mean rules per row", "number", scores.overlap),
         _line("Rules, or trees", "count", scores.n_rules, _size(ensemble, "n_trees")),
         _line(
-            "Questions asked in all of them",
+            "Literals, or splits of the trees",
             "count",
             scores.n_literals,
             _size(ensemble, "n_splits"),
@@ -339,7 +338,7 @@ def _scores(
 
 
 def _of_others(rules: RuleSet) -> str:
-    return f"the others fall to {LAST_LINE[type(rules)]}"
+    return f"{LAST_LINE[type(rules)]} predicts the others"
 
 
 def _nearness(outcome: Outcome, fidelity: float, n_rows: int) -> dict[str, Any]:
@@ -364,13 +363,13 @@ def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     error = rules.outcome.mean_loss(table.y, said)
     of_model = model_error(rules, table)
     if rules.outcome.is_share:
-        return [_line("Wrong class (error)", "percent", error, of_model)]
+        return [_line("Error rate", "percent", error, of_model)]
     root = None if of_model is None else math.sqrt(of_model)
     half = None if table.taught is None else _half_within(table.y, table.taught)
-    within = "In half of the rows off by at most"
+    name = "Root mean squared error"
     return [
-        _line("Typical error", "number", error**0.5, root) | {"word": "typical"},
-        _line(within, "number", _half_within(table.y, said), half),
+        _line(name, "number", error**0.5, root) | {"word": "typical"},
+        _line("Median absolute error", "number", _half_within(table.y, said), half),
     ]
 
 

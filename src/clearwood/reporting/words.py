@@ -17,66 +17,65 @@ class Word(NamedTuple):
 WORDS = {
     "interval": (
         "Brackets: 95 % interval",
-        "How far to trust the number before them. Of all such brackets 95 % hold the "
-        "number that ever more rows of the same kind would give; the fewer rows, the "
-        "wider.",
+        "Uncertainty of the estimate before them, due to the number of rows: of all "
+        "such intervals, 95 % contain the value of the whole population.",
     ),
-    "otherwise": ("Otherwise", "What is said of the rows for which no rule holds."),
+    "otherwise": ("Otherwise", "The prediction for rows that satisfy no rule."),
     "log-odds": (
         "Log-odds",
-        "A scale for probabilities on which evidence adds up: the class with the "
-        "largest total is said.",
+        "Logarithm of the odds of a class; contributions are added, and the class with "
+        "the largest total is predicted.",
     ),
     "typical": (
-        "Typical error, or root mean squared error",
-        "Errors are squared, averaged, and the root is taken, so that large ones count "
-        "for more than small ones.",
+        "Root mean squared error",
+        "Square root of the mean of the squared errors; large errors count more than "
+        "small ones.",
     ),
     "r2": (
         "Fidelity (R²)",
-        "How much of the differences in what the model says the rules follow: 1 is all "
-        "of it; with 0 one number for all rows would do as well.",
+        "Share of the variance of the model's predictions that the rules explain: 1 is "
+        "all; 0 is no better than a constant prediction.",
     ),
-    "base_rate": ("Base rate", "How common a class is among these rows."),
+    "base_rate": ("Base rate", "Share of the class among these rows (prevalence)."),
     "sensitivity": (
         "Sensitivity",
-        "Of the rows of a class, the share that is called so: the larger, the fewer "
-        "are missed.",
+        "Of the rows of a class, the share that is predicted as such (true positive "
+        "rate).",
     ),
     "specificity": (
         "Specificity",
-        "Of all other rows, the share that is not called so: the larger, the fewer "
-        "false alarms.",
+        "Of all other rows, the share that is not predicted as the class (true "
+        "negative rate).",
     ),
     "positive_value": (
         "PPV: positive predictive value",
-        "Of the rows called so, the share that is so: how far to believe it. It holds "
-        "where the class is as common as in these rows.",
+        "Of the rows predicted as the class, the share that belongs to it. It depends "
+        "on the base rate.",
     ),
     "negative_value": (
         "NPV: negative predictive value",
-        "Of the rows not called so, the share that is not: how far to believe that. It "
-        "holds where the class is as common as in these rows.",
+        "Of the rows not predicted as the class, the share that does not belong to it. "
+        "It depends on the base rate.",
     ),
     "area": (
         "AUC: area under the curve (ROC)",
         "Of pairs of rows, one of the class and one not, the share in which the first "
-        "gets the larger probability: 1 is always, 0.5 what a coin would do.",
+        "has the larger predicted probability: 1 is perfect, 0.5 is chance.",
     ),
     "shuffled": (
-        "± of shuffles: standard error",
-        "How far the number itself is mostly off, as shuffles are left to chance.",
+        "± of permutations: standard error",
+        "Standard deviation of the estimate over random permutations.",
     ),
     "held-out": (
         "± of held-out rows: standard error",
-        "How far the number itself is mostly off, as the rows are few.",
+        "Standard deviation of the estimate, due to the number of rows.",
     ),
     "bound": (
         "Bound on the log evidence",
-        "How well so many components explain what the model says; the search makes it "
-        "as large as it can.",
+        "Lower bound on the log probability of the model's predictions, which the fit "
+        "maximizes over the components.",
     ),
-    "component": ("Component", "What may become a rule while the search goes on."),
+    "component": ("Component", "A part of the fitted mixture; a rule if it remains."),
 }
 
 

@@ -200,12 +200,13 @@ def _change(
         f"to {option.words(region)}"
         for option, region in farthest.items()
     ]
+    changes = " and ".join(parts)
     return Change(
         tuple(names[option.feature] for option in chosen),
         tuple(_cell_of(option, features) for option in chosen),
         said,
         rule,
-        f"{' and '.join(parts)} would say {prediction_text(said)}{by}",
+        f"{changes} would change the prediction to {prediction_text(said)}{by}",
     )
 
 

@@ -50,10 +50,10 @@ def explain(
     ...     FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
     >>> print(explain(rules, {"temperature": 36.9}))
     state: well, by rule 2, otherwise
-    rule 1 says ill: its condition fails:
+    rule 1 (ill): its condition fails:
       temperature > 37.5  (temperature is 36.9, off by 0.6)
-    what would change it:
-      temperature from 36.9 to above 37.5 would say ill (rule 1)
+    counterfactuals:
+      temperature from 36.9 to above 37.5 would change the prediction to ill (rule 1)
     """
     tree = getattr(rules, "tree_", rules)
     rules = rules_of(rules, "rules")

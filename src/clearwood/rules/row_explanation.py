@@ -185,7 +185,7 @@ def explain_rows(
     table = one_row(x)
     encoded = rules.encode(table)
     if len(encoded) == 0:
-        raise InputError("Cannot explain an empty table; give one row at least.")
+        raise InputError("Cannot explain an empty table; pass at least one row.")
     columns = rules.features.columns(table, rules.asked)
     not_free = _positions(rules.features, fixed)
     steps = None if scale is None else _steps(rules, scale)
@@ -221,7 +221,7 @@ def _positions(features: FeatureSpace, names: Sequence[str]) -> frozenset[int]:
     unknown = [name for name in names if name not in position]
     if unknown:
         raise InputError(
-            f"fixed names {unknown}, which the rules do not know; they know "
+            f"fixed names {unknown}, which are not features of the rules; these are "
             f"{list(features.names)}."
         )
     return frozenset(position[name] for name in names)
@@ -248,7 +248,7 @@ def _steps(rules: RuleSet, scale: Any) -> np.ndarray:
         if is_number and not 0 < steps[d] < math.inf:
             raise InputError(
                 f"scale of {names[d]!r} is {steps[d]:g}; expected a positive number "
-                "for every numeric feature that the rules ask."
+                "for every numeric feature that the rules use."
             )
     return steps
 
@@ -270,7 +270,7 @@ def _value_texts(
         elif code == UNSEEN:
             cell = columns[d][i]
             cell = cell.item() if isinstance(cell, np.generic) else cell
-            texts.append(f"{label_text(cell)}, which the rules do not know")
+            texts.append(f"{label_text(cell)}, a category not seen in the fit")
         else:
             texts.append(label_text(labels[int(code)], lookup))
     return tuple(texts)
@@ -373,17 +373,17 @@ def _lines(told: Explanation) -> list[str]:
     else:
         *earlier, last = told.tried
         met = enumerate(told.way, start=1)
-        way = [f"  question {number}: {answer}" for number, answer in met]
+        way = [f"  split {number}: {answer}" for number, answer in met]
         lines += way or [f"  {answer}" for answer in last.answers]
         # A rule of the same prediction is no alternative.
         for tried in (other for other in earlier if other.says != last.says):
-            lines.append(f"rule {tried.number} says {tried.says}: {_failed(tried)}")
+            lines.append(f"rule {tried.number} ({tried.says}): {_failed(tried)}")
             lines += [f"  {answer}" for answer in tried.failed]
     if told.changes:
-        lines += ["what would change it:"]
+        lines += ["counterfactuals:"]
         lines += [f"  {change.text}" for change in told.changes]
     elif told.rule is not None or len(told.totals) > 1:
-        lines += ["no change of one or two features that may change would change it"]
+        lines += ["no change of one or two features changes the prediction"]
     return lines
 
 
@@ -409,5 +409,5 @@ def _failed(tried: Tried) -> str:
     if n_failed > 1:
         return f"{n_failed} of {n_asked} conditions fail:"
     if n_asked > 1:
-        return f"nearly; 1 of {n_asked} conditions fails:"
+        return f"1 of {n_asked} conditions fails:"
     return "its condition fails:"

@@ -110,7 +110,7 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
     if len(rule.probabilities) != n_shares:
         raise InputError(
             f"A rule has {len(rule.probabilities)} class probabilities; here it must "
-            f"have {n_shares}, one per class that is told of by shares."
+            f"have {n_shares}, one per class."
         )
     if len(rule.scores) != n_scores:
         raise InputError(
@@ -131,7 +131,7 @@ def check_rule(rule: Rule, number: int, rules: RuleSet) -> None:
     for condition in rule.conditions:
         if not 0 <= condition.feature < rules.features.n_features:
             raise InputError(
-                f"A rule asks feature {condition.feature}, but there are "
+                f"A rule uses feature {condition.feature}, but there are "
                 f"{rules.features.n_features} features."
             )
         _check_condition(condition, number, rules.features)

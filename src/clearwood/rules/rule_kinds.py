@@ -201,8 +201,8 @@ class RuleSum(_AllThatHold):
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Raise an error: no single rule predicts."""
         raise InputError(
-            "In a sum no rule decides alone; `matches` says which rules add to a "
-            "row, `totals` what they add up to."
+            "In a sum no single rule predicts; `matches` returns the rules that hold "
+            "for a row, `totals` their sum."
         )
 
     def totals(self, X: object) -> np.ndarray:
@@ -312,16 +312,15 @@ class RuleAverage(_AllThatHold):
                 )
             if not max(map(abs, rule.numbers)) <= LARGEST_VALUE:
                 raise InputError(
-                    f"Rule {number} says {rule.prediction!r}; in an average it must "
-                    f"say at most {LARGEST_VALUE:g} in size, so that totals stay "
-                    "finite."
+                    f"Rule {number} predicts {rule.prediction!r}; in an average its "
+                    f"size must be at most {LARGEST_VALUE:g}, so that sums stay finite."
                 )
 
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """Raise an error: no single rule predicts."""
         raise InputError(
-            "In an average no rule decides alone; `matches` says which rules take "
-            "part in a row, and `weight` how much each of them counts."
+            "In an average no single rule predicts; `matches` returns the rules that "
+            "hold for a row, and `weight` is the weight of each."
         )
 
     def aggregate(self, encoded: np.ndarray) -> np.ndarray:

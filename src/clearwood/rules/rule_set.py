@@ -86,8 +86,8 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         if cls is RuleSet:
             raise InputError(
                 "A RuleSet is of one of three kinds; make a RuleList (the first rule "
-                "that a row satisfies decides), a RuleSum (all of them add up) or a "
-                "RuleAverage (their weighted average is said)."
+                "that a row satisfies predicts), a RuleSum (they are added) or a "
+                "RuleAverage (they are averaged by weight)."
             )
         return super().__new__(cls)
 
@@ -98,7 +98,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             raise InputError("The rule `otherwise` must have no conditions.")
         check_text((self.target,), "The target")
         check_text(self.classes, "The class")
-        check_text((*self.about, *self.about.values()), "What the rules are about,")
+        check_text((*self.about, *self.about.values()), "The metadata")
         for number, rule in enumerate(self, start=1):
             check_rule(rule, number, self)
 
@@ -214,9 +214,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
 
     def totals(self, X: Any) -> np.ndarray:
         """Totals of a :class:`RuleSum`; an error for the other kinds."""
-        raise InputError(
-            f"Nothing adds up in a {type(self).__name__}, only in a RuleSum."
-        )
+        raise InputError(f"A {type(self).__name__} has no totals, only a RuleSum has.")
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the printed rules.
@@ -437,9 +435,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         array = self.outcome.check(values, n_rows, name)
         if self.classes and not set(array.tolist()) & set(self.classes):
             raise InputError(
-                f"No label of {name} is one that the rules know: found "
+                f"No label of {name} is a class of the rules: found "
                 f"{sorted(set(map(str, array.tolist())))[:5]} of type {array.dtype}, "
-                f"the rules say {list(self.classes)}."
+                f"the rules predict {list(self.classes)}."
             )
         return array
 

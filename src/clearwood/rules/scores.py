@@ -76,28 +76,29 @@ class RuleScores:
 
 
 def never_said(
-    classes: Sequence[Any], said: np.ndarray, rows: np.ndarray, min_samples_leaf: float
+    classes: Sequence[Any], said: np.ndarray, needed: np.ndarray, rows: np.ndarray
 ) -> str:
-    """Classes that occur in enough rows but are never predicted, as text.
+    """Classes that some rule should predict but none does, as text.
 
     Parameters
     ----------
     classes : sequence
     said : ndarray of int of shape (n_samples,)
         Positions in ``classes``.
+    needed : ndarray of bool of shape (n_classes,)
+        Whether some rule should predict each class.
     rows : ndarray of shape (n_classes,)
-        Number of rows for which each class is correct.
-    min_samples_leaf : float
-        Classes of fewer rows are ignored.
+        Number of rows whose target is each class.
 
     Examples
     --------
-    >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), np.array([60, 8, 40]), 5)
-    'rare (right for 8 of 108 rows)'
+    >>> rows = np.array([60, 8, 40])
+    >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), rows > 5, rows)
+    'rare (target of 8 of 108 rows)'
     """
-    absent = np.setdiff1d(np.flatnonzero(rows >= min_samples_leaf), said)
+    absent = np.setdiff1d(np.flatnonzero(needed), said)
     named = [
-        f"{prediction_text(classes[k])} (right for {rows[k]:,.6g} of "
+        f"{prediction_text(classes[k])} (target of {rows[k]:,.6g} of "
         f"{rows.sum():,.6g} rows)"
         for k in absent[:MOST_NAMED]
     ]

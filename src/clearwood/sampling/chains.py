@@ -274,10 +274,10 @@ def _warn_if_poor(chains: Chains) -> None:
     if poor:
         name = max(poor, key=lambda k: poor[k].rhat)
         warnings.warn(
-            f"{len(poor)} recorded quantities are not settled; {name!r} has an R-hat "
-            f"of {poor[name].rhat:.3f} (good: up to {GOOD_RHAT}) and an effective "
-            f"sample size of {poor[name].ess:.0f} (good: {least} or more). Make more "
-            "draws, or a longer warm-up.",
+            f"{len(poor)} recorded quantities have not converged; {name!r} has an "
+            f"R-hat of {poor[name].rhat:.3f} (good: up to {GOOD_RHAT}) and an "
+            f"effective sample size of {poor[name].ess:.0f} (good: "
+            f"{least} or more). Use more draws, or a longer warm-up.",
             PoorMixingWarning,
             stacklevel=3,
         )
@@ -303,9 +303,9 @@ def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
         write_checkpoint(path, {"plan": plan._asdict(), "chains": chains})
     except InputError as error:
         warnings.warn(
-            f"No checkpoint was written: {error} All draws stay in memory, the run "
-            "goes on, and its next save, at the latest at its end, tries again; make "
-            "room for the file until then. An earlier checkpoint is left as it is.",
+            f"No checkpoint was written: {error} All draws stay in memory and the run "
+            "continues; saving is tried again, at the latest at its end. Make space "
+            "for the file until then. An earlier checkpoint is kept.",
             CheckpointWarning,
             stacklevel=3,
         )
@@ -359,7 +359,7 @@ def _read_chain(content: dict[str, Any], plan: Plan, sampler: Sampler) -> _Chain
             raise ValueError(f"{rows} are not {n}")
         kept.extend({k: v[i] for k, v in content[rows].items()} for i in range(n))
     if n and not _equal(record, chain.draws[-1]):
-        raise ValueError("the last draw is not what the state says")
+        raise ValueError("the last draw differs from the state")
     chain.now = Now(state, generator.bit_generator.state, done)
     return chain
 

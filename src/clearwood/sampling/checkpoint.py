@@ -48,12 +48,12 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     data = read_bytes(path)
     parts = WHOLE.fullmatch(data)
     if data.startswith(OLDER):
-        _refuse(path, "is of an older version, which nothing protects from damage")
+        _refuse(path, "is of an older version, without a checksum")
     if parts is None:
-        _refuse(path, f"is no whole checkpoint of the kind {SCHEMA!r}")
+        _refuse(path, f"is not a complete checkpoint of schema {SCHEMA!r}")
     digest, body = parts.groups()
     if hashlib.sha256(body).hexdigest() != digest.decode():
-        _refuse(path, "is damaged: its content does not fit its checksum")
+        _refuse(path, "is damaged: its content does not match its checksum")
     try:
         text = body.decode()
         check_memory(memory_of(body, text), len(data), str(path))
@@ -79,7 +79,7 @@ def _pack(value: Any) -> Any:
         return value.item()
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"cannot keep {type(value).__name__} in a checkpoint")
+        raise TypeError(f"cannot store {type(value).__name__} in a checkpoint")
     data = base64.b64encode(array.tobytes()).decode("ascii")
     return {"dtype": array.dtype.str, "shape": list(array.shape), "data": data}
 

@@ -36,7 +36,7 @@ from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
     find_posterior,
-    posterior_of_nothing,
+    posterior_without_features,
 )
 from clearwood.sbfc.scores import CodedTable, Penalty, score
 
@@ -310,12 +310,14 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             )
 
         if len(varies):
-            problem = GraphProblem.of(score(varied, self.alpha), penalty, self.target)
+            problem = GraphProblem.from_scores(
+                score(varied, self.alpha), penalty, self.target
+            )
             found = find_posterior(
                 self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )
         else:
-            found = posterior_of_nothing(self.n_graphs)
+            found = posterior_without_features(self.n_graphs)
         self._keep(found, varies)
         self._average = average_graphs(
             self.graphs_, table, self._setting("smoothing"), self.alpha
@@ -364,7 +366,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             )
         if rows is not None:
             table = CodedTable.of_table(rows, self.levels_, self.classes_)
-            return _not_too_heavy(table), (X, label, weight)
+            return _check_weights(table), (X, label, weight)
         kind = np.min_scalar_type(int(n_levels.max()))
         table = CodedTable(
             codes=self.levels_.codes(X).astype(kind),
@@ -374,7 +376,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
-        return _not_too_heavy(table), (X, label, weight)
+        return _check_weights(table), (X, label, weight)
 
     def _calibrated(
         self,
@@ -531,7 +533,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         return self.calibration_.apply(found, self._average.log_class, X)
 
 
-def _not_too_heavy(table: CodedTable) -> CodedTable:
+def _check_weights(table: CodedTable) -> CodedTable:
     """Check that total weights are small enough for exact scores."""
     total = 0.0 if table.weight is None else table.weight.sum()
     if total > MOST_WEIGHT:

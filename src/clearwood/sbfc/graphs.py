@@ -67,11 +67,11 @@ class FeatureForest:
             values = np.array(getattr(self, name), dtype=kind)
             values.setflags(write=False)
             object.__setattr__(self, name, values)
-        wrong = self._what_is_wrong()
+        wrong = self._fault()
         if wrong:
             raise InputError(f"No forest of features: {wrong}.")
 
-    def _what_is_wrong(self) -> str:
+    def _fault(self) -> str:
         d, parent = len(self.signal), self.parent
         if self.signal.ndim != 1 or parent.shape != (d,):
             return f"shapes {self.signal.shape} and {parent.shape}, expected two lists"

@@ -86,7 +86,7 @@ class GraphProblem(NamedTuple):
     target: str
 
     @classmethod
-    def of(cls, scores: Scores, penalty: Penalty, target: str) -> GraphProblem:
+    def from_scores(cls, scores: Scores, penalty: Penalty, target: str) -> GraphProblem:
         """Problem with the edges of non-negligible weight."""
         bound = weakest_edge(scores.table.n_features)
         return cls(scores, penalty, strong_edges(scores, penalty, bound), target)
@@ -118,7 +118,7 @@ def find_posterior(
     scores, penalty, edges, target = problem
     is_auto, few = sampler == "auto", scores.table.n_features <= MOST_FEATURES[target]
     if sampler == "exact" or (is_auto and few):
-        return _by_sum(problem, n_graphs, rng)
+        return _enumerated(problem, n_graphs, rng)
     if sampler == "collapsed" and target == "undirected":
         raise InputError(
             "sampler='collapsed' sums over forests by a determinant, which counts a "
@@ -132,12 +132,12 @@ def find_posterior(
             if not is_auto:
                 raise
         else:
-            return _by_groups(problem, groups, n_graphs, run(groups), rng)
+            return _sampled_collapsed(problem, groups, n_graphs, run(groups), rng)
     moves = OriginalSampler(scores, penalty, edges=edges, target=target)
-    return _by_moves(problem, n_graphs, run(moves))
+    return _sampled_by_moves(problem, n_graphs, run(moves))
 
 
-def _by_sum(
+def _enumerated(
     problem: GraphProblem, n_graphs: int, rng: np.random.Generator
 ) -> GraphPosterior:
     every = exact_posterior(problem.scores, problem.penalty, problem.target)
@@ -155,7 +155,7 @@ def _by_sum(
     )
 
 
-def _by_groups(
+def _sampled_collapsed(
     problem: GraphProblem,
     sampler: SignalSampler,
     n_graphs: int,
@@ -179,7 +179,9 @@ def _by_groups(
     )
 
 
-def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPosterior:
+def _sampled_by_moves(
+    problem: GraphProblem, n_graphs: int, chains: Chains
+) -> GraphPosterior:
     """Original sampler: chains of graphs, as in the thesis."""
     from scipy.sparse import coo_array
 
@@ -209,7 +211,7 @@ def _by_moves(problem: GraphProblem, n_graphs: int, chains: Chains) -> GraphPost
     )
 
 
-def posterior_of_nothing(n_graphs: int) -> GraphPosterior:
+def posterior_without_features(n_graphs: int) -> GraphPosterior:
     """Posterior where no feature varies: there is a single graph."""
     from scipy.sparse import csr_array
 

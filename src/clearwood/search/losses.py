@@ -163,12 +163,12 @@ class Loss:
 
     def best_value(self, rows: np.ndarray) -> Any:
         """Best constant on some rows (a mask); on all, if their weight is zero."""
-        share, said = product(self.share, rows), np.empty((1, self.n_scores))
+        share, predicted = product(self.share, rows), np.empty((1, self.n_scores))
         if not share > 0:
             return self.best_value(np.ones(len(rows), dtype=bool))
         sums = product(rows, self.scores)[None]
-        _kernels.say_best_of_lines(self.form, sums, np.array([share]), said)
-        return self.value(said[0])
+        _kernels.say_best_of_lines(self.form, sums, np.array([share]), predicted)
+        return self.value(predicted[0])
 
     def vector(self, value: Any) -> np.ndarray:
         """Prediction as a vector."""
@@ -197,11 +197,11 @@ class Loss:
         low, high = np.broadcast_to([[-np.inf], [np.inf]], (2, len(lines)))
         if between is not None:
             low, high = (bound.reshape(-1) for bound in between)
-        change, said = _kernels.best_changes(
+        change, predicted = _kernels.best_changes(
             self.form, lines, np.ascontiguousarray(low), np.ascontiguousarray(high)
         )
         shape = sums.shape[:-1]
-        return change.reshape(shape), said.reshape(*shape, self.n_scores)
+        return change.reshape(shape), predicted.reshape(*shape, self.n_scores)
 
     def take(self, rows: np.ndarray) -> Loss:
         """The loss on some of the rows, in the same units."""

@@ -17,7 +17,7 @@ from clearwood.distributions import Emission
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, run_chains
 from clearwood.sequences.baum_welch import baum_welch, best_start
-from clearwood.sequences.gibbs import StateSampler, average, evenly
+from clearwood.sequences.gibbs import StateSampler, average, thinned_indices
 from clearwood.sequences.kinds import KINDS, rows_of_shares
 from clearwood.sequences.sequence_model import (
     Observed,
@@ -197,13 +197,13 @@ class HiddenMarkovModel(BaseEstimator):
         -------
         self
         """
-        self._forget()
+        self._reset()
         self.chains_: Chains | None = None
         self.draws_: StateModel | None = None
         self.history_: list[float] | None = None
         kind = KINDS[self.emission]
         X, lengths = kind.end_to_end(X, lengths)
-        self._hold(kind.columns(self, X))
+        self._set_attributes(kind.columns(self, X))
         values = kind.values(self, X)
         emission = kind.prior(self, values)
         observed = self._observed(values, lengths)
@@ -216,24 +216,24 @@ class HiddenMarkovModel(BaseEstimator):
             self.history_, found = fit.history, fit.parameters
         else:
             found = self._sample(observed, prior, start, chain_seed)
-        self._take(found)
+        self._set_parameters(found)
         given = recursions(observed, found, emission)
         self.log_likelihood_ = float(log_likelihoods(**given).sum())
         return self
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         """Delete attributes of an earlier fit, or set by hand."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.endswith("__")]:
             delattr(self, name)
 
-    def _hold(self, attributes: dict[str, Any]) -> None:
+    def _set_attributes(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _take(self, found: StateModel) -> None:
+    def _set_parameters(self, found: StateModel) -> None:
         """Set parameters as attributes."""
         self.startprob_, self.transmat_, table = found
-        self._hold(KINDS[self.emission].named(self, table))
+        self._set_attributes(KINDS[self.emission].named(self, table))
 
     def _sample(
         self,
@@ -260,7 +260,7 @@ class HiddenMarkovModel(BaseEstimator):
 
     def _observed(self, values: np.ndarray, lengths: Sequence[int] | None) -> Observed:
         sizes = np.diff(sequence_bounds(lengths, len(values))).tolist()
-        return Observed.of(values, sizes, KINDS[self.emission].discrete)
+        return Observed.from_values(values, sizes, KINDS[self.emission].discrete)
 
     def _read(self, X: Any, lengths: Sequence[int] | None) -> Observed:
         check_is_fitted(self, ["startprob_", "transmat_"])
@@ -404,7 +404,7 @@ class HiddenMarkovModel(BaseEstimator):
         draws = getattr(self, "draws_", None)
         if not average or draws is None:
             return [(found, emission)]
-        some = evenly(len(draws.startprob))
+        some = thinned_indices(len(draws.startprob))
         return [(StateModel(*(part[i] for part in draws)), emission) for i in some]
 
     def sample(

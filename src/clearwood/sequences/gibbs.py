@@ -65,7 +65,8 @@ class StateSampler:
     --------
     >>> from clearwood.sampling import run_chains
     >>> from clearwood.distributions import CategoricalEmission
-    >>> seen = Observed.of(np.array([[0.0], [0.0], [1.0], [1.0]]), [4], discrete=True)
+    >>> steps = np.array([[0.0], [0.0], [1.0], [1.0]])
+    >>> seen = Observed.from_values(steps, [4], discrete=True)
     >>> prior = SequencePrior(1.0, 1.0, CategoricalEmission((1.0, 1.0)))
     >>> chains = run_chains(StateSampler(seen, prior, 2), 800, random_state=0)
     >>> parameters = drawn_parameters(chains)
@@ -187,7 +188,7 @@ def aligned(
     >>> one = StateModel(np.array([0.7, 0.3]), transmat, transmat)
     >>> turned = StateModel(*(part[None, ::-1] for part in one))
     >>> turned = turned._replace(transmat=turned.transmat[:, :, ::-1])
-    >>> seen = Observed.of(np.array([[0.0], [1.0]]), [2], discrete=True)
+    >>> seen = Observed.from_values(np.array([[0.0], [1.0]]), [2], discrete=True)
     >>> aligned(turned, one, seen, CategoricalEmission((1.0, 1.0))).transmat.tolist()
     [[[0.9, 0.1], [0.4, 0.6]]]
     """
@@ -238,12 +239,12 @@ def likeliest(chains: Chains) -> int:
     return chain * n_draws + draw
 
 
-def evenly(n_draws: int) -> np.ndarray:
+def thinned_indices(n_draws: int) -> np.ndarray:
     """Indices of the draws that a prediction averages over.
 
     Examples
     --------
-    >>> evenly(3), len(evenly(1000))
+    >>> thinned_indices(3), len(thinned_indices(1000))
     (array([0, 1, 2]), 20)
     """
     n = min(n_draws, MOST_AVERAGED)

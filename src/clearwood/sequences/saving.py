@@ -8,7 +8,7 @@ import numpy as np
 
 from clearwood import codec
 from clearwood.sequences.estimators import HiddenMarkovModel
-from clearwood.sequences.gibbs import evenly
+from clearwood.sequences.gibbs import thinned_indices
 from clearwood.sequences.sequence_model import StateModel
 from clearwood.sequences.symbols import symbol_cells
 
@@ -45,7 +45,7 @@ def _take(found: HiddenMarkovModel) -> dict[str, Any]:
     own, _ = found._model()
     draws = getattr(found, "draws_", None)
     every = StateModel(*(part[None][:0] for part in own)) if draws is None else draws
-    kept = evenly(len(every.startprob))
+    kept = thinned_indices(len(every.startprob))
     return {
         **own._asdict(),
         **{f"draws_{name}": part[kept] for name, part in every._asdict().items()},
@@ -75,7 +75,7 @@ def _make(kind: Any, values: dict[str, Any]) -> HiddenMarkovModel:
     codec.require(fits, "symbols", "one per column of emission")
     for parameters in (*map(StateModel, *draws), own):
         with codec.refusing("parameters"):
-            found._take(parameters)
+            found._set_parameters(parameters)
             found._model()
     found.draws_, found.chains_ = draws if len(draws.startprob) else None, None
     found.log_likelihood_ = float(values["log_likelihood"][0])

@@ -35,13 +35,15 @@ class Observed(NamedTuple):
     lengths: list[int]
 
     @classmethod
-    def of(cls, values: np.ndarray, lengths: list[int], discrete: bool) -> Observed:
+    def from_values(
+        cls, values: np.ndarray, lengths: list[int], discrete: bool
+    ) -> Observed:
         """Steps as rows of values; discrete ones as kinds of distinct rows.
 
         Examples
         --------
         >>> rows = np.array([[0.0, 1.0], [np.nan, 1.0], [0.0, 1.0]])
-        >>> Observed.of(rows, [3], discrete=True).row
+        >>> Observed.from_values(rows, [3], discrete=True).row
         array([1, 0, 1], dtype=int32)
         """
         if not discrete:

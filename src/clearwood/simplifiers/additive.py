@@ -19,14 +19,18 @@ from clearwood._numeric import product, rounded
 from clearwood.rules import RuleSet, Training, build_rule_sum
 from clearwood.search import BoxSum, contains, grow_sums, make_sum_problem
 from clearwood.search.sums.losses import ClassSumLoss, SquaredSumLoss
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.base import (
+    CORE,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
+)
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
     SOFTNESS_FOR_LOG_LOSS,
     at_stake,
 )
-from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 
 LITERAL_PENALTIES = (0.004, 0.002)
 """Penalties per literal, the default first."""
@@ -51,7 +55,7 @@ class SumSettings(NamedTuple):
     synthetic: bool
 
 
-class _AdditiveRules(RulesOnSizePath):
+class _AdditiveRules(BaseSizePath):
     _reads_sparse = True
     _parameter_constraints: dict[str, Any] = {
         **CORE,
@@ -136,7 +140,7 @@ class _AdditiveRules(RulesOnSizePath):
             for problem in problems
         ]
 
-    def _said(self, rules: BoxSum, rows: Training) -> np.ndarray:
+    def _predict_bins(self, rules: BoxSum, rows: Training) -> np.ndarray:
         return rows.outcome.linked(rows.outcome.answers(rules.scores(rows.grid).T))
 
     def _print(self, training: Training, path: Sequence[BoxSum]) -> list[RuleSet]:
@@ -167,7 +171,7 @@ def _by_effect(boxes: BoxSum, training: Training) -> list[int]:
     return np.argsort(-rounded(effect), kind="stable").tolist()
 
 
-class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
+class AdditiveRulesClassifier(RuleClassifierMixin, _AdditiveRules):
     """Additive rules that approximate the class probabilities of an ensemble.
 
     Every rule that a row satisfies adds to the log-odds of one class (of two classes,
@@ -278,7 +282,7 @@ class AdditiveRulesClassifier(ClassifiesByRules, _AdditiveRules):
     """
 
 
-class AdditiveRulesRegressor(PredictsByRules, _AdditiveRules):
+class AdditiveRulesRegressor(RuleRegressorMixin, _AdditiveRules):
     """Additive rules that approximate an ensemble regressor.
 
     Every rule that a row satisfies adds its value to a constant. The sum is fitted to

@@ -230,17 +230,16 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     task = task_of(model, rows[0])
     if settings.get("n_rules", "auto") != "auto":
         raise InputError(
-            "method='auto' compares kinds of rules in the sizes that they choose; set "
-            "max_rules in place of n_rules, or name the method."
+            "method='auto' compares methods at the sizes that they choose; set "
+            "max_rules instead of n_rules, or name the method."
         )
     found, judged, warned = {}, {}, {}
-    made: dict[Any, Any] = {}  # shared between all kinds
+    cache: dict[Any, Any] = {}  # shared between all kinds
     for kind in KINDS:
         estimator = make_simplifier(model, kind, task, random_state=seed, **settings)
-        estimator._made = made
         with warnings.catch_warnings(record=True) as warned[kind]:
             warnings.simplefilter("always")
-            estimator._choose_size(*rows)
+            estimator._choose_size(*rows, cache=cache)
         # Read, fitted and evaluated once for all kinds.
         model = estimator.ensemble_
         found[kind], judged[kind] = estimator, _held_out(estimator)
@@ -251,7 +250,7 @@ def fit_best_kind(model: Any, rows: tuple[Any, ...], seed: int, **settings: Any)
     with warnings.catch_warnings(record=True) as of_fit:
         warnings.simplefilter("always")
         best_kind.fit(*rows)
-    del best_kind._made
+    del best_kind._cache
     # Only the first kind has read the model itself.
     of_model = [w for w in warned[KINDS[0]] if w.category is OwnPredictionsWarning]
     for warning in dict.fromkeys([*of_model, *warned[taken], *of_fit]):

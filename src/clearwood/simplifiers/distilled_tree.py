@@ -17,14 +17,18 @@ import numpy as np
 from clearwood.rules import Training, Tree, print_tree
 from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, GrownNode, make_tree_problem
-from clearwood.simplifiers._common.base import CORE, ClassifiesByRules, PredictsByRules
+from clearwood.simplifiers._common.base import (
+    CORE,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
+)
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
     at_stake,
     softness,
 )
-from clearwood.simplifiers._common.size_path import N_SYNTHETIC, TreesOnSizePath
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseTreePath
 
 
 class TreeSettings(NamedTuple):
@@ -33,7 +37,7 @@ class TreeSettings(NamedTuple):
     synthetic: bool
 
 
-class _DistilledTree(TreesOnSizePath):
+class _DistilledTree(BaseTreePath):
     # Weight of the squared error of probabilities beside the regret: among splits with
     # the same predicted classes, it prefers the better probabilities; a larger weight
     # ranks rows better, but lowers agreement of classes in trees of few leaves.
@@ -103,7 +107,7 @@ class _DistilledTree(TreesOnSizePath):
         return print_tree(tree, training, round_thresholds=self.round_thresholds)
 
 
-class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
+class DistilledTreeClassifier(RuleClassifierMixin, _DistilledTree):
     """Small decision tree that approximates an ensemble classifier.
 
     Every row is in one leaf only, so each rule can be read by itself. Splits are chosen
@@ -214,7 +218,7 @@ class DistilledTreeClassifier(ClassifiesByRules, _DistilledTree):
     """
 
 
-class DistilledTreeRegressor(PredictsByRules, _DistilledTree):
+class DistilledTreeRegressor(RuleRegressorMixin, _DistilledTree):
     """Small decision tree that approximates an ensemble regressor.
 
     Every row is in one leaf only, so each rule can be read by itself. Parameters and

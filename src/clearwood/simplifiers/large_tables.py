@@ -43,7 +43,7 @@ def simplify_table(
     sample = table.sample(max_samples)
     is_whole = sample.n_rows == table.n_rows
     try:
-        rules, teacher = find(sample, None if is_whole else table)
+        rules, explained = find(sample, None if is_whole else table)
     except InputError as error:
         if error.row is not None:
             table.raise_in_sample(error, max_samples)
@@ -51,7 +51,7 @@ def simplify_table(
     rules = rules.with_target(target_name(y))
     if is_whole:
         return rules  # Computed on all rows already.
-    told = counted(rules, teacher, sample, (X, y, weight), table.n_rows)
+    told = counted(rules, explained, sample, (X, y, weight), table.n_rows)
     return told.rules
 
 

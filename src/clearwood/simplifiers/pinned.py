@@ -26,27 +26,27 @@ def check_pinned(pinned: Any, model: Model, method: str) -> None:
     """Validate pinned rules against a model and a method."""
     if method not in ORDERED:
         raise InputError(
-            f"pinned is for ordered lists, method={ORDERED[0]!r} and its like "
-            f"({', '.join(ORDERED[1:])}): there they come first, and the others are "
-            f"found below them. method={method!r} finds all of its rules together; "
-            "leave pinned out, or name one of these."
+            f"pinned requires an ordered list, method={ORDERED[0]!r} or one of "
+            f"{', '.join(ORDERED[1:])}: there pinned rules come first, and the others "
+            f"are found below them. method={method!r} fits all rules together; omit "
+            "pinned, or use one of these methods."
         )
     if not isinstance(pinned, RuleList):
         raise InputError(
-            f"pinned is a {type(pinned).__name__}; expected the lines to keep of an "
+            f"pinned is a {type(pinned).__name__}; expected the rules to keep of an "
             "ordered list, as in rules[:2]."
         )
     classes = outcome_of(model.classes).classes
     own, its = pinned.features, model.features
     if (own.names, own.categories) != (its.names, its.categories):
         raise InputError(
-            "pinned asks other columns, or other categories, than the model reads; pin "
-            "rules that were found for this model."
+            "pinned uses other columns, or other categories, than the model; pin rules "
+            "that were fitted to this model."
         )
     if pinned.classes != classes:
         raise InputError(
             f"pinned knows the classes {pinned.classes}, the model {classes}; pin "
-            "rules that were found for this model."
+            "rules that were fitted to this model."
         )
 
 
@@ -56,8 +56,8 @@ def weight_left(pinned: RuleList, X: Any, sample_weight: Any) -> np.ndarray:
     left = np.where(taken, 0.0, check_weight(sample_weight, len(taken)))
     if not left.any():
         raise InputError(
-            "The pinned rules decide all rows, so there is nothing left to find; pin "
-            "fewer of them (rules[:2] are the first two)."
+            "The pinned rules cover all rows, which leaves none for others; pin fewer "
+            "of them (rules[:2] are the first two)."
         )
     return left
 
@@ -70,8 +70,9 @@ def sizes_left(pinned: RuleList, settings: dict[str, Any]) -> dict[str, Any]:
         if isinstance(size, Integral):
             if size <= n_pinned:
                 raise InputError(
-                    f"{name}={size} leaves no line below {n_pinned} pinned rule(s); "
-                    f"{name} must be {n_pinned + 1} at least, the last line included."
+                    f"{name}={size} leaves no rule below {n_pinned} pinned rule(s); "
+                    f"{name} must be at least {n_pinned + 1}, the default rule "
+                    "included."
                 )
             sizes[name] = int(size) - n_pinned
     return settings | sizes

@@ -1,15 +1,14 @@
 """Short ordered lists of rules that approximate an ensemble.
 
 The ensemble labels the training rows, and synthetic mixtures of them. A box is a set of
-allowed bins of every feature; the first box of a list that contains a row decides. The
-steps, in the order in which ``size_path`` calls them:
+allowed bins of every feature; the first box of a list that contains a row predicts.
+``fit`` (``_common.base``) calls ``_find_rules`` (``_common.size_path``), which calls:
 
-1. ``_settings``: penalties of literals and overlap. 2. ``_fit``: candidates are the
-nodes of small randomized trees. A list grows by the
+1. ``_settings``: penalties of literals and overlap.
+2. ``_fit``: candidates are the nodes of small randomized trees. A list grows by the
    candidate and position of largest gain; then all its boxes are moved until no move
    improves it. The loss is squared error; for classes, also the regret.
-3. Settings and length are chosen on mixtures of held-out rows (``size_path``), before
-   rounding.
+3. ``_choose``: settings and length on mixtures of held-out rows, before rounding.
 4. ``_print``: boxes become conditions in the units of the data, rounded. The printed
    rules are those that predict.
 """
@@ -38,18 +37,18 @@ from clearwood.search.trees.grow import grow_trees
 from clearwood.search.trees.nodes import TREE_PENALTY, as_list, make_tree_problem
 from clearwood.simplifiers._common.base import (
     CORE,
-    ClassifiesByRules,
-    PredictsByRules,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
     in_words,
 )
-from clearwood.simplifiers._common.cross_fitting import Expect
+from clearwood.simplifiers._common.cross_fitting import Change
 from clearwood.simplifiers._common.scoring import (
     CLASS_WEIGHT,
     SCORING,
     at_stake,
     softness,
 )
-from clearwood.simplifiers._common.size_path import N_SYNTHETIC, RulesOnSizePath
+from clearwood.simplifiers._common.size_path import N_SYNTHETIC, BaseSizePath
 
 LITERAL_PENALTIES = (0.002, 0.004)
 """Penalty per literal, in units of the mean loss (regret, or squared error of the
@@ -81,7 +80,7 @@ class ListSettings(NamedTuple):
     synthetic: bool
 
 
-class _RuleList(RulesOnSizePath):
+class _RuleList(BaseSizePath):
     # Weight of the squared error of probabilities beside the regret: lists then rank
     # rows by the ensemble's probabilities, at no lower agreement.
     _softness = 0.5
@@ -206,13 +205,13 @@ class _RuleList(RulesOnSizePath):
             by_size[size] = min(rivals, key=lambda lst: lst.objective)
         return [by_size[size] for size in sorted(by_size)]
 
-    def _said(self, rules: BoxList, rows: Training) -> np.ndarray:
-        said = rules.predict(rows.grid)
-        if said.ndim > 1 or not rows.classes:
-            return said
+    def _predict_bins(self, rules: BoxList, rows: Training) -> np.ndarray:
+        predicted = rules.predict(rows.grid)
+        if predicted.ndim > 1 or not rows.classes:
+            return predicted
         # From the difference of weighted scores to the second class's probability.
         first, second = rows.standardise(np.eye(2)).diagonal()
-        p = (SQRT_2 * said + first) / (first + second)
+        p = (SQRT_2 * predicted + first) / (first + second)
         return rows.standardise(np.column_stack([1.0 - p, p]))
 
     def _print(self, training: Training, path: Sequence[BoxList]) -> list[RuleSet]:
@@ -229,10 +228,10 @@ class _RuleList(RulesOnSizePath):
             for found in regions
         ]
 
-    def _expect(self, expect: Expect) -> None:
-        super()._expect(expect)
+    def _change_rules(self, change: Change) -> None:
+        super()._change_rules(change)
         if self._outcome.is_share and self._signs.any():
-            super()._expect(partial(expected_in_order, signs=self._signs))
+            super()._change_rules(partial(expected_in_order, signs=self._signs))
 
     def _about(self) -> dict[str, str]:
         rising, falling = self._signs == 1, self._signs == -1
@@ -240,7 +239,7 @@ class _RuleList(RulesOnSizePath):
         return {"method": "list", "combine": self.combine, **limits}
 
 
-class RuleListClassifier(ClassifiesByRules, _RuleList):
+class RuleListClassifier(RuleClassifierMixin, _RuleList):
     """Short rule list that approximates an ensemble classifier.
 
     The list is fitted to the ensemble's class probabilities: every rule is moved
@@ -362,7 +361,7 @@ class RuleListClassifier(ClassifiesByRules, _RuleList):
     """
 
 
-class RuleListRegressor(PredictsByRules, _RuleList):
+class RuleListRegressor(RuleRegressorMixin, _RuleList):
     """Short rule list that approximates an ensemble regressor.
 
     The list is fitted to the ensemble's values: every rule is moved through the data,

@@ -135,7 +135,7 @@ def _read_tree(place: Place, rules: RuleSet) -> Tree:
         below.append(Question(yes, no, below.pop(), below.pop()))
     is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1
     if not is_whole or not isinstance(rules, RuleList):
-        place.fail("no tree of these rules", "one with a leaf per line")
+        place.fail("no tree of these rules", "one with a leaf per rule")
     try:
         return tree_of_questions(below[0], rules)
     except RecursionError:

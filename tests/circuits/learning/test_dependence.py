@@ -94,7 +94,7 @@ def mixed(n=400, seed=0):
 
 
 def whole(values, n_levels=(2, None, 2, 3, None)):
-    return Slice.of(values, values[:50], space(n_levels))
+    return Slice.from_table(values, values[:50], space(n_levels))
 
 
 def test_columns_are_split_into_those_that_depend():

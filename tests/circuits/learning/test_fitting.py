@@ -1,4 +1,4 @@
-"""What validation rows choose, and what each repair of the thesis is worth."""
+"""What validation rows select_leaves, and what each repair of the thesis is worth."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,14 @@ from tests.circuits.made import GOLDEN, space
 from clearwood.circuits.learning.clusters import ALPHA, Starts
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import (
-    MEMBER,
-    PAPER,
-    Choices,
+    MIXTURE_OPTIONS,
+    PAPER_OPTIONS,
     LearningTable,
-    choose,
+    Options,
     learn_spn,
     mini_spn,
     polished,
+    select_leaves,
 )
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Slice
@@ -24,7 +24,7 @@ from clearwood.distributions import ChowLiuTree
 
 
 def golden_table(name):
-    """Rows to learn from, and further ones as those to choose by and to judge by."""
+    """Rows to learn from, and further ones to select by and to evaluate on."""
     facts = GOLDEN["mini_spn"]["cases"][name]
     train, valid, test = (table(facts[part]) for part in ("train", "valid", "test"))
     levels = space([2] * 6)
@@ -36,18 +36,18 @@ def golden_table(name):
 def test_leaves_and_smoothing_are_chosen(name, n_rows):
     whole, _ = golden_table(name)
     whole = whole._replace(train=whole.train[:n_rows])
-    pieces = grow(Slice.of(*whole[:3]), [split_columns], prune=False)
-    choices = Choices()
-    best = choose(pieces, whole, choices)
+    pieces = grow(Slice.from_table(*whole[:3]), [split_columns], prune=False)
+    options = Options()
+    best = select_leaves(pieces, whole, options)
     scores = {
-        trees: [whole.score(assemble(pieces, alpha, trees)) for alpha in choices.alphas]
-        for trees in choices.trees
+        trees: [whole.score(assemble(pieces, alpha, trees)) for alpha in options.alphas]
+        for trees in options.trees
     }
-    start = choices.alphas.index(ALPHA)
+    start = options.alphas.index(ALPHA)
     trees = scores[True][start] > scores[False][start]
     # Here there is one best smoothing, and none that is best among its neighbours only.
     assert best.score == pytest.approx(max(scores[trees]), rel=1e-12)
-    assert best.alpha == choices.alphas[int(np.argmax(scores[trees]))]
+    assert best.alpha == options.alphas[int(np.argmax(scores[trees]))]
     has_tree = any(isinstance(node, ChowLiuTree) for node in walk(best.root))
     assert has_tree == (trees and n_rows == 400)
 
@@ -55,31 +55,31 @@ def test_leaves_and_smoothing_are_chosen(name, n_rows):
 def test_more_starts_or_trees_mend_what_one_start_takes_for_noise():
     whole, judged = golden_table("collapse")
 
-    def score(choices):
+    def score(options):
         rng = np.random.default_rng(0)
-        return judged.score(mini_spn(whole, 0.0005, choices, rng))
+        return judged.score(mini_spn(whole, 0.0005, options, rng))
 
-    independent = score(PAPER)
-    starts = PAPER._replace(first=Starts(10))
-    for repaired in (starts, PAPER._replace(trees=(True,)), Choices()):
+    independent = score(PAPER_OPTIONS)
+    starts = PAPER_OPTIONS._replace(first=Starts(10))
+    for repaired in (starts, PAPER_OPTIONS._replace(trees=(True,)), Options()):
         assert score(repaired) > independent + 0.2
 
 
 def test_em_makes_held_out_rows_likelier():
     whole, _ = golden_table("complete")
     rng = np.random.default_rng(0)
-    kinds = mini_spn(whole, 0.0005, PAPER, rng)
+    kinds = mini_spn(whole, 0.0005, PAPER_OPTIONS, rng)
     before = whole.score(kinds)
-    assert whole.score(polished(kinds, 0.1, whole, Choices())) > before + 0.002
-    assert polished(kinds, 0.1, whole, PAPER) is kinds
-    by_default = PAPER._replace(polish=Choices().polish)
+    assert whole.score(polished(kinds, 0.1, whole, Options())) > before + 0.002
+    assert polished(kinds, 0.1, whole, PAPER_OPTIONS) is kinds
+    by_default = PAPER_OPTIONS._replace(polish=Options().polish)
     assert whole.score(mini_spn(whole, 0.0005, by_default, rng)) > before + 0.002
 
 
 def test_learn_spn_chooses_from_its_grid():
     whole, _ = golden_table("complete")
     cheap, dear = (
-        learn_spn(whole, grid, (0.0015,), PAPER, np.random.default_rng(0))
+        learn_spn(whole, grid, (0.0015,), PAPER_OPTIONS, np.random.default_rng(0))
         for grid in ((0.4, 1e6), (1e6,))
     )
     assert any(isinstance(node, Sum) for node in walk(cheap))
@@ -92,14 +92,19 @@ def test_networks_of_several_are_drawn_and_held_out_rows_choose_among_them():
     share, kind = rng.random((4, 40)), rng.integers(4, size=160)
     rows = (rng.random((160, 40)) < share[kind]).astype(float)
     whole = LearningTable(rows[:80], rows[80:], space([2] * 40))
-    assert all(starts.drawn for starts in (MEMBER.first, *MEMBER.later))
+    assert all(
+        starts.drawn for starts in (MIXTURE_OPTIONS.first, *MIXTURE_OPTIONS.later)
+    )
 
     def score(seed, *later):
-        choices = PAPER._replace(first=MEMBER.first, later=later, balanced=True)
+        options = PAPER_OPTIONS._replace(
+            first=MIXTURE_OPTIONS.first, later=later, balanced=True
+        )
         rng = np.random.default_rng(seed)
-        return whole.score(mini_spn(whole, 0.0005, choices, rng))
+        return whole.score(mini_spn(whole, 0.0005, options, rng))
 
     gains = [
-        score(seed, *MEMBER.later) - score(seed, MEMBER.later[0]) for seed in (0, 1, 2)
+        score(seed, *MIXTURE_OPTIONS.later) - score(seed, MIXTURE_OPTIONS.later[0])
+        for seed in (0, 1, 2)
     ]
     assert min(gains) >= 0.0 and max(gains) > 0.1

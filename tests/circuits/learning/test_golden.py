@@ -12,7 +12,7 @@ from clearwood.circuits.learning.clusters import (
     one_cluster,
 )
 from clearwood.circuits.learning.dependence import critical_values, find_dependence
-from clearwood.circuits.learning.fitting import PAPER, LearningTable, mini_spn
+from clearwood.circuits.learning.fitting import PAPER_OPTIONS, LearningTable, mini_spn
 from clearwood.circuits.learning.slices import Slice, cut_codes
 from clearwood.circuits.nodes import Product, Sum
 from clearwood.distributions import Bernoulli
@@ -27,7 +27,7 @@ def table(rows):
 def slice_of(train, n_levels, valid=()):
     train = table(train)
     valid = table(valid) if len(valid) else train[:0]
-    return Slice.of(train, valid, space(n_levels))
+    return Slice.from_table(train, valid, space(n_levels))
 
 
 def check_pairs(found, facts):
@@ -119,7 +119,7 @@ def test_the_thesis_network(name):
     found = mini_spn(
         LearningTable(train, valid, space([2] * 6)),
         0.0005,
-        PAPER,
+        PAPER_OPTIONS,
         np.random.default_rng(0),
     )
     assert plain(found) == plain(golden_tree(facts["tree"]))

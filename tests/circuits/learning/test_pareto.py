@@ -11,8 +11,13 @@ from tests.wording import warns
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.pareto import Grown, inserted, likeliest, pareto_spn
-from clearwood.circuits.learning.productions import Ground
+from clearwood.circuits.learning.pareto import (
+    FrontPoint,
+    inserted,
+    likeliest,
+    pareto_spn,
+)
+from clearwood.circuits.learning.productions import SearchSpace
 from clearwood.circuits.nodes import Sum, walk
 from clearwood.circuits.validity import check_circuit
 from clearwood.distributions import ChowLiuTree, MultivariateGaussian
@@ -20,7 +25,7 @@ from clearwood.exceptions import InterruptedFitWarning
 
 FACTS = GOLDEN["pareto"]
 MODELS = [
-    Grown(one["degrees_of_freedom"], one["validation_log_likelihood"], i)
+    FrontPoint(one["degrees_of_freedom"], one["validation_log_likelihood"], i)
     for i, one in enumerate(FACTS["models"])
 ]
 
@@ -97,7 +102,7 @@ def test_what_is_judged_is_the_circuit(table, front):
 def test_larger_circuits_of_the_front_are_likelier(table, front):
     numbers = np.array([one[:2] for one in front])
     assert (np.diff(numbers, axis=0) > 0).all()
-    bare = Ground.of(table, trees=True).bare()
+    bare = SearchSpace.from_table(table, trees=True).single_block()
     assert front[0].log_likelihood >= bare.log_density.mean()
     assert front[-1].log_likelihood > bare.log_density.mean() + 0.05
     # What was learned from has been fitted, and not what was judged by.
@@ -108,21 +113,21 @@ def test_larger_circuits_of_the_front_are_likelier(table, front):
 
 
 def test_what_the_rules_make(table):
-    ground, rng = Ground.of(table, trees=True), np.random.default_rng(0)
+    space, rng = SearchSpace.from_table(table, trees=True), np.random.default_rng(0)
     everything = np.arange(500), np.ones(6, dtype=bool)
-    two = ground.mixture(*everything, rng)
+    two = space.mixture(*everything, rng)
     assert isinstance(two.node, Sum) and len(two.children) == 2
     assert all(child.columns.all() for child in two.children)
-    later = ground.mixture(np.arange(300, 500), everything[1], rng)
+    later = space.mixture(np.arange(300, 500), everything[1], rng)
     rows = np.concatenate([child.rows for child in later.children])
     assert sorted(rows.tolist()) == list(range(300, 500))
-    found = (ground.partition(*everything, rng) for _ in range(10))
+    found = (space.partition(*everything, rng) for _ in range(10))
     rest, kinds = next(filter(None, found)).children
     assert isinstance(kinds.node, Sum) and rest.rows is everything[0]
     assert {*rest.node.variables, *kinds.node.variables} == set(range(6))
     assert 0 < len(rest.node.variables) < 6
     # Columns 2 and 3 hang together, and so do 4 and 5; each group is one leaf.
-    leaves = {type(leaf): leaf for leaf in ground.union(*everything, rng).node.children}
+    leaves = {type(leaf): leaf for leaf in space.union(*everything, rng).node.children}
     assert {2, 3} <= set(leaves[ChowLiuTree].variables)
     assert leaves[MultivariateGaussian].variables == (4, 5)
 
@@ -183,7 +188,7 @@ def test_planted_circuits_stay_what_they_are(seed):
     circuit = random_circuit(rng, [2, 3, 2, None, None], depth=3)
     rows = random_rows(rng, circuit, 1200)
     table = LearningTable(rows[:1100], rows[1100:], circuit.features)
-    branch = Ground.of(table, trees=True).planted(circuit.root)
+    branch = SearchSpace.from_table(table, trees=True).from_circuit(circuit.root)
     assert branch.degrees_of_freedom == circuit.degrees_of_freedom
     again = density(circuit.root, table)
     np.testing.assert_allclose(branch.log_density, again, rtol=1e-12, atol=1e-12)

@@ -65,7 +65,7 @@ def test_depth_is_no_limit():
         return Parts(slices, np.array([1, n - 1])) if n > 1 else None
 
     values = np.random.default_rng(0).integers(2, size=(1100, 2)).astype(float)
-    slice_ = Slice.of(values, values[:0], space([2, 2]))
+    slice_ = Slice.from_table(values, values[:0], space([2, 2]))
     root = assemble(grow(slice_, [one_row]), 0.1, False)
     assert sum(isinstance(node, Sum) for node in walk(root)) == 1099
     units = Units(np.zeros(2), np.ones(2))
@@ -81,8 +81,8 @@ def test_leaves_of_a_block():
     number = coin + rng.normal(size=500)
     values = np.column_stack([coin, third, number, number + rng.normal(size=500)])
     values[rng.random(values.shape) < 0.1] = np.nan
-    slice_ = Slice.of(values, values[:0], space([2, 3, None, None]))
-    tree, normal = Block.of(slice_).leaves(0.5, trees=True)
+    slice_ = Slice.from_table(values, values[:0], space([2, 3, None, None]))
+    tree, normal = Block.from_slice(slice_).leaves(0.5, trees=True)
     assert isinstance(tree, ChowLiuTree) and tree.variables == (0, 1)
     assert tree.parents == (-1, 0)
     known = ~np.isnan(values)
@@ -96,12 +96,12 @@ def test_leaves_of_a_block():
     assert isinstance(normal, MultivariateGaussian) and normal.variables == (2, 3)
     assert normal.covariance[0, 1] > 0.8
     # As in the thesis, or where they are known not to depend on each other.
-    apart = list(Block.of(slice_).leaves(0.5, trees=False))
+    apart = list(Block.from_slice(slice_).leaves(0.5, trees=False))
     assert [leaf.variables for leaf in apart[:2]] == [(0,), (1,)]
     assert apart[1].probabilities[2] == pytest.approx(
         ((values[:, 1] == 2).sum() + 0.5) / (known[:, 1].sum() + 1.5), rel=1e-12
     )
-    alone = list(Block.of(slice_, independent=True).leaves(0.5, trees=True))
+    alone = list(Block.from_slice(slice_, independent=True).leaves(0.5, trees=True))
     assert [leaf.variables for leaf in alone] == [(0,), (1,), (2,), (3,)]
 
 
@@ -111,8 +111,8 @@ def test_trees_have_the_parents_that_were_counted():
     chain = np.cumsum(rng.random((600, 4)) < 0.15, axis=1) % 2
     lone = rng.integers(2, size=600)
     values = np.column_stack([lone, chain[:, [0, 3, 1, 2]]]).astype(float)
-    slice_ = Slice.of(values, values[:0], space([2] * 5))
-    block = Block.of(slice_)
+    slice_ = Slice.from_table(values, values[:0], space([2] * 5))
+    block = Block.from_slice(slice_)
     _, tree = block.leaves(0.5, trees=True)
     assert tree.variables == (1, 3, 4, 2) and tree.parents == (-1, 0, 1, 2)
     for i, (above, j) in enumerate(zip((1, 3, 4), (3, 4, 2)), start=1):
@@ -133,7 +133,7 @@ def test_a_block_says_of_rows_what_its_leaves_say(trees):
     values = np.column_stack([numbers, *levels]).astype(float)
     values[rng.random(values.shape) < 0.1] = np.nan
     features = space([None] * 6 + [2, 2, 3])
-    block = Block.of(Slice.of(values, values[:0], features))
+    block = Block.from_slice(Slice.from_table(values, values[:0], features))
     assert len(block.normals) == len(block.moments) == 2
     leaves = Product(tuple(block.leaves(0.3, trees)))
     assert any(isinstance(leaf, ChowLiuTree) for leaf in leaves.children) == trees
@@ -146,14 +146,16 @@ def test_a_block_says_of_rows_what_its_leaves_say(trees):
 
 def test_normals_are_drawn_to_the_whole_table_and_have_a_least_variance():
     values = np.array([[2.0], [2.0], [np.nan]])
-    slice_ = Slice.of(values, values[:0], space([None]))
-    (leaf,) = Block.of(slice_).leaves(1.0, trees=True)
+    slice_ = Slice.from_table(values, values[:0], space([None]))
+    (leaf,) = Block.from_slice(slice_).leaves(1.0, trees=True)
     # Two cells and one row with mean 0 and variance 1.
     assert leaf.mean == pytest.approx(4 / 3)
     assert leaf.variance == pytest.approx((2 * (2 / 3) ** 2 + 1 + (4 / 3) ** 2) / 3)
-    (sharp,) = Block.of(slice_).leaves(0.0, trees=True)
+    (sharp,) = Block.from_slice(slice_).leaves(0.0, trees=True)
     assert sharp.variance == LEAST_SHARE
-    (empty,) = Block.of(slice_.of_rows(np.array([2]), np.arange(0))).leaves(1.0, True)
+    (empty,) = Block.from_slice(slice_.of_rows(np.array([2]), np.arange(0))).leaves(
+        1.0, True
+    )
     assert (empty.mean, empty.variance) == (0.0, 1.0)
 
 
@@ -164,7 +166,7 @@ def test_units_there_and_back():
         [rng.integers(2, size=200), rng.normal(1e6, 3.0, 200), rng.gamma(2.0, size=200)]
     ).astype(float)
     values[::7, 1] = np.nan
-    units = Units.of(values, features)
+    units = Units.from_values(values, features)
     scaled = units.scaled(values)
     np.testing.assert_array_equal(scaled[:, 0], values[:, 0])
     np.testing.assert_allclose(np.nanmean(scaled[:, 1:], axis=0), 0, atol=1e-9)

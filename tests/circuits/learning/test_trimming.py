@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from tests.circuits.made import space
 
-from clearwood.circuits.learning.clusters import Starts, split_in_two
+from clearwood.circuits.learning.clusters import Starts, split_into_two
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import assemble, grow
 from clearwood.circuits.learning.slices import Slice
-from clearwood.circuits.learning.trimming import judge
+from clearwood.circuits.learning.trimming import prune_pieces
 
 
 def grown(slice_, prune=True):
     rng = np.random.default_rng(0)
 
     def rows(part):
-        return split_in_two(part, Starts(2), rng)
+        return split_into_two(part, Starts(2), rng)
 
     return grow(slice_, [rows, split_columns], prune=prune)
 
@@ -44,7 +44,7 @@ def plainly_pruned(pieces, table, alpha, trees):
             continue
         own, place = below(pieces, i)
         inside = {place[j] for j in found & set(place)}
-        rows = table._replace(valid=table.valid[pieces[i].judges])
+        rows = table._replace(valid=table.valid[pieces[i].valid_rows])
         if not len(rows.valid):
             continue
         as_it_is, as_leaves = (
@@ -76,20 +76,20 @@ def table():
 
 @pytest.fixture(scope="module")
 def pieces(table):
-    return grown(Slice.of(*table[:3]))
+    return grown(Slice.from_table(*table[:3]))
 
 
 @pytest.mark.parametrize("alpha, trees", [(0.1, True), (1.0, False)])
 def test_beside_a_plain_statement(table, pieces, alpha, trees):
-    score, pruned = judge(pieces, table.valid, alpha, trees)
+    score, pruned = prune_pieces(pieces, table.valid, alpha, trees)
     inner = {i for i, piece in enumerate(pieces) if piece.children}
     assert pruned and pruned < inner
     assert pruned == plainly_pruned(pieces, table, alpha, trees)
     root = assemble(pieces, alpha, trees, pruned)
     assert score == pytest.approx(table.score(root), abs=1e-9)
-    bare = grown(Slice.of(*table[:3]), prune=False)
+    bare = grown(Slice.from_table(*table[:3]), prune=False)
     assert [i for i, piece in enumerate(bare) if piece.block is None] == sorted(inner)
-    as_it_was, none = judge(bare, table.valid, alpha, trees)
+    as_it_was, none = prune_pieces(bare, table.valid, alpha, trees)
     assert not none
     assert as_it_was == pytest.approx(table.score(assemble(pieces, alpha, trees)))
     assert score > as_it_was + 0.02

@@ -12,7 +12,7 @@ from clearwood.circuits.queries import (
     draw_missing,
     moments,
     most_probable,
-    surprises,
+    surprisals,
 )
 from clearwood.distributions import Bernoulli, Gaussian, Histogram
 from clearwood.exceptions import InputError
@@ -145,7 +145,7 @@ def test_levels_that_are_not_known_are_missing():
     assert condition(circuit, rows[0]).features.names == ("x0",)
     assert most_probable(circuit, rows).values.tolist() == [[0, 1]]
     assert (draw_missing(circuit, rows, np.random.default_rng(0)) >= 0).all()
-    assert np.isnan(surprises(circuit, rows)[0, 0])
+    assert np.isnan(surprisals(circuit, rows)[0, 0])
     assert moments(circuit, rows).mean.tolist() == [[0.25, 1.0]]
 
 

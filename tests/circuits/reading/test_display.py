@@ -20,7 +20,7 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.reading import curves
-from clearwood.circuits.reading.display import cells_of, colour_of, together
+from clearwood.circuits.reading.display import cells_of, colour_of, dependence_order
 from clearwood.circuits.reading.outline import outline
 from clearwood.distributions import Bernoulli, Gaussian
 from clearwood.exceptions import InputError
@@ -120,7 +120,7 @@ def test_columns_that_depend_on_each_other_are_neighbours():
     order = cw.circuits.CircuitDisplay(apart()).columns
     assert abs(order.index(0) - order.index(1)) == 1
     assert abs(order.index(2) - order.index(3)) == 1
-    assert together(np.ones((1, 1))) == [0]
+    assert dependence_order(np.ones((1, 1))) == [0]
 
 
 def test_only_those_that_differ_most_are_shown_of_many():

@@ -12,10 +12,10 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product, Sum
 from clearwood.circuits.queries.covariances import moments
-from clearwood.circuits.reading.judged import entry_text
+from clearwood.circuits.reading.anomalies import entry_text
 from clearwood.circuits.reading.profiles import (
+    Moments,
     Shares,
-    Spread,
     column_words,
     profile_of,
 )
@@ -147,18 +147,18 @@ def test_a_circuit_may_be_deeper_than_python_recurses():
     ],
 )
 def test_numbers_have_the_digits_that_their_deviation_gives(mean, deviation, text):
-    assert Spread(mean, deviation**2).numbers() == text
+    assert Moments(mean, deviation**2).numbers() == text
 
 
 def test_a_cell_has_few_digits():
-    spread = Spread(3.0, 1e-6)
+    spread = Moments(3.0, 1e-6)
     assert spread.numbers() == "3.0000 ± 0.0010"
     assert spread.brief(spread, ()) == "3.000"
 
 
 def test_shares_name_the_level_that_is_more_common_here():
     here, of_all = Shares(np.array([0.5, 0.1, 0.4])), Shares(np.array([0.6, 0.3, 0.1]))
-    assert here.beside(of_all, "abc") == "c in 40 % (10 %)"
+    assert here.compared(of_all, "abc") == "c in 40 % (10 %)"
     assert here.brief(of_all, "abc") == "c: 40 %"
     same_text(here.words("abc"))
     many = Shares(np.array([0.05, 0.5, 0.2, 0.15, 0.1]))
@@ -170,12 +170,12 @@ def test_shares_name_the_level_that_is_more_common_here():
 def test_dates_are_written_as_dates_and_their_spread_in_days():
     frame = pd.DataFrame({"seen": pd.date_range("2019-01-01", periods=80, freq="D")})
     features = features_of(frame)
-    here, of_all = Spread(17987.3, 900.0), Spread(18000.0, 0.0)
+    here, of_all = Moments(17987.3, 900.0), Moments(18000.0, 0.0)
     said = column_words(features, 0, here, of_all)
     assert said == "seen 2019-04-01 ± 30 days (2019-04-14)"
     assert here.brief(of_all, (), "date") == "2019-04-01"
     with_point_mass = here.with_point_mass(17987.0, 0.95)
     assert column_words(features, 0, with_point_mass) == "seen = 2019-04-01 in 95 %"
-    within_a_day = Spread(17987.5, 0.01)
+    within_a_day = Moments(17987.5, 0.01)
     assert within_a_day.numbers("datetime") == "2019-04-01 12:00 ± 0.10 days"
     assert entry_text(features, 0, 17987.0) == "2019-04-01"

@@ -19,7 +19,7 @@ from clearwood.circuits.compiled import compile_circuit
 from clearwood.circuits.nodes import Product
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.judged import judge, why
+from clearwood.circuits.reading.anomalies import anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
 from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
 from clearwood.exceptions import InputError
@@ -49,14 +49,14 @@ def page(tmp_path, circuit, X=None):
 
 def test_kinds_stand_beside_all_rows(told):
     (columns,) = told["tables"]
-    assert [kind["share"] for kind in columns["kinds"]] == ["60 %", "40 %"]
+    assert [kind["share"] for kind in columns["clusters"]] == ["60 %", "40 %"]
     lines = {line["name"]: line for line in columns["lines"]}
     assert lines["smoker = yes"]["all"] == "38 %"
     (first, far, side), (second, _, other) = lines["smoker = yes"]["cells"]
     assert (first, side, second, other) == ("10 %", "below", "80 %", "above")
     assert far == pytest.approx(0.28 / np.sqrt(0.38 * 0.62) / 1.5)
-    assert columns["kinds"][0]["groups"][1]["names"] == "bp, bmi"
-    assert len(columns["kinds"][0]["groups"][1]["kinds"]) == 2
+    assert columns["clusters"][0]["groups"][1]["names"] == "bp, bmi"
+    assert len(columns["clusters"][0]["groups"][1]["clusters"]) == 2
     assert told["pairs"]["lines"][0]["names"] == ["bp", "bmi"]
 
 
@@ -78,21 +78,21 @@ def test_rows_are_judged_beside_independent_columns(told, rows):
 
 
 def test_an_entry_is_told_by_the_others_of_its_row(rows):
-    found = judge(clinic(), rows)
+    found = anomaly_scores(clinic(), rows)
     for j in (0, 4):
         without = rows.copy()
         without[:, j] = np.nan
         present = np.flatnonzero(~np.isnan(rows[:, j]))
         rest = conditionals(clinic(), without)[j]
         own = rest.log_density(np.nan_to_num(rows[:, j]))[present]
-        assert -found.surprise[present, j] == pytest.approx(own)
-    assert np.isnan(found.surprise[np.isnan(rows)]).all()
+        assert -found.surprisal[present, j] == pytest.approx(own)
+    assert np.isnan(found.surprisal[np.isnan(rows)]).all()
     assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
 
 
 def test_new_levels_count_as_missing_and_minus_one_is_a_number():
     values = np.full((1, 7), -1.0)
-    found = judge(clinic(), values)
+    found = anomaly_scores(clinic(), values)
     assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
 
 
@@ -145,14 +145,14 @@ def test_a_number_of_nearly_all_rows_is_no_mean():
         spiked().features,
         spiked().point_masses,
     )
-    (told,) = why(circuit, row, judge(circuit, row).of_entries, 1)
+    (told,) = top_entries(circuit, row, anomaly_scores(circuit, row).of_entries, 1)
     assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97 %")
 
 
 def test_of_two_levels_the_likelier_is_expected():
     rows = np.tile([1.0, 0.0, 0.0, 40.0, 110.0, 20.0, 0.5], (2, 1))
     rows[1, [0, 3]] = 0.0, 60.0
-    told = why(clinic(), rows, judge(clinic(), rows).of_entries, 7)
+    told = top_entries(clinic(), rows, anomaly_scores(clinic(), rows).of_entries, 7)
     smokes = [one for row in told for one in row if one["column"] == "smoker"]
     assert [(one["found"], one["expected"]) for one in smokes] == [
         ("yes", "no in 90 %"),
@@ -163,7 +163,7 @@ def test_of_two_levels_the_likelier_is_expected():
 def test_rows_with_other_cells_missing_are_compared_fairly():
     values = sample(clinic(), 400, np.random.default_rng(1))
     values[::2, 1:6] = np.nan
-    of_rows = judge(clinic(), values).of_rows
+    of_rows = anomaly_scores(clinic(), values).of_rows
     # By their log densities alone those that are complete would all come first.
     assert abs(np.median(of_rows[::2]) - np.median(of_rows[1::2])) < 3
 

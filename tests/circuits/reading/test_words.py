@@ -10,7 +10,7 @@ from tests.wording import refuses, same_lines, same_text
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import PointMass, Product, Sum
 from clearwood.circuits.queries.conditioning import condition
-from clearwood.circuits.reading.outline import MOST_KINDS, kinds_of, outline
+from clearwood.circuits.reading.outline import MOST_CLUSTERS, clusters_of, outline
 from clearwood.circuits.reading.profiles import Shares, profile_of
 from clearwood.distributions import Bernoulli, Gaussian, MultivariateGaussian
 from clearwood.exceptions import InputError
@@ -87,18 +87,18 @@ def test_a_depth_of_nothing_is_refused():
 @given(circuits())
 def test_kinds_add_up_to_what_they_are_kinds_of(circuit):
     def check(part):
-        if part.kinds:
-            assert len(part.kinds) <= max(MOST_KINDS, len(part.node.children))
-            shares = [kind.share for kind in part.kinds]
+        if part.clusters:
+            assert len(part.clusters) <= max(MOST_CLUSTERS, len(part.node.children))
+            shares = [kind.share for kind in part.clusters]
             assert sum(shares) == pytest.approx(1) and shares == sorted(shares)[::-1]
             for j, facts in part.profile.items():
-                parts = [kind.profile[j] for kind in part.kinds]
+                parts = [kind.profile[j] for kind in part.clusters]
                 pooled = type(facts).pooled(np.array(shares), parts)
                 assert np.allclose(np.hstack(pooled[:2]), np.hstack(facts[:2]))
         if part.groups:
             columns = [j for group in part.groups for j in group.columns]
             assert sorted(columns) == list(part.columns)
-        for inner in (*part.kinds, *part.groups):
+        for inner in (*part.clusters, *part.groups):
             check(inner)
 
     check(outline(circuit.root, 3))
@@ -111,15 +111,15 @@ def test_mixtures_of_mixtures_are_one_while_kinds_are_few():
 
     inner = Sum(np.array([0.5, 0.5]), (coin(0.1), coin(0.9)))
     outer = Sum(np.array([0.4, 0.6, 0.0]), (coin(0.5), inner, coin(0.3)))
-    assert [round(share, 2) for share, _ in kinds_of(outer)] == [0.4, 0.3, 0.3]
-    assert [round(share, 2) for share, _ in kinds_of(outer, 2)] == [0.6, 0.4]
+    assert [round(share, 2) for share, _ in clusters_of(outer)] == [0.4, 0.3, 0.3]
+    assert [round(share, 2) for share, _ in clusters_of(outer, 2)] == [0.6, 0.4]
     part = outline(outer, 1)
-    assert not any(kind.n_kinds_inside for kind in part.kinds)
+    assert not any(kind.n_hidden_clusters for kind in part.clusters)
 
 
 def test_what_differs_most_marks_a_kind():
     same, far = Gaussian(0, 0.0, 1.0), Gaussian(1, 9.0, 1.0)
     kinds = (Product((same, far)), Product((same, Gaussian(1, 0.0, 1.0))))
     part = outline(Sum(np.array([0.5, 0.5]), kinds), 1)
-    assert [kind.marks for kind in part.kinds] == [(1,), (1,)]
+    assert [kind.marks for kind in part.clusters] == [(1,), (1,)]
     assert isinstance(profile_of(Bernoulli(0, 0.5))[0], Shares)

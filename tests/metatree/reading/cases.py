@@ -16,13 +16,13 @@ from clearwood.metatree import (
     from_sklearn_tree,
     given,
 )
-from clearwood.metatree.reading.read_tree import ReadsTrees
+from clearwood.metatree.reading.read_tree import MapTreeMixin
 from clearwood.rules import FeatureSpace
 
 HUES = ("red", "blue", "tan")
 
 
-class Reader(ReadsTrees):
+class Reader(MapTreeMixin):
     """As little of an estimator as the reading needs."""
 
     def __init__(self, meta_tree, classes=()):

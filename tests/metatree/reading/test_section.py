@@ -164,9 +164,7 @@ def test_a_forest_has_a_page_of_sizes_features_and_scores(rows, tmp_path):
     scores = {line["name"]: line["values"] for line in found["scores"]}
     p = forest.predict_proba(X[200:])
     assert scores["Log loss"] == [pytest.approx(log_loss(y[200:], p))]
-    assert scores["Wrong class (error)"] == [
-        pytest.approx(1 - forest.score(X[200:], y[200:]))
-    ]
+    assert scores["Error rate"] == [pytest.approx(1 - forest.score(X[200:], y[200:]))]
     report(forest, tmp_path / "page.html", X=X, y=y)
     cw.save(forest, tmp_path / "forest.zip")
     loaded = cw.load(tmp_path / "forest.zip")
@@ -183,8 +181,8 @@ def test_scores_of_a_forest_of_values_are_those_of_its_methods(rows):
     expected = {
         "Root mean squared error": np.sqrt(((forest.predict(X) - y) ** 2).mean()),
         "Log loss": -forest.log_density(X, y).mean(),
-        "Rows inside their 90 % interval": ((low <= y) & (y <= high)).mean(),
-        "Mean width of the intervals": (high - low).mean(),
+        "Coverage of the 90 % intervals": ((low <= y) & (y <= high)).mean(),
+        "Mean width of the 90 % intervals": (high - low).mean(),
     }
     assert scores == pytest.approx(expected)
 
@@ -206,6 +204,6 @@ def test_a_column_without_a_number_is_left_out(kind, rows, tmp_path):
     for name, settings in (("alone", {}), ("rows", {"X": X, "y": target})):
         report(tree, tmp_path / name, **settings)
         pages.append((tmp_path / name).read_text(encoding="utf-8"))
-    assert "Agreement" not in pages[0] and "Agreement" in pages[1]
+    assert ">Agreement<" not in pages[0] and ">Agreement<" in pages[1]
     for page in pages:
-        assert ("Precision" if kind is MetaTreeClassifier else "Spread") in page
+        assert ("Precision" if kind is MetaTreeClassifier else ">SD<") in page

@@ -36,7 +36,7 @@ from clearwood.rules.building.new_rows import (
 SPACE = FeatureSpace.numeric(1)
 BINS = FeatureBins.from_splits(SPACE, feature=[0, 0], cut=[2.5, 6.5])
 X = np.arange(10.0).reshape(-1, 1)
-"""Rule 1 decides 7, 8, 9; rule 2 decides 3 to 6; the rest 0 to 2."""
+"""Rule 1 predicts 7, 8, 9; rule 2 predicts 3 to 6; the rest 0 to 2."""
 
 
 def training(labels, classes=(), weight=None):

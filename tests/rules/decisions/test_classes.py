@@ -213,7 +213,7 @@ def test_the_frame_and_the_text_hold_all_rates(rows):
     assert frame.loc[("rules", "error"), "value"] == found.rules.error.value
     assert len(frame) == 14
     text = str(found)
-    assert str(found.rules.rates[0].specificity) in text
+    assert found.rules.rates[0].specificity.as_share(1) in text
     n, w = found.rules.rows[0, 0], found.rules.confusion[0, 0]
     assert f"{n:.0f} ({w:.0f})" in text and "rule 3" in text
     assert f"{found.n_rows} ({weight.sum():.0f})" in text

@@ -284,7 +284,7 @@ def test_explain_tells_the_way():
         assert {answer.feature for answer in told.way} == names
         assert all(answer.holds for answer in told.way)
         last = told.way[-1]
-        assert f"question {len(told.way)}: {last.asked}" in str(told)
+        assert f"split {len(told.way)}: {last.asked}" in str(told)
         assert "<ol>" in told._repr_html_()
 
 

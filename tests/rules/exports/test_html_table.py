@@ -73,7 +73,7 @@ def test_a_table_marks_lines_of_next_to_no_rows_and_links_only_on_a_page():
     html = rules._repr_html_()
     same_lines(html)
     assert html.count("only") == 1
-    (meaning,) = re.findall(r'<abbr title="([^"]*)">Spread<', html)
+    (meaning,) = re.findall(r'<abbr title="([^"]*)">SD<', html)
     same_text(meaning)
     linked = summarize_rules(rules, "Rows of a page", is_linked=True)
     same_text(linked["words"]["Rows"])

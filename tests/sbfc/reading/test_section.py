@@ -40,12 +40,12 @@ def test_neighbours_are_listed_on_both_sides():
     found = section(many())
     lines = {line["name"]: line for line in found["features"]}
     second = lines["feature number 1"]
-    assert [(name, p) for name, p, _ in second["beside"]] == [
+    assert [(name, p) for name, p, _ in second["neighbours"]] == [
         ("feature number 0", "0.9"),
         ("feature number 2", "0.4"),
     ]
     numbers = {line["number"]: line["name"] for line in found["features"]}
-    assert all(numbers[n] == name for name, _, n in second["beside"])
+    assert all(numbers[n] == name for name, _, n in second["neighbours"])
     links = elements(found["picture"]["svg"], "a")
     (own,) = (a for a in links if a.get("href") == f"#f{second['number']}")
     near = {

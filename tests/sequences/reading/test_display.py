@@ -7,7 +7,7 @@ from tests.wording import refuses, same_text
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import moves_of
-from clearwood.sequences.reading.display import surprise
+from clearwood.sequences.reading.display import surprisals
 
 matplotlib.use("agg")
 
@@ -60,9 +60,9 @@ def test_the_curve_has_both_readings_and_all_tables():
     assert marks == pytest.approx([fidelity[n].kl for n in list(fidelity)[2:]])
 
 
-def test_surprise_is_less_the_log_of_what_was_said():
+def test_surprisal_is_minus_the_log_of_the_prediction():
     e = explanation()
-    steps, network, picture = surprise(e)
+    steps, network, picture = surprisals(e)
     assert steps.tolist() == list(range(640, 799))
     following = e.trace.codes[641:]
     np.testing.assert_allclose(

@@ -8,8 +8,8 @@ from clearwood.sequences.reading.last_steps import (
     ALIKE,
     LINE,
     _without_states,
+    evaluate_states,
     hold_out_last,
-    judge_states,
     symbol_log_likelihoods,
 )
 
@@ -47,8 +47,8 @@ def test_a_list_of_texts_is_judged_as_sequences():
     hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=1, random_state=0)
     hmm.fit(["abba", "ab"])
     held_out = np.arange(6) >= 4
-    wanted = judge_states(hmm, "abbaab", [4, 2], held_out)
-    assert judge_states(hmm, ["abba", "ab"], None, held_out) == wanted
+    wanted = evaluate_states(hmm, "abbaab", [4, 2], held_out)
+    assert evaluate_states(hmm, ["abba", "ab"], None, held_out) == wanted
 
 
 def test_tables_are_those_that_one_counts():
@@ -91,7 +91,7 @@ def test_a_line_is_the_regression_on_the_step_before():
     hmm = cw.HiddenMarkovModel(
         2, emission="gaussian", algorithm="em", n_init=8, random_state=0
     ).fit(parts.X_train)
-    found = judge_states(hmm, X, None, parts.is_held_out)
+    found = evaluate_states(hmm, X, None, parts.is_held_out)
     x, y = X[:299, 0], X[1:300, 0]
     slope, constant = np.polyfit(x, y, 1)
     sd = (y - slope * x - constant).std()
@@ -112,7 +112,7 @@ def test_missing_steps_are_not_judged():
     parts = hold_out_last(cells, None, 0.3)
     hmm = cw.HiddenMarkovModel(2, algorithm="em", n_init=4, random_state=0)
     hmm.fit(parts.X_train)
-    found = judge_states(hmm, cells, None, parts.is_held_out)
+    found = evaluate_states(hmm, cells, None, parts.is_held_out)
     there = parts.is_held_out & (cells != None)  # noqa: E711
     own = hmm.step_log_likelihood(cells)
     assert found["states"] == pytest.approx(own[there].mean())

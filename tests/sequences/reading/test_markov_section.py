@@ -20,7 +20,7 @@ from clearwood._html import render
 from clearwood.exceptions import InputError
 from clearwood.reporting import summarize
 from clearwood.sequences.reading.markov_section import section
-from clearwood.sequences.reading.markov_states import step_surprise
+from clearwood.sequences.reading.markov_states import step_surprisal
 
 
 def page_of(model, folder, *given):
@@ -99,10 +99,10 @@ def test_surprise_along_the_steps(kind):
     if kind == "patients":
         hmm, (X, lengths) = of_patients(), patients()
     share = hmm.predict_proba(X, lengths).mean(axis=0)
-    own, any_order = step_surprise(hmm, X, lengths, share)
+    own, any_order = step_surprisal(hmm, X, lengths, share)
     assert -own.sum() == pytest.approx(hmm.score(X, lengths))
     assert own.mean() < any_order.mean()
-    drawn = section(hmm, X, lengths)["scores"]["surprise"]
+    drawn = section(hmm, X, lengths)["scores"]["surprisal"]
     # Of no more steps than points, each is one; above stands what surprises more.
     for style, values in (("first", own), ("second", any_order)):
         (points,) = lines(drawn, style)
@@ -149,7 +149,7 @@ def test_runs_and_lines_are_where_steps_are():
 def test_states_without_end_and_impossible_steps_are_told():
     found = section(of_flags(((1.0, 0.1), (0.2, 0.7))), np.array([[0, 1], [1, 1]]))
     last = next(line for line in found["states"] if line["number"] == 1)
-    assert last["stay"] is None and last["leads"] == []
+    assert last["stay"] is None and last["transitions"] == []
     assert found["scores"]["n_impossible"] == 1
     assert section(of_flags())["scores"] is None
     one = cw.HiddenMarkovModel(1, algorithm="em", n_init=1).fit("aab")

@@ -28,7 +28,7 @@ def test_states_are_told_by_what_marks_them():
     )
     far = (hmm.means_[ill.number, 0] - mean) / np.sqrt(variance)
     assert ill.emits[0].far == pytest.approx(far)
-    assert ill.leads == ((well.number, 1.0),)
+    assert ill.transitions == ((well.number, 1.0),)
     assert ill.stay == pytest.approx(1 / (1 - hmm.transmat_[ill.number, ill.number]))
 
 
@@ -45,7 +45,7 @@ def test_a_state_without_end_has_everything_in_the_long_run():
     first, last = markov_states(of_flags())
     assert (first.share, last.share) == (pytest.approx(0), pytest.approx(1))
     assert first.stay == pytest.approx(4) and last.stay == np.inf
-    assert first.leads == ((1, 1.0),) and last.leads == ()
+    assert first.transitions == ((1, 1.0),) and last.transitions == ()
     assert first.name == "x0 90 %, x1 10 %"
 
 

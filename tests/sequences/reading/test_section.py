@@ -50,7 +50,7 @@ def test_a_sequence_begins_on_a_line_of_its_own():
     )
     text = "".join(run for run, _ in runs_of(section(e)["text"]))
     assert text == "abcabc\nabca"
-    pairs = str(section(e)["beside"]["text"]).split("\n")
+    pairs = str(section(e)["comparison"]["text"]).split("\n")
     assert [line.count("class=t") for line in pairs] == [0, 1, 0, 0, 1, 0]
 
 

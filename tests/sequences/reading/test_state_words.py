@@ -40,5 +40,5 @@ def test_what_follows_is_said_with_its_probability():
     (words,) = describe_states(
         np.zeros(4, int), np.arange(4), np.zeros(4, int), output, ["to", "be", "or"]
     )
-    assert words.says == (("be", 0.7), ("or", 0.2), ("to", 0.1))
+    assert words.predictions == (("be", 0.7), ("or", 0.2), ("to", 0.1))
     same_text(words.name)

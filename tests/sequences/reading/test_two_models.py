@@ -131,7 +131,7 @@ def test_the_page_of_a_network_shows_another_model_beside():
     wanted = hmm.filter_proba(text).argmax(axis=1)
     np.testing.assert_array_equal(e.other_states_, wanted)
     held_out = e.trace.is_held_out
-    found = section(e)["beside"]
+    found = section(e)["comparison"]
     agreement = state_agreement(e.states_[held_out], wanted[held_out], 3, 3)
     assert found["matched"] == agreement.matched
     assert found["information"] == agreement.information
@@ -141,9 +141,9 @@ def test_the_page_of_a_network_shows_another_model_beside():
     for state in range(wanted.max() + 1):
         assert f".t{state}{{--h:" in found["styles"]
     page = render("reporting/section.html", **summarize(e))
-    assert 'id="beside"' in page and str(found["text"]) in page
-    assert section(explained(None))["beside"] is None
-    assert section(explained(wanted * 2))["beside"]["n_states"] == len(set(wanted))
+    assert 'id="comparison"' in page and str(found["text"]) in page
+    assert section(explained(None))["comparison"] is None
+    assert section(explained(wanted * 2))["comparison"]["n_states"] == len(set(wanted))
     with refuses(InputError):
         explained(wanted[1:])
 

@@ -63,7 +63,7 @@ def test_the_smallest_within_a_divergence_is_chosen(max_kl, n_states):
 
 def test_auto_tries_all_sizes_and_takes_the_largest_where_none_is_near():
     with warns(PoorFidelityWarning):
-        # What follows is said by a number that is spread evenly.
+        # The next symbol is predicted by a number that is spread evenly.
         found = explain_rnn(smooth, CODES, n_states=[2, 3], max_kl=1e-9)
     assert found.n_states == 3
     with warnings.catch_warnings():

@@ -54,7 +54,7 @@ def test_a_function_teaches_by_its_own_steps(rows):
     assert "3 categories" in found.rules_.about["cuts"]
     assert found.rules_.about["model"] == "says"
     assert 50.5 in found.bins_.cuts[0]
-    assert ("Cuts", found.rules_.about["cuts"]) in cw_facts(found, X, y)
+    assert ("Thresholds", found.rules_.about["cuts"]) in cw_facts(found, X, y)
 
 
 def cw_facts(found, X, y):

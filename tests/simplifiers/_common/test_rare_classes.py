@@ -139,7 +139,7 @@ def test_compare_calls_no_constant_enough(never, monkeypatch):
     assert one.log_loss == pytest.approx(alone, rel=0.05)
     assert found.constant_error == pytest.approx(truth)
     text = " ".join(str(found).split())
-    assert f"enough: {enough.method} with {enough.n_rules} lines" in text
+    assert f"enough: {enough.method} with {enough.n_rules} rules" in text
     same_lines(text.partition("enough:")[0])
     by_error = cw.compare(forest, X, y, methods=["list"], scoring="error", **quick)
     assert by_error.enough().n_rules > 1

@@ -61,7 +61,7 @@ def test_the_estimate_is_near_what_new_rows_say(monkeypatch):
     # Rules of folds see two thirds of the rows.
     assert -0.08 < too_high() < 0.02
     monkeypatch.setattr(
-        size_path.RulesOnSizePath,
+        size_path.BaseSizePath,
         "_evaluation_rows",
         lambda self, training, held, seed: training.take(held),
     )
@@ -107,13 +107,13 @@ def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypa
         np.flatnonzero((training.encoded == row).all(axis=1))[0] for row in some.encoded
     ]
     assert len(set(at)) == 90 and at == sorted(at) and at[-1] > 150
-    cross_validate = size_path.RulesOnSizePath._cross_validate
+    cross_validate = size_path.BaseSizePath._cross_validate
 
     def spy(self, rows, settings, seeds):
         judged.append(len(rows))
         return cross_validate(self, rows, settings, seeds)
 
-    monkeypatch.setattr(size_path.RulesOnSizePath, "_cross_validate", spy)
+    monkeypatch.setattr(size_path.BaseSizePath, "_cross_validate", spy)
     X, y, _, forest = noisy
     found = cw.DistilledTreeRegressor(forest, max_rules=3, random_state=0).fit(X, y)
     assert judged == [90]

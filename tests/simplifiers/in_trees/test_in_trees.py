@@ -267,7 +267,7 @@ def test_pruning_against_its_plain_twin(seed, n_classes, decay, weighted):
         assert whole.error[k_found] == pytest.approx(before[2], **near)
         assert pruned.paths.ids(k_found) == [setting.paths.ids(k)[i] for i in kept]
         assert pruned.frequency[k_found] == pytest.approx(total / every)
-        assert pruned.said[k_found] == pytest.approx(said, **near)
+        assert pruned.predicted[k_found] == pytest.approx(said, **near)
         assert pruned.error[k_found] == pytest.approx(error, **near)
         rest = np.all([literals[i] for i in kept], axis=0)
         bits = unpacked(pruned.bits[k_found], len(rest))
@@ -292,7 +292,7 @@ def test_order_against_its_plain_twin(seed, n_classes, least, weighted):
     _, judged = score_and_prune(setting.paths, rows, "absolute")
     judged = distinct(judged)
     inside = unpacked(judged.bits, len(rows))
-    said = judged.said if n_classes else [None] * len(judged.said)
+    said = judged.predicted if n_classes else [None] * len(judged.predicted)
     expected = naive.order(
         inside, said, judged.paths.lengths, setting.target, rows.weight, n_classes,
         least,

@@ -150,7 +150,7 @@ def test_weights_are_optimal(n_outputs):
         np.testing.assert_allclose(held @ weights, 1.0, atol=1e-9)
         assert weights.min() >= 0
         gap = programme.fitted(nodes, weights) - programme.target
-        slope = 2 * ((programme.share[:, None] * gap).T @ held * programme.said.T)
+        slope = 2 * ((programme.share[:, None] * gap).T @ held * programme.predicted.T)
         slope = slope.sum(axis=0)
         # The least eps with slope + held.T m in [-eps, inf), and <= eps where w > 0.
         n, eps = len(held), np.ones((len(nodes), 1))

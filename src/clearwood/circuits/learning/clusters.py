@@ -108,7 +108,7 @@ def one_cluster(slice_: Slice) -> Clusters:
     return cluster_rows(slice_, np.zeros(len(slice_.train)), 1)
 
 
-def split_in_two(
+def split_into_two(
     slice_: Slice, how: Starts, rng: np.random.Generator, balanced: bool = True
 ) -> Parts | None:
     """Split rows into two clusters if the validation rows support it (4.2.2).
@@ -138,7 +138,7 @@ def split_in_two(
     return best.parts(slice_) if best else None
 
 
-def split_in_kinds(
+def split_into_clusters(
     slice_: Slice, penalty: float, how: Starts, rng: np.random.Generator
 ) -> Parts | None:
     """Split rows into clusters, with an exponential prior on their number (4.2.1).

@@ -22,18 +22,18 @@ from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import (
     ALPHA,
     Starts,
-    split_in_kinds,
-    split_in_two,
+    split_into_clusters,
+    split_into_two,
 )
 from clearwood.circuits.learning.dependence import split_columns
 from clearwood.circuits.learning.recursion import (
     Piece,
-    SplitsSlice,
+    SplitRule,
     assemble,
     grow,
 )
 from clearwood.circuits.learning.slices import Parts, Slice
-from clearwood.circuits.learning.trimming import judge
+from clearwood.circuits.learning.trimming import prune_pieces
 from clearwood.circuits.nodes import Node
 from clearwood.columns.feature_space import FeatureSpace
 
@@ -63,7 +63,7 @@ class LearningTable(NamedTuple):
         return float(compiled.log_likelihood(self.valid).mean())
 
 
-class Choices(NamedTuple):
+class Options(NamedTuple):
     """Options that the thesis leaves open or fixes, and validation rows may select.
 
     Attributes
@@ -101,10 +101,12 @@ class Choices(NamedTuple):
 N_RESTARTS = 4
 """Starts of every cluster split by LearnSPN."""
 
-MEMBER = Choices(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
+MIXTURE_OPTIONS = Options(Starts(3, drawn=True), (Starts(1, drawn=True),) * 3)
 """Options of each network of an ensemble, for diversity: all starts are random."""
 
-PAPER = Choices(Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False)
+PAPER_OPTIONS = Options(
+    Starts(1), (Starts(1),), False, (False,), (ALPHA,), False, False
+)
 
 PENALTIES, CRITICAL_PS = (0.2, 0.4, 0.6, 0.8), (0.0001, 0.0015)
 """The grid of LearnSPN: penalty of a cluster per column, and level of the G-test."""
@@ -116,7 +118,7 @@ LEAST_GAIN = 1e-3
 """Minimum gain of an EM sweep in log density per row; smaller ones are not worth it."""
 
 
-class Chosen(NamedTuple):
+class Candidate(NamedTuple):
     """Options and score of a circuit selected on validation rows; see `assemble`."""
 
     score: float
@@ -134,35 +136,37 @@ class Chosen(NamedTuple):
 def mini_spn(
     table: LearningTable,
     significance_level: float,
-    choices: Choices,
+    options: Options,
     rng: np.random.Generator,
 ) -> Node:
     """Split rows first, into two clusters, if validation rows support it (4.2.2)."""
-    whole = Slice.of(*table[:3])
+    whole = Slice.from_table(*table[:3])
 
-    columns = partial(
-        split_columns, significance_level=significance_level, balanced=choices.balanced
+    by_columns = partial(
+        split_columns, significance_level=significance_level, balanced=options.balanced
     )
 
-    def grown(later: Starts) -> list[Piece]:
-        def rows(slice_: Slice) -> Parts | None:
-            how = choices.first if slice_ is whole else later
-            return split_in_two(slice_, how, rng, choices.balanced)
+    def grow_from(later: Starts) -> list[Piece]:
+        def by_rows(slice_: Slice) -> Parts | None:
+            starts = options.first if slice_ is whole else later
+            return split_into_two(slice_, starts, rng, options.balanced)
 
-        return _grown(whole, [rows, columns], choices)
+        return _grow(whole, [by_rows, by_columns], options)
 
-    if choices == PAPER:  # which leaves nothing to choose
-        return assemble(grown(choices.later[0]), ALPHA, trees=False)
-    found = [choose(grown(later), table, choices) for later in choices.later]
-    best = max(found, key=SCORE)
-    return polished(best.root, best.alpha, table, choices)
+    if options == PAPER_OPTIONS:  # which leaves nothing to select_leaves
+        return assemble(grow_from(options.later[0]), ALPHA, trees=False)
+    candidates = [
+        select_leaves(grow_from(later), table, options) for later in options.later
+    ]
+    best = max(candidates, key=SCORE)
+    return polished(best.root, best.alpha, table, options)
 
 
 def learn_spn(
     table: LearningTable,
     penalties: Sequence[float],
     critical_ps: Sequence[float],
-    choices: Choices,
+    options: Options,
     rng: np.random.Generator,
 ) -> Node:
     """Split columns first, by the G-test; then rows, into penalized clusters (4.2.1).
@@ -170,69 +174,70 @@ def learn_spn(
     Penalty and significance level are selected from a grid on validation rows; without
     any, the first of both is taken.
     """
-    whole = Slice.of(*table[:3])
+    whole = Slice.from_table(*table[:3])
 
-    def chosen(
+    def candidate(
         penalty: float, significance_level: float, rng: np.random.Generator
-    ) -> Chosen:
-        columns = partial(
+    ) -> Candidate:
+        by_columns = partial(
             split_columns,
             ratio=True,
             significance_level=significance_level,
-            balanced=choices.balanced,
+            balanced=options.balanced,
         )
-        how = choices.later[0]._replace(number=N_RESTARTS)
-        rows = partial(split_in_kinds, penalty=penalty, how=how, rng=rng)
-        return choose(_grown(whole, [columns, rows], choices), table, choices)
+        starts = options.later[0]._replace(number=N_RESTARTS)
+        by_rows = partial(split_into_clusters, penalty=penalty, how=starts, rng=rng)
+        pieces = _grow(whole, [by_columns, by_rows], options)
+        return select_leaves(pieces, table, options)
 
     grid = list(product(penalties, critical_ps))
     if not len(table.valid):
         del grid[1:]
-    found = [chosen(*point, rng) for point, rng in zip(grid, rng.spawn(len(grid)))]
+    found = [candidate(*point, rng) for point, rng in zip(grid, rng.spawn(len(grid)))]
     best = max(found, key=SCORE)
-    return polished(best.root, best.alpha, table, choices)
+    return polished(best.root, best.alpha, table, options)
 
 
-def _grown(
-    whole: Slice, splits: Sequence[SplitsSlice], choices: Choices
-) -> list[Piece]:
+def _grow(whole: Slice, splits: Sequence[SplitRule], options: Options) -> list[Piece]:
     """Grow the circuit, with counts where it may become leaves again."""
-    prune = choices.prune and len(whole.valid) > 0
-    return grow(whole, splits, trees=any(choices.trees), prune=prune)
+    prune = options.prune and len(whole.valid) > 0
+    return grow(whole, splits, trees=any(options.trees), prune=prune)
 
 
-def choose(pieces: list[Piece], table: LearningTable, choices: Choices) -> Chosen:
+def select_leaves(
+    pieces: list[Piece], table: LearningTable, options: Options
+) -> Candidate:
     """Select leaves and smoothing on validation rows.
 
     First trees or independent leaves, then smoothing upward and downward from the
     thesis' value as long as it helps.
     """
     if not len(table.valid):
-        return Chosen(-np.inf, pieces, ALPHA, choices.trees[-1])
+        return Candidate(-np.inf, pieces, ALPHA, options.trees[-1])
 
-    def tried(alpha: float, trees: bool) -> Chosen:
-        score, pruned = judge(pieces, table.valid, alpha, trees)
-        return Chosen(score, pieces, alpha, trees, pruned)
+    def candidate(alpha: float, trees: bool) -> Candidate:
+        score, pruned = prune_pieces(pieces, table.valid, alpha, trees)
+        return Candidate(score, pieces, alpha, trees, pruned)
 
-    best = max((tried(ALPHA, trees) for trees in choices.trees), key=SCORE)
-    higher = [alpha for alpha in choices.alphas if alpha > ALPHA]
-    lower = [alpha for alpha in reversed(choices.alphas) if alpha < ALPHA]
+    best = max((candidate(ALPHA, trees) for trees in options.trees), key=SCORE)
+    higher = [alpha for alpha in options.alphas if alpha > ALPHA]
+    lower = [alpha for alpha in reversed(options.alphas) if alpha < ALPHA]
     for alphas in (higher, lower):
         for alpha in alphas:
-            other = tried(alpha, best.trees)
+            other = candidate(alpha, best.trees)
             if other.score <= best.score:
                 break
             best = other
     return best
 
 
-def polished(root: Node, alpha: float, table: LearningTable, choices: Choices) -> Node:
+def polished(root: Node, alpha: float, table: LearningTable, options: Options) -> Node:
     """Refine all parameters by EM, as long as the validation likelihood rises.
 
     If there are more rows than fit into memory, EM continues with all of these as long
     as their likelihood rises: structure and smoothing are from the sample.
     """
-    if not choices.polish:
+    if not options.polish:
         return root
     circuit = Circuit(root, table.features)
     if len(table.valid):

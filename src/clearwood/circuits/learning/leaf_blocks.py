@@ -115,7 +115,9 @@ class Block:
     normals: list[MultivariateGaussian]
 
     @classmethod
-    def of(cls, slice_: Slice, trees: bool = True, independent: bool = False) -> Block:
+    def from_slice(
+        cls, slice_: Slice, trees: bool = True, independent: bool = False
+    ) -> Block:
         """Count a slice.
 
         Parameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from clearwood._numeric.progress import progress
 from clearwood.circuits.learning.fitting import LearningTable
-from clearwood.circuits.learning.productions import Branch, Ground
+from clearwood.circuits.learning.productions import SearchSpace, Subcircuit
 from clearwood.circuits.nodes import Node
 from clearwood.columns.warned_once import users_level
 from clearwood.exceptions import InterruptedFitWarning
@@ -18,12 +18,12 @@ BEST = 0.5
 """Probability that the likeliest circuit grows; otherwise it is a random one."""
 
 
-class Grown(NamedTuple):
+class FrontPoint(NamedTuple):
     """A circuit of the population, with its size and likelihood."""
 
     degrees_of_freedom: int
     log_likelihood: float
-    root: Branch
+    root: Subcircuit
 
 
 def pareto_spn(
@@ -34,7 +34,7 @@ def pareto_spn(
     seed: Node | None = None,
     thesis: bool = False,
     visible: bool = False,
-) -> list[Grown]:
+) -> list[FrontPoint]:
     """Grow circuits at random, and keep those that are not dominated.
 
     Ctrl-C ends the search with the front so far.
@@ -55,14 +55,16 @@ def pareto_spn(
 
     Returns
     -------
-    list of Grown
+    list of FrontPoint
         In increasing order of size.
     """
-    ground = Ground.of(table, trees=not thesis)
-    front = [_judged(ground.bare() if seed is None else ground.planted(seed))]
+    space = SearchSpace.from_table(table, trees=not thesis)
+    front = [
+        _judged(space.single_block() if seed is None else space.from_circuit(seed))
+    ]
     try:
         for _ in progress(range(n_iter), n_iter, "circuits", visible):
-            grown = ground.grow(_drawn(front, rng), rng)
+            grown = space.grow(_drawn(front, rng), rng)
             if grown is not None:
                 front = inserted(front, _judged(grown), thesis)
     except KeyboardInterrupt:
@@ -74,7 +76,9 @@ def pareto_spn(
     return sorted(front, key=lambda one: one[:2])
 
 
-def inserted(front: list[Grown], new: Grown, strict: bool = False) -> list[Grown]:
+def inserted(
+    front: list[FrontPoint], new: FrontPoint, strict: bool = False
+) -> list[FrontPoint]:
     """Insert a circuit into the front unless it is dominated.
 
     Of equals the older one is kept.
@@ -84,14 +88,14 @@ def inserted(front: list[Grown], new: Grown, strict: bool = False) -> list[Grown
     return [old for old in front if not dominates(new, old, strict)] + [new]
 
 
-def dominates(one: Grown, other: Grown, strict: bool = False) -> bool:
+def dominates(one: FrontPoint, other: FrontPoint, strict: bool = False) -> bool:
     """Whether a circuit dominates another one: no larger, and no less likely.
 
     In the thesis it must be smaller and likelier (``strict``), so equals accumulate.
 
     Examples
     --------
-    >>> small, large = Grown(3, -1.5, None), Grown(8, -1.5, None)
+    >>> small, large = FrontPoint(3, -1.5, None), FrontPoint(8, -1.5, None)
     >>> dominates(small, large), dominates(small, large, strict=True)
     (True, False)
     """
@@ -106,24 +110,24 @@ def dominates(one: Grown, other: Grown, strict: bool = False) -> bool:
     )
 
 
-def likeliest(front: list[Grown]) -> Grown:
+def likeliest(front: list[FrontPoint]) -> FrontPoint:
     """Circuit of highest likelihood; of equals the smallest, then the first.
 
     Examples
     --------
-    >>> likeliest([Grown(8, -1.5, None), Grown(5, -1.5, None)]).degrees_of_freedom
+    >>> likeliest([FrontPoint(8, -1, None), FrontPoint(5, -1, None)]).degrees_of_freedom
     5
     """
     return min(front, key=lambda one: (-one.log_likelihood, one.degrees_of_freedom))
 
 
-def _judged(root: Branch) -> Grown:
+def _judged(root: Subcircuit) -> FrontPoint:
     """A circuit with its size and its mean log density of rows."""
     score = root.log_density.mean() if len(root.log_density) else 0.0
-    return Grown(root.degrees_of_freedom, float(score), root)
+    return FrontPoint(root.degrees_of_freedom, float(score), root)
 
 
-def _drawn(front: list[Grown], rng: np.random.Generator) -> Branch:
+def _drawn(front: list[FrontPoint], rng: np.random.Generator) -> Subcircuit:
     """Draw the circuit that grows next."""
     if rng.random() < BEST:
         return likeliest(front).root

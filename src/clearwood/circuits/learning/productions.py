@@ -23,7 +23,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class Subcircuit:
     """Part of a circuit, its log density of validation rows, and where it may grow.
 
     Circuits that differ in one place share all other branches.
@@ -33,7 +33,7 @@ class Branch:
     node : node
     log_density : ndarray of shape (n_valid,)
     degrees_of_freedom : int
-    children : tuple of Branch
+    children : tuple of Subcircuit
         None for a block: leaves that were fitted together.
     rows, columns : ndarray of int and of bool, or None
         Rows and columns of the whole table that a block was fitted to.
@@ -42,13 +42,13 @@ class Branch:
     node: Node
     log_density: np.ndarray
     degrees_of_freedom: int
-    children: tuple[Branch, ...] = ()
+    children: tuple[Subcircuit, ...] = ()
     rows: np.ndarray | None = None
     columns: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class SearchSpace:
     """Table on which circuits grow, with the production rules for blocks of leaves.
 
     Attributes
@@ -65,16 +65,16 @@ class Ground:
     trees: bool
 
     @classmethod
-    def of(cls, table: LearningTable, trees: bool) -> Ground:
+    def from_table(cls, table: LearningTable, trees: bool) -> SearchSpace:
         """Read a table."""
-        return cls(table, Slice.of(*table[:3]), trees)
+        return cls(table, Slice.from_table(*table[:3]), trees)
 
-    def bare(self) -> Branch:
+    def single_block(self) -> Subcircuit:
         """One block of all rows, with independent columns."""
         columns = np.ones(self.whole.n_columns, dtype=bool)
         return self.block(np.arange(len(self.table.train)), columns, joined=False)
 
-    def grow(self, root: Branch, rng: np.random.Generator) -> Branch | None:
+    def grow(self, root: Subcircuit, rng: np.random.Generator) -> Subcircuit | None:
         """Apply a production rule to one block, drawn by its number of cells."""
         paths = [path for path in _paths_to_blocks(root) if _n_cells(path[-1])]
         if not paths:
@@ -89,7 +89,7 @@ class Ground:
 
     def mixture(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
-    ) -> Branch | None:
+    ) -> Subcircuit | None:
         """Mixture of two clusters of rows, by hard EM from two random rows."""
         own = self._slice(rows, columns)
         start = next(starts(own, Starts(1, drawn=True), rng), None)
@@ -103,7 +103,7 @@ class Ground:
 
     def partition(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
-    ) -> Branch | None:
+    ) -> Subcircuit | None:
         """Product of a group of columns, with two clusters, and the other columns.
 
         Without the clusters the density would not change, as the leaves of a block are
@@ -121,21 +121,21 @@ class Ground:
 
     def union(
         self, rows: np.ndarray, columns: np.ndarray, rng: np.random.Generator
-    ) -> Branch:
+    ) -> Subcircuit:
         """One leaf per group of dependent columns."""
         return self.block(rows, columns, joined=True)
 
-    def block(self, rows: np.ndarray, columns: np.ndarray, joined: bool) -> Branch:
+    def block(self, rows: np.ndarray, columns: np.ndarray, joined: bool) -> Subcircuit:
         """Fit leaves to some cells, with or without trees of discrete columns."""
-        block = Block.of(self._slice(rows, columns), trees=joined)
+        block = Block.from_slice(self._slice(rows, columns), trees=joined)
         return self._block(tuple(block.leaves(ALPHA, joined)), rows, columns)
 
     def _block(
         self, leaves: tuple[Node, ...], rows: np.ndarray, columns: np.ndarray
-    ) -> Branch:
+    ) -> Subcircuit:
         root = leaves[0] if len(leaves) == 1 else product_of(leaves)
         circuit = Circuit(root, self.table.features)
-        return Branch(
+        return Subcircuit(
             root,
             compile_circuit(circuit).log_likelihood(self.table.valid),
             circuit.degrees_of_freedom,
@@ -149,7 +149,7 @@ class Ground:
     def _slice(self, rows: np.ndarray, columns: np.ndarray) -> Slice:
         return self.whole.of_rows(rows, NONE).of_columns(columns)
 
-    def planted(self, root: Node) -> Branch:
+    def from_circuit(self, root: Node) -> Subcircuit:
         """Import a circuit; sibling leaves become a block.
 
         The rows of a block are those that most likely belong to its component.
@@ -163,7 +163,7 @@ class Ground:
             below.append(range(len(found), len(found) + len(inner)))
             own = slice(compiled.first[place], compiled.first[place + 1])
             found += zip(inner, compiled.child[own].tolist())
-        made: dict[int, Branch] = {}
+        made: dict[int, Subcircuit] = {}
         for i, (node, place) in reversed(list(enumerate(found))):
             children = [made.pop(j) for j in below[i]]
             leaves = tuple(c for c in _children(node) or (node,) if _is_leaf(c, node))
@@ -191,18 +191,18 @@ def _drawn_group(label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 # Branches
 
 
-def _above(node: Sum | Product, children: tuple[Branch, ...]) -> Branch:
-    """Branch of a node with given children."""
+def _above(node: Sum | Product, children: tuple[Subcircuit, ...]) -> Subcircuit:
+    """Subcircuit of a node with given children."""
     parts = np.array([child.log_density for child in children])
     freedom = sum(child.degrees_of_freedom for child in children)
     if isinstance(node, Product):
-        return Branch(node, parts.sum(axis=0), freedom, children)
+        return Subcircuit(node, parts.sum(axis=0), freedom, children)
     parts += log_of(node.weights)[:, None]
     density = np.logaddexp.reduce(parts)
-    return Branch(node, density, freedom + len(children) - 1, children)
+    return Subcircuit(node, density, freedom + len(children) - 1, children)
 
 
-def _put(path: tuple[Branch, ...], new: Branch) -> Branch:
+def _put(path: tuple[Subcircuit, ...], new: Subcircuit) -> Subcircuit:
     """Replace the branch at the end of a path from the root."""
     for parent, old in zip(path[-2::-1], path[:0:-1]):
         children = tuple(new if child is old else child for child in parent.children)
@@ -240,13 +240,13 @@ def _rows_of_places(compiled: Compiled, values: np.ndarray) -> list[np.ndarray]:
     return [np.concatenate([NONE, *part]) for part in parts]
 
 
-def _nodes(branches: tuple[Branch, ...]) -> tuple[Node, ...]:
+def _nodes(branches: tuple[Subcircuit, ...]) -> tuple[Node, ...]:
     return tuple(branch.node for branch in branches)
 
 
-def _paths_to_blocks(root: Branch) -> Iterator[tuple[Branch, ...]]:
+def _paths_to_blocks(root: Subcircuit) -> Iterator[tuple[Subcircuit, ...]]:
     """Paths from the root to every block."""
-    waiting: list[tuple[Branch, ...]] = [(root,)]
+    waiting: list[tuple[Subcircuit, ...]] = [(root,)]
     while waiting:
         path = waiting.pop()
         if path[-1].rows is not None:
@@ -254,7 +254,7 @@ def _paths_to_blocks(root: Branch) -> Iterator[tuple[Branch, ...]]:
         waiting += [(*path, child) for child in path[-1].children]
 
 
-def _n_cells(block: Branch) -> int:
+def _n_cells(block: Subcircuit) -> int:
     """Number of cells of a block that may grow; 0 if it is too small."""
     assert block.rows is not None and block.columns is not None
     n_rows, n_columns = len(block.rows), int(block.columns.sum())

@@ -12,7 +12,7 @@ from clearwood.circuits.learning.slices import Parts, Slice
 from clearwood.circuits.nodes import Node, Product, Sum
 from clearwood.distributions.categorical import shares
 
-SplitsSlice = Callable[[Slice], Parts | None]
+SplitRule = Callable[[Slice], Parts | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Piece:
     block : Block or None
         Statistics of its slice: its leaves if it has no children, otherwise those that
         may replace its children, if pruning is allowed.
-    judges : ndarray of int
+    valid_rows : ndarray of int
         Indices of the validation rows of the slice.
     sizes : ndarray, optional
         Numbers of rows of the clusters, if it splits rows.
@@ -32,14 +32,14 @@ class Piece:
     """
 
     block: Block | None
-    judges: np.ndarray
+    valid_rows: np.ndarray
     sizes: np.ndarray | None = None
     children: list[int] = field(default_factory=list)
 
 
 def grow(
     whole: Slice,
-    splits: Sequence[SplitsSlice],
+    splits: Sequence[SplitRule],
     trees: bool = True,
     prune: bool = True,
 ) -> list[Piece]:
@@ -71,15 +71,17 @@ def grow(
         found = (split(slice_) for split in splits) if slice_.n_columns > 1 else ()
         parts = next(filter(None, found), None)
         counted = parts is None or prune
-        block = Block.of(slice_, trees) if counted else None
-        judges = slice_.judges
-        pieces.append(Piece(block, judges, parts.sizes if parts else None))
+        block = Block.from_slice(slice_, trees) if counted else None
+        valid_rows = slice_.valid_rows
+        pieces.append(Piece(block, valid_rows, parts.sizes if parts else None))
         if parts is None:
             continue
         waiting += [(part, here) for part in reversed(parts.slices)]
         if parts.alone is not None:
             pieces[here].children.append(len(pieces))
-            pieces.append(Piece(Block.of(parts.alone, independent=True), judges))
+            pieces.append(
+                Piece(Block.from_slice(parts.alone, independent=True), valid_rows)
+            )
     return pieces
 
 

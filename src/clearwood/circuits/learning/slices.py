@@ -43,7 +43,7 @@ class Slice:
     Attributes
     ----------
     train, valid : SliceRows
-    judges : ndarray of int of shape (n_valid,)
+    valid_rows : ndarray of int of shape (n_valid,)
         Indices of the validation rows in the table.
     discrete, continuous : ndarray of int
         Indices of the columns in the table, ascending.
@@ -52,13 +52,15 @@ class Slice:
 
     train: SliceRows
     valid: SliceRows
-    judges: np.ndarray
+    valid_rows: np.ndarray
     discrete: np.ndarray
     continuous: np.ndarray
     n_levels: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, valid: np.ndarray, features: FeatureSpace) -> Slice:
+    def from_table(
+        cls, values: np.ndarray, valid: np.ndarray, features: FeatureSpace
+    ) -> Slice:
         """Slice of a whole table encoded by ``features``."""
         levels = np.array([len(labels or ()) for labels in features.categories])
         discrete, continuous = np.flatnonzero(levels), np.flatnonzero(levels == 0)
@@ -67,8 +69,8 @@ class Slice:
             codes = np.nan_to_num(table[:, discrete], nan=-1).astype(np.int16)
             return SliceRows(codes, np.ascontiguousarray(table[:, continuous]))
 
-        judges = np.arange(len(valid))
-        parts = cells(values), cells(valid), judges, discrete, continuous
+        valid_rows = np.arange(len(valid))
+        parts = cells(values), cells(valid), valid_rows, discrete, continuous
         return cls(*parts, levels[discrete])
 
     @property
@@ -96,7 +98,7 @@ class Slice:
             self,
             train=self.train.of_rows(train),
             valid=self.valid.of_rows(valid),
-            judges=self.judges[valid],
+            valid_rows=self.valid_rows[valid],
         )
 
     def of_columns(self, chosen: np.ndarray) -> Slice:
@@ -110,7 +112,7 @@ class Slice:
         return Slice(
             cells(self.train),
             cells(self.valid),
-            self.judges,
+            self.valid_rows,
             self.discrete[discrete],
             self.continuous[continuous],
             self.n_levels[discrete],

@@ -9,7 +9,7 @@ from clearwood.distributions.categorical import shares
 from clearwood.distributions.chow_liu import levels_of
 
 
-def judge(
+def prune_pieces(
     pieces: list[Piece], valid: np.ndarray, alpha: float, trees: bool
 ) -> tuple[float, set[int]]:
     """Log density of validation rows, and the subcircuits that are pruned.
@@ -50,10 +50,10 @@ def judge(
             log[i] = np.logaddexp.reduce(np.add(log_weights[:, None], below))
         if block is None:
             continue
-        judges = piece.judges
-        own = valid[judges], codes[judges]
+        valid_rows = piece.valid_rows
+        own = valid[valid_rows], codes[valid_rows]
         instead = block.log_density(*own, alpha, True)
-        if instead.sum() > log[i][judges].sum():
+        if instead.sum() > log[i][valid_rows].sum():
             pruned.add(i)
             log[i] = block.log_density(valid, codes, alpha, True)
     return float(log[0].mean()), pruned

@@ -27,7 +27,7 @@ class Units(NamedTuple):
     one: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, features: FeatureSpace) -> Units:
+    def from_values(cls, values: np.ndarray, features: FeatureSpace) -> Units:
         """Mean and standard deviation of the cells that are present."""
         units = cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
         for j, (name, levels) in enumerate(zip(features.names, features.categories)):

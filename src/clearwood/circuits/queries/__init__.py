@@ -9,10 +9,10 @@ from clearwood.circuits.queries.shares import (
     ValueShares,
     conditionals,
 )
-from clearwood.circuits.queries.surprise import (
+from clearwood.circuits.queries.surprisal import (
     Contributions,
     contributions,
-    surprises,
+    surprisals,
 )
 
 __all__ = [
@@ -28,5 +28,5 @@ __all__ = [
     "moments",
     "most_probable",
     "sample",
-    "surprises",
+    "surprisals",
 ]

@@ -49,7 +49,7 @@ class Coordinates(NamedTuple):
     stop: np.ndarray
 
     @classmethod
-    def of(cls, of_levels: list[np.ndarray | None]) -> Coordinates:
+    def from_levels(cls, of_levels: list[np.ndarray | None]) -> Coordinates:
         """One column after the other."""
         widths = [1 if own is None else own.shape[1] for own in of_levels]
         stop = np.cumsum(widths)
@@ -90,7 +90,7 @@ def moments(circuit: Circuit, values: np.ndarray) -> RowMoments:
     ([[1.0, 1.0]], [[[2.0, 1.0], [1.0, 2.0]]])
     """
     categories = circuit.features.categories
-    coordinates = Coordinates.of([
+    coordinates = Coordinates.from_levels([
         None if labels is None else np.arange(float(len(labels)))[:, None]
         for labels in categories
     ])  # fmt: skip

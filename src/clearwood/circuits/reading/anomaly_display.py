@@ -10,8 +10,12 @@ from clearwood._words.labels import printable
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, plain
 from clearwood.circuits.circuit import Circuit
+from clearwood.circuits.reading.anomalies import (
+    anomaly_scores,
+    rows_of,
+    top_entries,
+)
 from clearwood.circuits.reading.display import ABOVE, BELOW, circuit_from, shortened
-from clearwood.circuits.reading.judged import judge, rows_of, why
 from clearwood.exceptions import InputError
 
 LONGEST = 40
@@ -58,9 +62,9 @@ class AnomalyDisplay(Display):
     """
 
     def __init__(self, circuit: Circuit, values: np.ndarray, most: int = 20) -> None:
-        found = judge(circuit, values[None])
+        found = anomaly_scores(circuit, values[None])
         self.log_density = float(found.log_density[0])
-        self.entries = why(circuit, values[None], found.of_entries, most)[0]
+        self.entries = top_entries(circuit, values[None], found.of_entries, most)[0]
         self.n_present = int((~np.isnan(found.alone)).sum())
 
     @classmethod

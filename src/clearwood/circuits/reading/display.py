@@ -39,8 +39,8 @@ stays readable on it."""
 ABOVE, BELOW = COLOURS[1], COLOURS[0]
 
 LEGEND = tuple(
-    (said, {"deviation": far})
-    for said, far in (
+    (text, {"deviation": far})
+    for text, far in (
         (f"{FARTHEST:g} or more below", -FARTHEST),
         (f"{FARTHEST / 2:g} below", -FARTHEST / 2),
         ("as in all rows", 0.0),
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
     left, right : float
     kind : int
         Of the rows, at the first level of components.
-    facts : Shares or Spread
+    facts : Shares or Moments
     """
 
     column: int
@@ -121,7 +121,7 @@ class CircuitDisplay(Display):
             gap = abs(self._deviation(cell)) * (cell.right - cell.left) ** 0.5
             farthest[cell.column] = max(farthest[cell.column], gap)
         shown = np.sort(np.argsort(-farthest, kind="stable")[:MOST_SHOWN])
-        near = together(strengths(circuit)[np.ix_(shown, shown)])
+        near = dependence_order(strengths(circuit)[np.ix_(shown, shown)])
         self.columns = [int(shown[i]) for i in near]
 
     @classmethod
@@ -172,9 +172,9 @@ class CircuitDisplay(Display):
         }
         start = max(map(measure, names.values())) + 0.6 * size
         gap = 0.35 * size
-        n_gaps = max(len(self.part.kinds) - 1, 0)
+        n_gaps = max(len(self.part.clusters) - 1, 0)
         scale = width - start - n_gaps * gap
-        top = 2.0 * size if self.part.kinds else 0.2 * size
+        top = 2.0 * size if self.part.clusters else 0.2 * size
         high = STRIP * size
         y_of = {j: top + high * i for i, j in enumerate(self.columns)}
         texts = [
@@ -189,14 +189,14 @@ class CircuitDisplay(Display):
             labels = features.categories[cell.column] or ()
             of_all = self.part.profile[cell.column]
             numbers = features.info[cell.column].kind
-            said = cell.facts.brief(of_all, labels, numbers)  # type: ignore[arg-type]
-            if small(said) < wide - 0.5 * size:
-                texts.append(Text(left + wide / 2, y + high / 2, said, "center",
+            text = cell.facts.brief(of_all, labels, numbers)  # type: ignore[arg-type]
+            if small(text) < wide - 0.5 * size:
+                texts.append(Text(left + wide / 2, y + high / 2, text, "center",
                                   small=True))  # fmt: skip
         for i, kind, left, right in spans(self.part, 0.0, 1.0):
             middle = start + scale * (left + right) / 2 + gap * i
             for head in (f"{i + 1}: {share_text(kind.share)}", f"{i + 1}"):
-                if self.part.kinds and bold(head) < scale * (right - left) + gap:
+                if self.part.clusters and bold(head) < scale * (right - left) + gap:
                     texts.append(Text(middle, size, head, "center", bold=True))
                     break
         end = top + high * len(self.columns)
@@ -256,17 +256,19 @@ def spans(
     part: CircuitPart, left: float, right: float
 ) -> Iterator[tuple[int, CircuitPart, float, float]]:
     """Components of a part, with their numbers and horizontal extents."""
-    if not part.kinds:
+    if not part.clusters:
         yield 0, part, left, right
         return
-    ends = left + (right - left) * np.cumsum([0.0, *(k.share for k in part.kinds)])
-    yield from zip(range(len(part.kinds)), part.kinds, ends.tolist(), ends[1:].tolist())
+    ends = left + (right - left) * np.cumsum([0.0, *(k.share for k in part.clusters)])
+    yield from zip(
+        range(len(part.clusters)), part.clusters, ends.tolist(), ends[1:].tolist()
+    )
 
 
 def _within(part: CircuitPart, left: float, right: float, kind: int) -> Iterator[Cell]:
     for group in part.groups:
         yield from _within(group, left, right, kind)
-    if part.kinds:
+    if part.clusters:
         for _, inner, start, stop in spans(part, left, right):
             yield from _within(inner, start, stop, kind)
     elif not part.groups:
@@ -274,12 +276,12 @@ def _within(part: CircuitPart, left: float, right: float, kind: int) -> Iterator
             yield Cell(j, left, right, kind, facts)
 
 
-def together(strength: np.ndarray) -> list[int]:
+def dependence_order(strength: np.ndarray) -> list[int]:
     """Order of columns in which dependent ones are neighbours.
 
     Examples
     --------
-    >>> together(np.array([[1, 0, 0.9], [0, 1, 0], [0.9, 0, 1]]))
+    >>> dependence_order(np.array([[1, 0, 0.9], [0, 1, 0], [0.9, 0, 1]]))
     [1, 2, 0]
     """
     from scipy.cluster.hierarchy import leaves_list, linkage

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clearwood.circuits.nodes import Node, PointMass, Product, Sum
 from clearwood.circuits.reading.profiles import Facts, profile_of
 
-MOST_KINDS = 6
+MOST_CLUSTERS = 6
 """Maximum number of components listed at once."""
 
 LEAST_MARK = 0.02
@@ -23,11 +23,11 @@ class CircuitPart(NamedTuple):
     node : node
     share : float
         Share of the rows of the parent; 1 for a group of columns.
-    profile : dict of int to Shares or Spread
+    profile : dict of int to Shares or Moments
         Distribution of every column here.
     marks : tuple of int
         Columns that differ from those of the parent, in decreasing order.
-    kinds : tuple of CircuitPart
+    clusters : tuple of CircuitPart
         Components, the largest first; empty if rows are alike, or at the last depth.
     groups : tuple of CircuitPart
         Groups of columns, independent of each other in these rows, the largest first.
@@ -37,7 +37,7 @@ class CircuitPart(NamedTuple):
     share: float
     profile: dict[int, Facts]
     marks: tuple[int, ...] = ()
-    kinds: tuple[CircuitPart, ...] = ()
+    clusters: tuple[CircuitPart, ...] = ()
     groups: tuple[CircuitPart, ...] = ()
 
     @property
@@ -46,10 +46,10 @@ class CircuitPart(NamedTuple):
         return tuple(self.profile)
 
     @property
-    def n_kinds_inside(self) -> int:
+    def n_hidden_clusters(self) -> int:
         """Number of components of the circuit that are not shown separately."""
-        if isinstance(self.node, Sum) and not self.kinds:
-            return len(kinds_of(self.node))
+        if isinstance(self.node, Sum) and not self.clusters:
+            return len(clusters_of(self.node))
         return 0
 
 
@@ -85,22 +85,24 @@ def _part(
     marks: tuple[int, ...],
     point_masses: Sequence[PointMass],
 ) -> CircuitPart:
-    kinds: list[CircuitPart] = []
+    clusters: list[CircuitPart] = []
     groups: list[CircuitPart] = []
     if isinstance(node, Sum) and depth > 0:
-        for weight, kind in kinds_of(node):
-            own = profile_of(kind, point_masses)
-            marks_of = marking(own, profile)
-            kinds.append(_part(kind, depth - 1, weight, own, marks_of, point_masses))
+        for weight, cluster in clusters_of(node):
+            own = profile_of(cluster, point_masses)
+            marks_of = distinguishing_columns(own, profile)
+            clusters.append(
+                _part(cluster, depth - 1, weight, own, marks_of, point_masses)
+            )
     elif isinstance(node, Product):
         for group in groups_of(node):
             own = {j: profile[j] for j in sorted(group.variables)}
             groups.append(_part(group, depth, 1.0, own, (), point_masses))
         groups.sort(key=lambda part: (-len(part.profile), part.columns))
-    return CircuitPart(node, share, profile, marks, tuple(kinds), tuple(groups))
+    return CircuitPart(node, share, profile, marks, tuple(clusters), tuple(groups))
 
 
-def kinds_of(node: Sum, most: int = MOST_KINDS) -> list[tuple[float, Node]]:
+def clusters_of(node: Sum, most: int = MOST_CLUSTERS) -> list[tuple[float, Node]]:
     """Components with their shares, the largest first.
 
     Examples
@@ -109,7 +111,7 @@ def kinds_of(node: Sum, most: int = MOST_KINDS) -> list[tuple[float, Node]]:
     >>> from clearwood.distributions import Bernoulli
     >>> inner = Sum(np.array([0.5, 0.5]), (Bernoulli(0, 0.1), Bernoulli(0, 0.9)))
     >>> outer = Sum(np.array([0.4, 0.6]), (Bernoulli(0, 0.5), inner))
-    >>> [round(share, 2) for share, _ in kinds_of(outer)]
+    >>> [round(share, 2) for share, _ in clusters_of(outer)]
     [0.4, 0.3, 0.3]
     """
     found = _weighted(node, 1.0)
@@ -143,7 +145,9 @@ def groups_of(node: Product) -> list[Node]:
     return found
 
 
-def marking(own: dict[int, Facts], of_all: dict[int, Facts]) -> tuple[int, ...]:
+def distinguishing_columns(
+    own: dict[int, Facts], of_all: dict[int, Facts]
+) -> tuple[int, ...]:
     """Columns whose distribution differs from that of all rows, in decreasing order."""
     gain = {j: own[j].divergence(of_all[j]) for j in own}  # type: ignore[arg-type]
     ranked = sorted(gain, key=lambda j: (-gain[j], j))

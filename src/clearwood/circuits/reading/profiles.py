@@ -61,8 +61,8 @@ class Shares(NamedTuple):
         """Deviation of that level's share, in standard deviations of its indicator."""
         level = self.raised(of_all)
         p = float(of_all.probabilities[level])
-        gap = float(self.probabilities[level]) - p
-        return gap / math.sqrt(max(p * (1 - p), TINY)) if gap else 0.0
+        difference = float(self.probabilities[level]) - p
+        return difference / math.sqrt(max(p * (1 - p), TINY)) if difference else 0.0
 
     def words(self, labels: Sequence[object], kind: str = "") -> str:
         """The levels, the most common first; of two only the second."""
@@ -74,11 +74,11 @@ class Shares(NamedTuple):
         order = np.argsort(-p, kind="stable")
         most = MOST_LEVELS if len(p) > MOST_LEVELS + 1 else len(p)
         shares = [share_text(float(share)) for share in p]
-        said = [f"{label_words(labels[i])} in {shares[i]}" for i in order[:most]]
+        texts = [f"{label_words(labels[i])} in {shares[i]}" for i in order[:most]]
         if most < len(p):
             rest = share_text(float(p[order[most:]].sum()))
-            said.append(f"{len(p) - most} others in {rest}")
-        return ", ".join(said)
+            texts.append(f"{len(p) - most} others in {rest}")
+        return ", ".join(texts)
 
     def expected(self, labels: Sequence[object], kind: str = "") -> str:
         """Expected level beside a found one: of two the more common."""
@@ -88,7 +88,7 @@ class Shares(NamedTuple):
         share = share_text(float(self.probabilities[level]))
         return f"{label_words(labels[level])} in {share}"
 
-    def beside(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
+    def compared(self, of_all: Shares, labels: Sequence[object], kind: str = "") -> str:
         """A level here and, in brackets, among all rows."""
         level = self.raised(of_all)
         own = share_text(float(self.probabilities[level]))
@@ -103,7 +103,7 @@ class Shares(NamedTuple):
         return share if two else f"{label_words(labels[level])}: {share}"
 
 
-class Spread(NamedTuple):
+class Moments(NamedTuple):
     """Mean and variance of a continuous column.
 
     Attributes
@@ -118,33 +118,33 @@ class Spread(NamedTuple):
     point_mass: tuple[float, float] | None = None
 
     @classmethod
-    def pooled(cls, weights: np.ndarray, parts: Sequence[Spread]) -> Spread:
+    def pooled(cls, weights: np.ndarray, parts: Sequence[Moments]) -> Moments:
         """Mixture of several."""
         mean, variance = np.array([part[:2] for part in parts]).T
         middle = float(weights @ mean)
         return cls(middle, float(weights @ (variance + (mean - middle) ** 2)))
 
     @property
-    def deviation_of_rows(self) -> float:
+    def sd(self) -> float:
         """Standard deviation."""
         return math.sqrt(self.variance)
 
-    def with_point_mass(self, value: float, share: float) -> Spread:
+    def with_point_mass(self, value: float, share: float) -> Moments:
         """Copy with a point mass, shown where nearly all rows have it."""
         return self._replace(point_mass=(value, share)) if share >= NEARLY_ALL else self
 
-    def divergence(self, of_all: Spread) -> float:
+    def divergence(self, of_all: Moments) -> float:
         """Kullback-Leibler divergence between normals with these moments, in nats."""
         if not of_all.variance:
             return 0.0
         ratio = max(self.variance / of_all.variance, TINY)
-        gap = (self.mean - of_all.mean) ** 2 / of_all.variance
-        return 0.5 * (ratio - 1 - math.log(ratio) + gap)
+        difference = (self.mean - of_all.mean) ** 2 / of_all.variance
+        return 0.5 * (ratio - 1 - math.log(ratio) + difference)
 
-    def deviation(self, of_all: Spread) -> float:
+    def deviation(self, of_all: Moments) -> float:
         """Deviation of the mean, in standard deviations among all rows."""
-        gap = self.mean - of_all.mean
-        return gap / of_all.deviation_of_rows if of_all.variance else 0.0
+        difference = self.mean - of_all.mean
+        return difference / of_all.sd if of_all.variance else 0.0
 
     def words(self, labels: Sequence[object], kind: str = "number") -> str:
         """Mean and standard deviation, or the value of nearly all rows."""
@@ -157,14 +157,14 @@ class Spread(NamedTuple):
         """Expected value beside a found number."""
         return self.words(labels, kind)
 
-    def beside(
-        self, of_all: Spread, labels: Sequence[object], kind: str = "number"
+    def compared(
+        self, of_all: Moments, labels: Sequence[object], kind: str = "number"
     ) -> str:
         """Both here and, in brackets, among all rows."""
         return f"{self.words(labels, kind)} ({of_all.words(labels, kind)})"
 
     def brief(
-        self, of_all: Spread, labels: Sequence[object], kind: str = "number"
+        self, of_all: Moments, labels: Sequence[object], kind: str = "number"
     ) -> str:
         """Mean alone, rounded to the digits of the deviation, but few."""
         if self.point_mass is not None:
@@ -176,12 +176,12 @@ class Spread(NamedTuple):
             return "0"
         places = 3 - math.floor(math.log10(abs(self.mean)))
         if self.variance:
-            places = min(places, 1 - math.floor(math.log10(self.deviation_of_rows)))
+            places = min(places, 1 - math.floor(math.log10(self.sd)))
         return _fixed(self.mean, places)
 
     def numbers(self, kind: str = "number") -> str:
         """Two digits of the deviation, and as many places of the mean."""
-        deviation = self.deviation_of_rows
+        deviation = self.sd
         if not deviation > 0:
             is_date = kind in DATES
             return date_text(self.mean) if is_date else short_text(self.mean, 6)
@@ -201,7 +201,7 @@ def _fixed(value: float, places: int) -> str:
     return f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
 
 
-Facts = Shares | Spread
+Facts = Shares | Moments
 
 
 def label_words(label: object) -> str:
@@ -224,17 +224,17 @@ def column_words(
     >>> features = FeatureSpace(("smoker", "age"), (("no", "yes"), None))
     >>> print(column_words(features, 0, Shares(np.array([0.77, 0.23]))))
     smoker = yes in 23 %
-    >>> print(column_words(features, 1, Spread(54.1, 81.0), Spread(61.0, 144.0)))
+    >>> print(column_words(features, 1, Moments(54.1, 81.0), Moments(61.0, 144.0)))
     age 54.1 ± 9.0 (61 ± 12)
     """
     name, labels = name_text(features.title(j)), features.categories[j] or ()
     kind = features.info[j].kind
     if of_all is None:
-        said = here.words(labels, kind)
+        text = here.words(labels, kind)
     else:
-        said = here.beside(of_all, labels, kind)  # type: ignore[arg-type]
-    is_one = isinstance(here, Spread) and here.point_mass is not None
-    return f"{name} = {said}" if labels or is_one else f"{name} {said}"
+        text = here.compared(of_all, labels, kind)  # type: ignore[arg-type]
+    is_one = isinstance(here, Moments) and here.point_mass is not None
+    return f"{name} = {text}" if labels or is_one else f"{name} {text}"
 
 
 # From leaves
@@ -245,7 +245,7 @@ def facts_of(leaf: Leaf) -> list[tuple[int, Facts]]:
     return [
         (one.variable, Shares(one.probabilities))
         if isinstance(one, OfLevels)
-        else (one.variable, Spread(one.mean, one.variance))
+        else (one.variable, Moments(one.mean, one.variance))
         for one in leaf.apart()
     ]
 
@@ -277,7 +277,7 @@ def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, 
 
     Returns
     -------
-    dict of int to Shares or Spread
+    dict of int to Shares or Moments
         By column, in increasing order.
 
     Examples
@@ -286,7 +286,7 @@ def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, 
     >>> mixture = Sum(np.array([0.5, 0.5]), (Gaussian(0, 1.0, 3.0),
     ...                                      Gaussian(0, 3.0, 3.0)))
     >>> profile_of(mixture)
-    {0: Spread(mean=2.0, variance=4.0, point_mass=None)}
+    {0: Moments(mean=2.0, variance=4.0, point_mass=None)}
     """
     parts: dict[int, list[Facts]] = defaultdict(list)
     weights: dict[int, list[float]] = defaultdict(list)
@@ -301,14 +301,14 @@ def profile_of(node: Node, point_masses: Sequence[PointMass] = ()) -> dict[int, 
     middle: dict[int, float] = {}
     for j, value, reach in point_masses:
         spread = found.get(j)
-        if not isinstance(spread, Spread):
+        if not isinstance(spread, Moments):
             continue
         if j not in middle:
             middle[j] = _median([float(part[0]) for part in parts[j]], weights[j])
         if abs(value - middle[j]) <= reach:  # nearly all rows are nowhere else
             mean, variance = np.array([part[:2] for part in parts[j]]).T
-            gap, sd = value - mean, np.sqrt(variance)
-            inside = ndtr((gap + reach) / sd) - ndtr((gap - reach) / sd)
+            difference, sd = value - mean, np.sqrt(variance)
+            inside = ndtr((difference + reach) / sd) - ndtr((difference - reach) / sd)
             found[j] = spread.with_point_mass(value, float(np.dot(weights[j], inside)))
     return found
 

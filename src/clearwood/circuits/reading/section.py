@@ -10,8 +10,18 @@ import numpy as np
 from clearwood._words.labels import printable
 from clearwood._words.numbers import share_text
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.reading.display import circuit_from, strip_name, together
-from clearwood.circuits.reading.judged import LEAST, RowSurprises, judge, rows_of, why
+from clearwood.circuits.reading.anomalies import (
+    LEAST,
+    AnomalyScores,
+    anomaly_scores,
+    rows_of,
+    top_entries,
+)
+from clearwood.circuits.reading.display import (
+    circuit_from,
+    dependence_order,
+    strip_name,
+)
 from clearwood.circuits.reading.outline import CircuitPart, outline
 from clearwood.circuits.reading.profiles import NOTHING, column_words
 from clearwood.circuits.reading.strengths import strengths
@@ -38,14 +48,14 @@ FARTHEST = 1.5
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
-    """Components, dependent columns, and surprising rows.
+    """Components, dependent columns, and anomalies.
 
     Parameters
     ----------
     result : fitted estimator
         With ``circuit_``, such as a MiniSPN.
     X : array-like or frame of shape (n_samples, n_features), optional
-        Rows to evaluate the density on, and to find surprising ones in.
+        Rows to evaluate the density on, and to find anomalies in.
     y : array-like of shape (n_samples,), optional
         Classes of these rows, for a classifier.
 
@@ -58,12 +68,12 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     part = outline(circuit.root, DEPTH, circuit.point_masses)
     strength = strengths(circuit)
     pairs = strongest_pairs(strength)
-    order = together(strength)
-    told = [group for group in (part, *part.groups) if group.kinds]
+    order = dependence_order(strength)
+    entries = [group for group in (part, *part.groups) if group.clusters]
     return {
         "tiles": _tiles(circuit, part, len(pairs)),
         "groups": len(part.groups),
-        "tables": [_table(group, circuit.features, order) for group in told],
+        "tables": [_table(group, circuit.features, order) for group in entries],
         "alone": [
             column_words(circuit.features, j, group.profile[j])
             for group in part.groups if len(group.columns) == 1
@@ -71,7 +81,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         ],
         "joint": [
             names_text(circuit.features, group.columns) for group in part.groups
-            if len(group.columns) > 1 and not group.kinds
+            if len(group.columns) > 1 and not group.clusters
         ],
         "pairs": _pairs(pairs, circuit.features),
         "farthest": FARTHEST,
@@ -87,7 +97,7 @@ def _tiles(
 ) -> list[tuple[str, str, str]]:
     n_sums, n_leaves = counts(circuit.root)
     d = circuit.features.n_features
-    first = f"; {len(part.kinds)} at the first shown" if part.kinds else ""
+    first = f"; {len(part.clusters)} at the first" if part.clusters else ""
     kinds = f"into two or more clusters each{first}"
     return [
         ("Columns", f"{d:,}", f"in {n_leaves:,} leaf distributions"),
@@ -101,20 +111,22 @@ def _table(
 ) -> dict[str, Any]:
     """Table of every column in every component."""
     gain = dict.fromkeys(part.columns, 0.0)
-    for kind in part.kinds:
-        for j, facts in kind.profile.items():
-            gain[j] += kind.share * facts.divergence(part.profile[j])  # type: ignore
+    for cluster in part.clusters:
+        for j, facts in cluster.profile.items():
+            gain[j] += cluster.share * facts.divergence(part.profile[j])  # type: ignore
     ranked = sorted(gain, key=lambda j: (-gain[j], j))[:MOST_COLUMNS]
     shown = [j for j in order if j in set(ranked)]
     return {
         "columns": names_text(features, part.columns),
         "n_hidden": len(part.columns) - len(shown),
-        "kinds": [_kind(kind, part, features) for kind in part.kinds],
+        "clusters": [_cluster(one, part, features) for one in part.clusters],
         "lines": [
             {
                 "name": strip_name(features, j),
                 "all": _brief(part, part, features, j)[0],
-                "cells": [_brief(kind, part, features, j) for kind in part.kinds],
+                "cells": [
+                    _brief(cluster, part, features, j) for cluster in part.clusters
+                ],
             }
             for j in shown
         ],
@@ -122,33 +134,33 @@ def _table(
 
 
 def _brief(
-    kind: CircuitPart, among: CircuitPart, features: FeatureSpace, j: int
+    cluster: CircuitPart, among: CircuitPart, features: FeatureSpace, j: int
 ) -> tuple[str, float, str]:
     """Text of a cell, its darkness, and whether it is above or below all rows."""
-    own, of_all = kind.profile[j], among.profile[j]
+    own, of_all = cluster.profile[j], among.profile[j]
     far = own.deviation(of_all)  # type: ignore[arg-type]
     labels, numbers = features.categories[j] or (), features.info[j].kind
-    said = own.brief(of_all, labels, numbers)  # type: ignore[arg-type]
+    text = own.brief(of_all, labels, numbers)  # type: ignore[arg-type]
     side = "above" if far > 0 else "below"
-    return said, min(abs(far) / FARTHEST, 1.0), side
+    return text, min(abs(far) / FARTHEST, 1.0), side
 
 
-def _kind(
-    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+def _cluster(
+    cluster: CircuitPart, among: CircuitPart, features: FeatureSpace
 ) -> dict[str, Any]:
     """Description of a component."""
-    groups = [group for group in kind.groups if len(group.columns) > 1]
+    groups = [group for group in cluster.groups if len(group.columns) > 1]
     return {
-        "share": share_text(kind.share),
-        "marks": marks_texts(kind, among, features),
+        "share": share_text(cluster.share),
+        "marks": marks_texts(cluster, among, features),
         "groups": [
             {"names": names_text(features, group.columns),
-             "kinds": [(share_text(one.share), marks_texts(one, group, features))
-                       for one in group.kinds]}
+             "clusters": [(share_text(one.share), marks_texts(one, group, features))
+                       for one in group.clusters]}
             for group in groups[:MOST_TABLES]
         ],
         "n_more": max(len(groups) - MOST_TABLES, 0),
-        "n_kinds": kind.n_kinds_inside or len(kind.kinds),
+        "n_clusters": cluster.n_hidden_clusters or len(cluster.clusters),
     }  # fmt: skip
 
 
@@ -169,9 +181,9 @@ def _pairs(
 
 
 def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, Any]:
-    """Density of rows, predictability of columns, and surprising rows."""
+    """Density of rows, predictability of columns, and anomalies."""
     scored = values[:MOST_SCORED]
-    found, labels = judge(circuit, scored), row_labels(X)
+    found, labels = anomaly_scores(circuit, scored), row_labels(X)
     possible = found.log_density > -np.inf
     alone = np.nansum(found.alone, axis=1)
     density, independent = _mean(found.log_density[possible]), _mean(alone[possible])
@@ -187,25 +199,25 @@ def summarize_rows(circuit: Circuit, values: np.ndarray, X: Any) -> dict[str, An
         and independent is not None
         and _difference(density, independent) < 0,
         "missing": float(missing.mean()),
-        "columns": _told(found, possible, circuit.features, missing),
+        "columns": _predictability(found, possible, circuit.features, missing),
         "n_hidden": max(circuit.features.n_features - MOST_COLUMNS, 0),
-        "surprising": surprising_rows(circuit, scored, found, labels),
+        "surprising": anomalous_rows(circuit, scored, found, labels),
         "labelled": labels is not None,
     }
 
 
 def _difference(one: float, other: float) -> float:
     """Difference of log densities, 0 if it is no more than rounding."""
-    gap = one - other
-    return gap if abs(gap) > NOTHING * max(1.0, abs(other)) else 0.0
+    difference = one - other
+    return difference if abs(difference) > NOTHING * max(1.0, abs(other)) else 0.0
 
 
 def _mean(of: np.ndarray) -> float | None:
     return float(of.mean()) if len(of) else None
 
 
-def _told(
-    found: RowSurprises,
+def _predictability(
+    found: AnomalyScores,
     possible: np.ndarray,
     features: FeatureSpace,
     missing: np.ndarray,
@@ -214,7 +226,7 @@ def _told(
     lines: list[dict[str, Any]] = []
     for j, name in enumerate(shown_names(features)):
         rows = possible & ~np.isnan(found.alone[:, j])
-        alone, others = _mean(found.alone[rows, j]), _mean(-found.surprise[rows, j])
+        alone, others = _mean(found.alone[rows, j]), _mean(-found.surprisal[rows, j])
         if alone is not None and others is not None:
             lines.append({
                 "name": printable(name),
@@ -226,13 +238,13 @@ def _told(
     return sorted(lines, key=lambda line: -line["gain"])[:MOST_COLUMNS]
 
 
-def surprising_rows(
+def anomalous_rows(
     circuit: Circuit,
     values: np.ndarray,
-    found: RowSurprises,
+    found: AnomalyScores,
     labels: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Most surprising rows, and the expected entries.
+    """Most anomalies, and the expected entries.
 
     Returns
     -------
@@ -243,7 +255,7 @@ def surprising_rows(
     """
     order = np.argsort(-found.of_rows, kind="stable")[:MOST_ROWS]
     order = order[found.of_rows[order] > LEAST]
-    reasons = why(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
+    reasons = top_entries(circuit, values[order], found.of_entries[order], MOST_ENTRIES)
     return [
         {
             "row": str(i) if labels is None else labels[i],

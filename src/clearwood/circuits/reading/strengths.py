@@ -47,7 +47,7 @@ def strengths(circuit: Circuit) -> np.ndarray:
            [0.64, 1.  ]])
     """
     categories = circuit.features.categories
-    at = Coordinates.of(
+    at = Coordinates.from_levels(
         [None if own is None else np.eye(len(own)) for own in categories]
     )
     nothing = np.full((1, len(categories)), np.nan)

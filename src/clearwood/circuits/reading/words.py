@@ -84,12 +84,12 @@ def _pairs(circuit: Circuit) -> list[str]:
     if circuit.features.n_features > MOST_COMPARED:
         return []
     found = strongest_pairs(strengths(circuit))
-    said = pairs_texts(circuit.features, found)
-    if not said:
+    texts = pairs_texts(circuit.features, found)
+    if not texts:
         return ["All columns are independent."]
-    more = len(found) - len(said)
-    said += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
-    return _wrapped("Strongest dependences: ", said, "", 0)
+    more = len(found) - len(texts)
+    texts += [f"{more:,} more pairs from {LEAST_STRENGTH:g} on"] if more else []
+    return _wrapped("Strongest dependences: ", texts, "", 0)
 
 
 def strongest_pairs(
@@ -113,10 +113,10 @@ class _Writer:
 
     def write(self, part: CircuitPart, number: str, indent: str) -> None:
         """Write the components or groups of a part."""
-        if part.kinds:
+        if part.clusters:
             if not number:
-                self.add(f"{len(part.kinds)} clusters of rows:", indent)
-            self.write_kinds(part, number, indent)
+                self.add(f"{len(part.clusters)} clusters of rows:", indent)
+            self.write_clusters(part, number, indent)
         elif part.groups:
             if not number:
                 self.add("Independent groups of columns:", indent)
@@ -124,25 +124,25 @@ class _Writer:
         elif not number:
             self.add(f"- {self.inside(part)}", indent)
 
-    def write_kinds(self, part: CircuitPart, number: str, indent: str) -> None:
-        for i, kind in enumerate(part.kinds, 1):
+    def write_clusters(self, part: CircuitPart, number: str, indent: str) -> None:
+        for i, cluster in enumerate(part.clusters, 1):
             own = f"{number}{i}."
-            marks = marks_texts(kind, part, self.features)
-            head = f"{own} {share_text(kind.share)}: "
+            marks = marks_texts(cluster, part, self.features)
+            head = f"{own} {share_text(cluster.share)}: "
             self.add(head, indent, marks, len(own) + 1)
             inner = indent + " " * STEP
-            if len(kind.columns) > 1 and not (kind.kinds or kind.groups):
-                self.add(f"- {self.inside(kind)}", inner)
-            self.write(kind, own, inner)
+            if len(cluster.columns) > 1 and not (cluster.clusters or cluster.groups):
+                self.add(f"- {self.inside(cluster)}", inner)
+            self.write(cluster, own, inner)
 
     def write_groups(self, part: CircuitPart, number: str, indent: str) -> None:
         together = [group for group in part.groups if len(group.columns) > 1]
         for i, group in enumerate(together[: self.most]):
             names = names_text(self.features, group.columns)
-            if group.kinds:
-                self.add(f"- {names}: {len(group.kinds)} clusters:", indent)
+            if group.clusters:
+                self.add(f"- {names}: {len(group.clusters)} clusters:", indent)
                 letter = f"{number}{chr(97 + i)}." if i < 26 else f"{number}z{i}."
-                self.write_kinds(group, letter, indent + " " * STEP)
+                self.write_clusters(group, letter, indent + " " * STEP)
             else:
                 self.add(f"- {names}: {self.inside(group)}", indent)
         hidden = together[self.most :]
@@ -150,25 +150,25 @@ class _Writer:
             self.n_hidden += sum(counts(group.node)[0] for group in hidden)
             many = _many(len(hidden), "more group")
             self.add(f"- {many} of 2 to {len(hidden[0].columns)} columns", indent)
-        self.write_single(part, indent)
+        self.write_independent(part, indent)
 
-    def write_single(self, part: CircuitPart, indent: str) -> None:
+    def write_independent(self, part: CircuitPart, indent: str) -> None:
         """Write columns that are independent of all others here and not shown above."""
         told = set(part.marks[:MOST_MARKS])
         single = [g.columns[0] for g in part.groups if len(g.columns) == 1]
         alone = [j for j in single if j not in told]
-        said = [column_words(self.features, j, part.profile[j]) for j in alone]
-        if not said:
+        texts = [column_words(self.features, j, part.profile[j]) for j in alone]
+        if not texts:
             return
-        more = len(said) - MOST_NAMES
-        said = [*said[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
-        self.add("- independent: ", indent, said)
+        more = len(texts) - MOST_NAMES
+        texts = [*texts[:MOST_NAMES], *([f"{more:,} more"] if more > 0 else [])]
+        self.add("- independent: ", indent, texts)
 
     def inside(self, part: CircuitPart) -> str:
         """Text of a part that is not expanded: a leaf, or at the maximum depth."""
-        if part.n_kinds_inside:
+        if part.n_hidden_clusters:
             self.n_hidden += counts(part.node)[0]
-            return f"{part.n_kinds_inside} clusters (not shown)"
+            return f"{part.n_hidden_clusters} clusters (not shown)"
         if len(part.columns) == 1:
             (j,) = part.columns
             return column_words(self.features, j, part.profile[j])
@@ -185,18 +185,18 @@ class _Writer:
 
 
 def marks_texts(
-    kind: CircuitPart, among: CircuitPart, features: FeatureSpace
+    cluster: CircuitPart, among: CircuitPart, features: FeatureSpace
 ) -> list[str]:
     """Columns that mark a component, in brackets the same in the parent's rows."""
-    marks = kind.columns if len(kind.columns) == 1 else kind.marks
-    said = [
-        column_words(features, j, kind.profile[j], among.profile[j])
+    marks = cluster.columns if len(cluster.columns) == 1 else cluster.marks
+    texts = [
+        column_words(features, j, cluster.profile[j], among.profile[j])
         for j in marks[:MOST_MARKS]
     ]
-    if not said:
+    if not texts:
         return ["no single column differs, but their dependence does"]
-    more = len(marks) - len(said)
-    return [*said, *([f"{more:,} more"] if more else [])]
+    more = len(marks) - len(texts)
+    return [*texts, *([f"{more:,} more"] if more else [])]
 
 
 def pairs_texts(
@@ -213,9 +213,9 @@ def pairs_texts(
 def names_text(features: FeatureSpace, columns: Sequence[int]) -> str:
     """First few names of a group of columns."""
     shown = columns if len(columns) <= MOST_NAMES + 1 else columns[:MOST_NAMES]
-    said = [name_text(features.shown(j)) for j in shown]
+    texts = [name_text(features.shown(j)) for j in shown]
     more = len(columns) - len(shown)
-    return ", ".join(said) + (f" and {more:,} more" if more else "")
+    return ", ".join(texts) + (f" and {more:,} more" if more else "")
 
 
 def _many(n: int, word: str, words: str | None = None) -> str:

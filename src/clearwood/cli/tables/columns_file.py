@@ -14,14 +14,7 @@ MOST_BYTES = 2**24
 
 
 def read_columns_file(path: str) -> dict[str, Any]:
-    """Read display name, unit and description per column.
-
-    Parameters
-    ----------
-    path : str
-        CSV with a column ``column``, and some of ``name``, ``unit`` and
-        ``description``; or JSON, which maps columns to the same keys.
-    """
+    """Read display name, unit and description per column, from CSV or JSON."""
     data = read_bytes(path, MOST_BYTES)
     if path.lower().endswith(".json"):
         # The content is validated where it is used.

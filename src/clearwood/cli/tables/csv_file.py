@@ -18,7 +18,7 @@ import pandas as pd
 from pandas.io.common import get_handle
 
 from clearwood._memory import check_memory_of_table
-from clearwood._tables.parquet import check_parquet
+from clearwood._tables.parquet import SUFFIXES, check_parquet
 from clearwood._words.labels import check_names
 from clearwood.codec.files import plain_file
 from clearwood.exceptions import ClearwoodError, InputError
@@ -37,10 +37,17 @@ SEPARATORS = ",;\t|"
 
 
 class CsvForm(NamedTuple):
-    """Separator and encoding of a CSV file, if given; else they are detected."""
+    """Format of a CSV file; separator and encoding are detected if not given.
+
+    ``missing`` are the missing values besides empty cells.
+    """
 
     sep: str | None = None
     encoding: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+DETECTED = CsvForm()
 
 
 def _content(path: str) -> bytes:
@@ -92,29 +99,16 @@ def _separator(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """CSV file in memory, as a pipe can be read only once.
-
-    Attributes
-    ----------
-    path : str
-    data : bytes
-    missing : tuple of str
-        Values that are missing, besides empty cells.
-    sep : str
-        Separator of cells.
-    """
+    """CSV file in memory, as a pipe can be read only once."""
 
     path: str
     data: bytes
-    missing: tuple[str, ...]
-    sep: str = ","
+    sep: str
+    missing: tuple[str, ...] = ()
 
     @classmethod
-    def from_path(
-        cls, path: str, missing: Sequence[str], form: CsvForm | None = None
-    ) -> CsvFile:
+    def from_path(cls, path: str, form: CsvForm = DETECTED) -> CsvFile:
         """Read the file; raise if it is not CSV, or has duplicate column names."""
-        form = form or CsvForm()
         data = as_utf8(_content(path), path, form.encoding)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
@@ -122,7 +116,7 @@ class CsvFile:
                 f"Cannot read {path!r} as a table: there is a NUL byte in line {line}. "
                 "The file is damaged or encoded in UTF-16; save it as CSV in UTF-8."
             )
-        file = cls(path, data, tuple(missing), form.sep or _separator(data))
+        file = cls(path, data, form.sep or _separator(data), form.missing)
         header = file._parsed(header=None, nrows=1, dtype=str, keep_default_na=False)
         names = pd.Series(header.iloc[0])
         twice = sorted(set(names[names.duplicated() & (names != "")]))
@@ -201,12 +195,12 @@ def reason_of(error: Exception) -> str:
 
 def is_parquet(path: str) -> bool:
     """Whether a file is Parquet, by its name."""
-    return Path(path).suffix.lower() in (".parquet", ".pq")
+    return Path(path).suffix.lower() in SUFFIXES
 
 
-def read_parquet(path: str, missing: Sequence[str]) -> pd.DataFrame:
+def read_parquet(path: str, form: CsvForm) -> pd.DataFrame:
     """Table of a Parquet file, which has a type for each column."""
-    if missing:
+    if form.missing:
         raise InputError(
             f"--na is for CSV; {path!r} is Parquet, whose schema defines missing "
             "values."

@@ -14,7 +14,13 @@ from clearwood.cli.tables.cells import (
     to_times,
     warn_of_missing_words,
 )
-from clearwood.cli.tables.csv_file import CsvFile, CsvForm, is_parquet, read_parquet
+from clearwood.cli.tables.csv_file import (
+    DETECTED,
+    CsvFile,
+    CsvForm,
+    is_parquet,
+    read_parquet,
+)
 from clearwood.columns.cells import EXACT
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
@@ -25,53 +31,44 @@ def read_table(
     *,
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    form: CsvForm | None = None,
+    form: CsvForm = DETECTED,
 ) -> pd.DataFrame:
-    """Read a CSV or Parquet file.
+    """Read a Parquet file (``.parquet``, ``.pq``) or, else, a CSV file.
 
     Parameters
     ----------
     path : str
-        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV.
     drop : sequence of str, default=()
         Columns to leave out.
     categories : sequence of str, default=()
         Categorical columns, also if all their values look like numbers.
-    missing : sequence of str, default=()
-        Values that are missing, besides empty cells.
-    form : CsvForm, optional
-        Separator and encoding of CSV; detected if not given.
-
-    Returns
-    -------
-    DataFrame
+    form : CsvForm
+        Format of CSV.
 
     Raises
     ------
     InputError
         It is not a table, or a column of numbers holds something else.
     """
-    if is_parquet(path):
-        frame = read_parquet(path, missing)
-        _check_known(frame, drop, "--drop")
-        _check_known(frame, categories, "--categories")
-        return frame.drop(columns=list(drop)).astype(
-            dict.fromkeys(categories, "category")
-        )
-    file = CsvFile.from_path(path, missing, form)
-    frame = file.read(as_text=categories)
-    _check_known(frame, drop, "--drop")
-    _check_known(frame, categories, "--categories")
+    file = None if is_parquet(path) else CsvFile.from_path(path, form)
+    frame = read_parquet(path, form) if file is None else file.read(categories)
+    for option, names in (("--drop", drop), ("--categories", categories)):
+        unknown = [name for name in names if name not in frame.columns]
+        if unknown:
+            raise InputError(
+                f"{option} contains {unknown}, not columns of the table; it has "
+                f"{list(frame.columns)}."
+            )
     frame = frame.drop(columns=list(drop))
-    for name in frame.columns.difference(categories, sort=False):
-        frame[name] = infer_type(frame[name], file)
-    warn_of_missing_words(frame.drop(columns=list(categories), errors="ignore"))
-    numbers = frame.columns.difference(categories, sort=False)
-    for name, values in _exact(frame, numbers, file).items():
-        # Distinct values that become equal are rejected by the learner.
-        if values.nunique() > frame[name].nunique():
-            frame[name] = values
+    if file is not None:
+        others = frame.columns.difference(categories, sort=False)
+        for name in others:
+            frame[name] = infer_type(frame[name], file)
+        warn_of_missing_words(frame[others])
+        for name, values in _exact(frame, others, file).items():
+            # Distinct values that become equal are rejected by the learner.
+            if values.nunique() > frame[name].nunique():
+                frame[name] = values
     return frame.astype(dict.fromkeys(categories, "category"))
 
 
@@ -80,10 +77,9 @@ def read_table_of(
     path: str,
     *,
     required: Collection[int] | None = None,
-    missing: Sequence[str] = (),
     target: str | None = None,
     task: str = "classification",
-    form: CsvForm | None = None,
+    form: CsvForm = DETECTED,
 ) -> pd.DataFrame:
     """Read a file with the column types of a model or its rules.
 
@@ -97,22 +93,16 @@ def read_table_of(
         As in :func:`read_table`.
     required : set of int, optional
         Features that the table must have; all by default.
-    missing : sequence of str, default=()
-        As in :func:`read_table`.
     target : str, optional
         A column that is not a feature of the model.
     task : {"classification", "regression"}, default="classification"
         Whether the target must be numeric.
-    form : CsvForm, optional
-        As in :func:`read_table`.
-
-    Returns
-    -------
-    DataFrame
+    form : CsvForm
+        Format of CSV.
     """
     if is_parquet(path):
-        return read_parquet(path, missing)
-    file = CsvFile.from_path(path, missing, form)
+        return read_parquet(path, form)
+    file = CsvFile.from_path(path, form)
     frame = file.read()
     table = frame.drop(columns=target or [], errors="ignore")
     names = features.as_in(table, required).names
@@ -153,12 +143,3 @@ def _exact(
     large = [name for name in floats if (frame[name].abs() >= EXACT).any()]
     texts = file.read(as_text=large) if large else frame
     return {name: parse_cells(texts[name]) for name in large}
-
-
-def _check_known(frame: pd.DataFrame, names: Sequence[str], option: str) -> None:
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise InputError(
-            f"{option} contains {unknown}, not columns of the table; it has "
-            f"{list(frame.columns)}."
-        )

@@ -23,20 +23,7 @@ class Labelled(NamedTuple):
 
 
 def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
-    """Separate the target from a table and determine the task.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        At least two columns and one row.
-    target : str
-        Name of the column to predict.
-    task : {"auto", "classification", "regression"}
-        Task to use.
-
-    Returns
-    -------
-    Labelled
+    """Separate the target from a table; determine the task if it is "auto".
 
     Examples
     --------
@@ -53,42 +40,24 @@ def split_target(frame: pd.DataFrame, target: str, task: str) -> Labelled:
         )
     _check_known(column)
     decided, reason = (task, "as requested") if task != "auto" else _task_of(column)
-    y = np.array(column.tolist())
     if decided == "classification":
+        y = np.array(column.tolist())
         _check_classes(y, target)
-    elif y.dtype.kind not in "fiub":
-        raise InputError(
-            f"The target {target!r} holds {_no_number(column)!r}, but regression needs "
-            "numbers; correct such cells, or use --task classification."
-        )
+    else:
+        y = _numbers(column, "regression needs", ", or use --task classification")
     return Labelled(X, y, decided, reason)
 
 
 def target_as_labels(rules: Any, frame: pd.DataFrame, target: str) -> np.ndarray:
     """True targets of the rows of a table, as labels of the rules.
 
-    Parameters
-    ----------
-    rules : RuleSet
-        Their classes may be text where the table has numbers, and vice versa.
-    frame : DataFrame
-    target : str
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Classes unknown to the rules are unchanged.
+    The rules may have text where the table has numbers, and vice versa. Classes unknown
+    to the rules are unchanged.
     """
     column = _target_of(frame, target)
     _check_known(column)
     if not rules.classes:
-        y = np.array(column.tolist())
-        if y.dtype.kind in "fiub":
-            return y
-        raise InputError(
-            f"The target {target!r} holds {_no_number(column)!r}, but the rules "
-            "predict numbers; correct such cells."
-        )
+        return _numbers(column, "the rules predict")
     known = rules.classes
     # 1 where the table has 1.0, "1" where it has 1.
     by_value = {label: label for label in known}
@@ -137,9 +106,16 @@ def _check_known(column: pd.Series) -> None:
         )
 
 
-def _no_number(column: pd.Series) -> Any:
-    numbers = pd.to_numeric(column, errors="coerce")
-    return column[numbers.isna()].tolist()[0]
+def _numbers(column: pd.Series, expected: str, remedy: str = "") -> np.ndarray:
+    """Target of a regression; raise if it holds something else than numbers."""
+    y = np.array(column.tolist())
+    if y.dtype.kind not in "fiub":
+        odd = column[pd.to_numeric(column, errors="coerce").isna()].tolist()[0]
+        raise InputError(
+            f"The target {column.name!r} holds {odd!r}, but {expected} numbers; "
+            f"correct such cells{remedy}."
+        )
+    return y
 
 
 def _task_of(column: pd.Series) -> tuple[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import command, json_text, show
+from clearwood.cli.command import Result, command
 from clearwood.cli.errors import FAILED
 
 
@@ -17,7 +16,7 @@ from clearwood.cli.errors import FAILED
     click.Argument(["model"], type=shared.FILE),
     shared.as_json,
 )
-def check(args: Any) -> None:
+def check(args: Any) -> Result:
     """Describe and validate the model file MODEL.
 
     XGBoost's JSON and UBJSON, LightGBM's text, CatBoost's JSON and files saved by
@@ -26,7 +25,6 @@ def check(args: Any) -> None:
     """
     from clearwood.persistence import check as check_model
 
-    found = check_model(args.model)
-    show(json_text(found.as_dict()) if args.as_json else found)
-    if not found.sound:
-        sys.exit(FAILED)
+    report = check_model(args.model)
+    exit_code = 0 if report.sound else FAILED
+    return Result(report.as_dict(), lambda: report, exit_code=exit_code)

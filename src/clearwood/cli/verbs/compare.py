@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import command, json_text, show, write_out, write_page
+from clearwood.cli.command import Result, command
 from clearwood.cli.errors import INTERRUPTED, plain_warnings
-from clearwood.cli.inputs import (
-    check_files,
-    read_labelled,
-    read_model_and_table,
-    split_rows,
-)
+from clearwood.cli.fitting import read_or_train
+from clearwood.cli.inputs import check_files
 from clearwood.exceptions import InputError
 from clearwood.simplifiers import METHODS
 
@@ -53,10 +48,7 @@ from clearwood.simplifiers import METHODS
         "Maximum seconds per method.",
         120.0,
     ),
-    shared.drop,
-    shared.categories,
-    shared.column_info,
-    *shared.CELLS,
+    *shared.TABLE,
     shared.test_size,
     shared.task,
     shared.option(
@@ -72,7 +64,7 @@ from clearwood.simplifiers import METHODS
     shared.as_json,
     shared.overwrite,
 )
-def compare(args: Any) -> None:
+def compare(args: Any) -> Result:
     """Compare methods and numbers of rules by cross-validation.
 
     MODEL is a file of XGBoost (JSON, UBJSON), LightGBM (text) or CatBoost (JSON);
@@ -83,56 +75,49 @@ def compare(args: Any) -> None:
     Ctrl-C ends the comparison and prints the results so far.
     """
     check_files(args)
-    model, split, fit = (_unfitted if args.train else _read)(args)
+    model, split = read_or_train(args, sample_large=False)
     with plain_warnings(args.log, ends=False) as caught:
-        found = _compare(model, split, args)
-        predicted = fit().predict(split.X_test)
-        frontier = found.described_on(split.X_test, split.y_test, model=predicted)
-    # Printed first, as there may be no rules of this size, or none that can be saved.
-    summary = {"target": args.target, **frontier.as_dict()}
-    show(json_text(summary) if args.as_json else frontier)
-    if args.report:
-        with plain_warnings(args.log):
-            write_page(frontier, args.report, args)
-    chosen = _chosen(frontier, args.best)
-    if chosen is not None and not args.as_json:
-        lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
-        show(
-            f"\nRules of {chosen.method} with {lines}, with statistics on "
-            f"{frontier.n_described:,} rows held out from the "
-            f"comparison:\n{chosen.text}"
+        compared = _compare(model, split, args)
+        predicted = model.predict(split.X_test)
+        frontier = compared.described_on(split.X_test, split.y_test, model=predicted)
+
+    chosen = error = None
+    try:
+        chosen = _chosen(frontier, args.best)
+    except InputError as failure:  # There are no rules of this size.
+        error = failure
+    if args.out and not (chosen or error):
+        error = InputError(
+            f"No rules for {args.out}: only methods of other libraries succeeded."
         )
-    if args.out:
-        if chosen is None:
-            raise InputError(
-                f"No rules to write to {args.out}: only methods of other libraries "
-                "succeeded."
-            )
-        write_out(_chosen(found, args.best).rules.to_json(), args)
-    if caught.interrupted:
-        sys.exit(INTERRUPTED)
+    return Result(
+        {"target": args.target, **frontier.as_dict()},
+        lambda: _text(frontier, chosen),
+        fitted=frontier,
+        out=lambda: _chosen(compared, args.best).rules.to_json(),
+        exit_code=INTERRUPTED if caught.interrupted else 0,
+        error=error,
+    )
 
 
-def _unfitted(args: Any) -> Any:
-    """Unfitted ensemble, training and other rows, and a function to fit it to all."""
-    from clearwood.cli.train import make_model, train
-
-    name, seed, jobs = args.train, args.random_state, args.n_jobs
-    split = split_rows(read_labelled(args, name), args)
-    model = make_model(name, split.task, seed, jobs)
-    return model, split, lambda: train(name, split, seed, jobs)
-
-
-def _read(args: Any) -> Any:
-    model, table = read_model_and_table(args)
-    return model, split_rows(table, args), lambda: model
+def _text(frontier: Any, chosen: Any) -> str:
+    if chosen is None:
+        return str(frontier)
+    lines = f"{chosen.n_rules} line{'s' * (chosen.n_rules != 1)}"
+    return (
+        f"{frontier}\n\nRules of {chosen.method} with {lines}, with statistics on "
+        f"{frontier.n_described:,} rows held out from the comparison:\n{chosen.text}"
+    )
 
 
 def _compare(model: Any, split: Any, args: Any) -> Any:
     import pandas as pd
 
+    from clearwood.cli.train import make_model
     from clearwood.comparison import compare
 
+    if args.train:  # Anew in each fold.
+        model = make_model(args.train, split.task, args.random_state, args.n_jobs)
     return compare(
         model,
         split.X,

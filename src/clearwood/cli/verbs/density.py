@@ -11,17 +11,10 @@ import click
 from clearwood.cli import options as shared
 from clearwood.cli.command import Result, command, json_text
 from clearwood.cli.inputs import read_frame, row_names
-
-MOST_CHANGED, MOST_ANOMALIES = 12, 5
-"""Maximum number of columns, and of held-out rows, that are printed."""
+from clearwood.cli.templates import fill
 
 TAKEN = {"row", "log_density", "surprise", "because"}
 """Keys that the record of an anomaly has already."""
-
-NO_BETTER = (
-    "On these rows the network is no better than independent columns: the clusters and",
-    "the dependences above may be due to chance. Use more rows or fewer columns.",
-)
 
 
 @command(
@@ -74,7 +67,7 @@ def density(args: Any) -> Result:
     rows = [_row_text(row, names.get(row), args.id_column) for row in X_test.index]
     return Result(
         summary,
-        lambda: f"{fitted.circuit_}\n\n{_text(summary, args.id_column)}",
+        lambda: _text(fitted.circuit_, summary, args.id_column),
         fitted,
         out=lambda: json_text(summary | {"network": _plain(fitted)}),
         page={
@@ -185,7 +178,7 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     """Conditional distributions of the other columns, the largest change first."""
     from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
-    from clearwood.circuits.reading.outline import marking
+    from clearwood.circuits.reading.outline import distinguishing_columns
     from clearwood.circuits.reading.profiles import column_words, profile_of
 
     rest = condition(circuit, row_of(circuit.features, known))
@@ -196,56 +189,14 @@ def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
         "known": known,
         "changed": [
             column_words(features, i, after[i], of_all[i])
-            for i in marking(after, of_all)
+            for i in distinguishing_columns(after, of_all)
         ],
         "n_others": len(features.names),
     }
 
 
-def _text(summary: dict[str, Any], id_column: str | None) -> str:
-    from clearwood.rules.conditions import name_text
-
-    lines = []
-    mean, n_rows = summary["log_density"], summary["rows"]["held_out"]
-    if mean is not None:
-        independent = summary["log_density_of_independent_columns"]
-        lines += [
-            f"On {n_rows:,} row{'s' * (n_rows != 1)} held out from training the mean "
-            f"log density is {mean:.4g};",
-            f"with independent columns it is {independent:.4g}.",
-            *(NO_BETTER if summary["no_better"] else ()),
-            "",
-        ]
-    lines.append(
-        "Anomalies: the least probable held-out rows (rows are counted from 1):"
-    )
-    for line in summary["surprising"][:MOST_ANOMALIES]:
-        reasons = [
-            f"{name_text(one['column'])} is {one['found']} (expected: "
-            f"{one['expected']})"
-            for one in line["because"]
-        ]
-        row = _row_text(line["row"], line.get(id_column), id_column)
-        lines.append(f"  row {row}: {'; '.join(reasons) or 'no single entry'}")
-    if not summary["surprising"]:
-        lines.append("  none")
-    return "\n".join([*lines, *_given_lines(summary["given"])])
-
-
-def _given_lines(given: dict[str, Any] | None) -> list[str]:
+def _text(circuit: Any, summary: dict[str, Any], id_column: str | None) -> str:
     from clearwood.circuits.reading.profiles import label_words
-    from clearwood.rules.conditions import name_text
 
-    if given is None:
-        return []
-    known = ", ".join(
-        f"{name_text(name)} = {label_words(value)}"
-        for name, value in given["known"].items()
-    )
-    changed = given["changed"][:MOST_CHANGED]
-    same = given["n_others"] - len(changed)
-    return [
-        f"\nGiven {known} (in brackets: all rows):",
-        *(f"  {one}" for one in changed),
-        *([f"  {same:,} other columns differ less"] if same else []),
-    ]
+    facts = {"circuit": circuit, "id_column": id_column, "label": label_words}
+    return fill("density.txt", **summary, **facts)

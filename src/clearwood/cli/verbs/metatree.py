@@ -9,8 +9,8 @@ import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.command import Result, command
-from clearwood.cli.evaluation import score_text
 from clearwood.cli.inputs import read_labelled, split_rows
+from clearwood.cli.templates import fill
 
 NAMES = {
     "average": "average over prunings",
@@ -26,12 +26,7 @@ NAMES = {
     shared.task,
     *shared.TABLE,
     shared.option("--max-depth", shared.FROM_1, "Maximum depth; unlimited by default."),
-    shared.option(
-        "--min-samples-leaf",
-        shared.FROM_1,
-        "Minimum number of rows in a leaf of the full tree.",
-        1,
-    ),
+    shared.min_samples_leaf(1),
     shared.choice(
         "--missing",
         "evidence branch",
@@ -104,19 +99,7 @@ def _summarize(fitted: Any, split: Any, args: Any) -> dict[str, Any]:
 def _text(fitted: Any, summary: dict[str, Any]) -> str:
     from clearwood.metatree.reading.annotated_tree import leaves_text, small_text
 
-    trees = ", ".join(
-        f"{small_text(tree['log_probability'])} ({leaves_text(tree['n_leaves'])})"
-        for tree in summary["top_trees"]
-    )
-    return "\n".join(
-        [
-            f"{fitted.map_tree_}\n",
-            f"On {summary['rows']['held_out']:,} held-out rows:",
-            *(
-                f"  {NAMES[name]:24s}{score_text(scores)}, "
-                f"{leaves_text(scores['n_leaves'])}"
-                for name, scores in summary["scores"].items()
-            ),
-            f"\nMost probable trees: {trees}",
-        ]
+    facts = {"map_tree": fitted.map_tree_, "names": NAMES}
+    return fill(
+        "metatree.txt", **summary, **facts, leaves=leaves_text, small=small_text
     )

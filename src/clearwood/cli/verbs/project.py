@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from textwrap import wrap
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
 from clearwood.cli.command import Result, command
-from clearwood.cli.evaluation import score_text
-from clearwood.cli.inputs import read_labelled, split_rows
+from clearwood.cli.inputs import given, read_labelled, split_rows
+from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
 
 REFERENCES = ("forest", "bart", "gp", "ridge")
@@ -65,11 +64,7 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
         "process, a Bayesian linear regression (numbers only). The others have no "
         "posterior: their predictions, or their trees, are projected.",
     ),
-    shared.option(
-        "--n-draws",
-        shared.FROM_2,
-        "Number of posterior draws of forest, bart, gp or ridge.",
-    ),
+    shared.n_draws,
     shared.choice(
         "--proxy",
         "tree list linear",
@@ -91,9 +86,7 @@ def _alpha(_: click.Context, __: click.Parameter, text: str | None) -> Any:
         metavar="cv|NUMBER",
         callback=_alpha,
     ),
-    shared.option(
-        "--min-samples-leaf", shared.FROM_1, "Minimum rows of a leaf, or rule.", 5
-    ),
+    shared.min_samples_leaf(5),
     shared.exclude_features,
     *shared.TABLE,
     shared.test_size,
@@ -185,9 +178,7 @@ def _reference(split: Any, args: Any) -> Any:
     from clearwood.cli.train import make_model
     from clearwood.references import reference
 
-    name, known = args.reference, {"random_state": args.random_state}
-    if args.n_draws:
-        known["n_draws"] = args.n_draws
+    name, known = args.reference, given(args, "random_state", "n_draws")
     if name in ("forest", "bart"):
         model: Any = None if name == "forest" else "bart"
         known["task"] = split.task
@@ -271,21 +262,19 @@ def _text(fitted: Any, summary: dict[str, Any]) -> str:
 
     scores, is_linear = summary["scores"], summary["proxy"] == "linear"
     name = "linear model" if is_linear else summary["proxy"]
-    return "\n".join(
-        [
-            f"Reference: {summary['reference']['description']}\n",
-            fitted.summary() if is_linear else _rules_text(fitted),
-            f"\nOn {summary['rows']['held_out']:,} held-out rows:",
-            f"  reference     {score_text(scores['reference'])}",
-            f"  {name:12s}  {score_text(scores['proxy'])}",
-            f"  {_fidelity_text(scores['fidelity'], name)}",
-            *(line for text in remarks_on(scores) for line in wrap(text, 88)),
-        ]
+    return fill(
+        "project.txt",
+        **summary,
+        proxy_text=fitted.summary() if is_linear else fitted.rules_,
+        **({} if is_linear else _uncertainty(fitted)),
+        name=name,
+        fidelity=_fidelity_text(scores["fidelity"], name),
+        remarks=remarks_on(scores),
     )
 
 
-def _rules_text(fitted: Any) -> str:
-    """Rules, the uncertainty of each, and the choice of their number."""
+def _uncertainty(fitted: Any) -> dict[str, Any]:
+    """Uncertainty of each rule, and the choice of their number, as text."""
     from clearwood.projection.reading.section import (
         OBSERVED,
         has_common_variance,
@@ -294,34 +283,14 @@ def _rules_text(fitted: Any) -> str:
         summarize_leaves,
     )
 
-    found = summarize_leaves(fitted.leaves_, fitted.rules_)
-    many = len(fitted.leaves_.means) > 1
-    lines = [f"{fitted.rules_}\n", f"{found['quantity']} in each {fitted._words.line}:"]
-    for leaf in found["lines"]:
-        lines += [
-            f"  {leaf['number']}. {_uncertainty_text(prediction, many)}"
-            for prediction in leaf["predictions"]
-        ]
-    if found["is_value"]:
-        note = f"(“Mean in”, with the rules: {mean_in(OBSERVED, 'training rows')})"
-        lines += wrap(note, 88, initial_indent="  ", subsequent_indent="  ")
-    if has_common_variance(fitted.leaves_):
-        plural = fitted._words.lines
-        lines.append(
-            f"  (The 90 % intervals hold over all {plural}, which share one variance.)"
-        )
-    return "\n".join([*lines, "", *wrap(size_choice(fitted), 88)])
-
-
-def _uncertainty_text(leaf: dict[str, Any], many: bool) -> str:
-    text = f"{leaf['label']} {leaf['mean']}".strip()
-    if leaf["observation"] is None:
-        return f"{text}, 90 % of the draws {leaf['interval']}" if many else text
-    if many:
-        text += f", epistemic ± {leaf['epistemic']}"
-    if leaf["aleatoric"] is not None:
-        text += f", aleatoric ± {leaf['aleatoric']}"
-    return f"{text}, 90 % prediction interval {leaf['observation']}"
+    return {
+        "found": summarize_leaves(fitted.leaves_, fitted.rules_),
+        "words": fitted._words,
+        "many": len(fitted.leaves_.means) > 1,
+        "mean_in": mean_in(OBSERVED, "training rows"),
+        "common_variance": has_common_variance(fitted.leaves_),
+        "choice": size_choice(fitted),
+    }
 
 
 def _fidelity_text(fidelity: dict[str, Any], name: str) -> str:

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command, first_lines
-from clearwood.cli.inputs import read_labelled, split_rows
+from clearwood.cli.command import Result, command
+from clearwood.cli.inputs import given, read_labelled, split_rows
+from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
 
-MOST_LINES, LEAST_EDGE = 20, 0.1
-"""Maximum number of features printed, and the least probability of an edge."""
+LEAST_EDGE = 0.1
+"""Minimum probability of an edge."""
 
 
 @command(
@@ -35,11 +36,7 @@ MOST_LINES, LEAST_EDGE = 20, 0.1
         click.Choice(["balanced", "paper"]),
         "balanced (default): correlated noise is not selected.",
     ),
-    shared.option(
-        "--n-draws",
-        shared.FROM_1,
-        "Number of draws per chain (MCMC); by default that of the estimator.",
-    ),
+    shared.n_draws,
     shared.test_size,
     shared.random_state,
     shared.out(shared.NUMBERS),
@@ -64,17 +61,19 @@ def sbfc(args: Any) -> Result:
             "discretize it first."
         )
     split = split_rows(table, args)
-    given = {"prior": args.prior, "n_draws": args.n_draws}
     fitted = SelectiveBayesianForestClassifier(
         args.sampler,
         random_state=args.random_state,
         verbose=args.progress,
-        **{name: value for name, value in given.items() if value is not None},
+        **given(args, "preset", "prior", "n_draws"),
     ).fit(split.X, split.y)
     summary = _summarize(fitted, split, args.target)
     title = f"Features related to {args.target}"
     return Result(
-        summary, lambda: _text(summary), fitted, page=split.held_out | {"title": title}
+        summary,
+        lambda: fill("sbfc.txt", **summary, least_edge=LEAST_EDGE),
+        fitted,
+        page=split.held_out | {"title": title},
     )
 
 
@@ -101,35 +100,3 @@ def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
             "edges": [[names[i], names[j]] for i, j in best.edges],
         },
     }
-
-
-def _text(summary: dict[str, Any]) -> str:
-    from clearwood._words.numbers import probability_text
-    from clearwood.rules.conditions import name_text
-
-    features = [
-        f"  {probability_text(p):>6}  {name_text(name)}"
-        f"{' (constant)' * (name in summary['single_level'])}"
-        for name, p in summary["signal_probability"].items()
-    ]
-    pairs = [
-        f"  {probability_text(edge['probability']):>6}  "
-        f"{', '.join(map(name_text, edge['features']))}"
-        for edge in summary["edges"]
-    ]
-    scores = summary["scores"]
-    return "\n".join(
-        [
-            "Posterior probability that a feature is related to the class:",
-            *first_lines(features, MOST_LINES, " features"),
-            f"\nThat two features are dependent (at least {LEAST_EDGE:g}):",
-            *(first_lines(pairs, MOST_LINES) or ["  none"]),
-            f"\nOn {summary['rows']['held_out']:,} held-out rows (class frequencies "
-            "alone):",
-            *(
-                f"  {name:10}{scores[key]:.4g} ({scores[key + '_without']:.4g})"
-                for name, key in (("log loss", "log_loss"), ("error", "error"))
-            ),
-            f"\n{summary['sampling']}",
-        ]
-    )

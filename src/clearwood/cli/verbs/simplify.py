@@ -13,7 +13,7 @@ from clearwood.cli.evaluation import (
     EvaluatedRules,
     decisions_as_list,
     evaluate_rules,
-    evaluation_lines,
+    evaluation_text,
     scores_as_dict,
 )
 from clearwood.cli.fitting import (
@@ -108,12 +108,13 @@ def _text(evaluated: EvaluatedRules, summary: dict[str, Any]) -> str:
     if not summary["model_trained_here"]:
         held_from = "the fit of the rules"
         seen = " (possibly trained on these rows)"
-    held_out = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
-    about = f"Statistics on {held_out}."
+    rows = f"{summary['rows']['held_out']:,} rows held out from {held_from}"
+    about = f"Statistics on {rows}."
     if evaluated.all_rows is not None:
         about = (
             f"Statistics of the rules on all {summary['all_rows']['rows']:,} rows: "
             f"{evaluated.rules.about['sample']}."
         )
-    kinds = [f"Methods compared {summary['kinds']}."] if summary["kinds"] else []
-    return "\n".join([about, *kinds, "", *evaluation_lines(evaluated, held_out, seen)])
+    if summary["kinds"]:
+        about += f"\nMethods compared {summary['kinds']}."
+    return f"{about}\n\n{evaluation_text(evaluated, rows, seen)}"

@@ -8,12 +8,10 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import Result, command, first_lines
-from clearwood.cli.inputs import read_frame
+from clearwood.cli.command import Result, command
+from clearwood.cli.inputs import given, read_frame
+from clearwood.cli.templates import fill
 from clearwood.exceptions import InputError
-
-MOST_LINES = 20
-"""Maximum number of states printed."""
 
 
 @command(
@@ -33,11 +31,7 @@ MOST_LINES = 20
         "gibbs em",
         "gibbs: posterior means, which predict better; em: faster.",
     ),
-    shared.option(
-        "--n-draws",
-        shared.FROM_1,
-        "Number of draws per chain; by default that of the estimator.",
-    ),
+    shared.n_draws,
     shared.test_size,
     shared.random_state,
     shared.out(shared.NUMBERS),
@@ -68,7 +62,7 @@ def states(args: Any) -> Result:
         algorithm=args.algorithm,
         random_state=args.random_state,
         verbose=args.progress,
-        **({} if args.n_draws is None else {"n_draws": args.n_draws}),
+        **given(args, "n_draws"),
     ).fit(parts.X_train, parts.lengths_train)
     summary = _summarize(fitted, X, lengths, parts.is_held_out)
     page = {
@@ -76,7 +70,7 @@ def states(args: Any) -> Result:
         "y": parts.lengths_test,
         "title": f"States of {Path(args.data).name}",
     }
-    return Result(summary, lambda: _text(summary), fitted, page=page)
+    return Result(summary, lambda: fill("states.txt", **summary), fitted, page=page)
 
 
 def _read_text(args: Any) -> tuple[str, list[int], str]:
@@ -135,7 +129,7 @@ def _emission_of(frame: Any) -> str:
 def _summarize(
     fitted: Any, X: Any, lengths: list[int], held_out: Any
 ) -> dict[str, Any]:
-    from clearwood.sequences.reading.last_steps import judge_states
+    from clearwood.sequences.reading.last_steps import evaluate_states
     from clearwood.sequences.reading.markov_states import column_names, markov_states
 
     share = fitted.predict_proba(X, lengths).mean(axis=0)
@@ -147,7 +141,7 @@ def _summarize(
         "sequences": len(lengths),
         "log_likelihood": {
             name: value if abs(value) < float("inf") else None
-            for name, value in judge_states(fitted, X, lengths, held_out).items()
+            for name, value in evaluate_states(fitted, X, lengths, held_out).items()
         },
         "states": [
             {
@@ -157,39 +151,8 @@ def _summarize(
                 "lasts": min(state.stay, 1e9),
                 "emits": dict(zip(names, (cell.text for cell in state.emits)))
                 or [cell.text for cell in state.emits],
-                "then": dict(state.leads),
+                "then": dict(state.transitions),
             }
             for state in sorted(markov_states(fitted, share), key=lambda s: -s.share)
         ],
     }
-
-
-def _text(summary: dict[str, Any]) -> str:
-    n_sequences = summary["sequences"]
-    of = f" of {n_sequences:,} sequences" if n_sequences > 1 else ""
-    return "\n".join(
-        [
-            f"{len(summary['states'])} states{of} and their emissions:",
-            *first_lines(list(map(_state_text, summary["states"])), MOST_LINES),
-            f"\nMean log-likelihood in nats on {summary['steps']['held_out']:,} "
-            "held-out steps:",
-            *(
-                f"  {name:28}{'impossible' if value is None else f'{value:.4g}'}"
-                for name, value in summary["log_likelihood"].items()
-            ),
-        ]
-    )
-
-
-def _state_text(state: dict[str, Any]) -> str:
-    from clearwood._words.numbers import percent_text, share_text
-
-    emits, leads = state["emits"], list(state["then"].items())[:3]
-    if isinstance(emits, dict):
-        emits = [f"{name} {text}" for name, text in emits.items()]
-    then = ", ".join(f"{j} {share_text(p)}" for j, p in leads)
-    lasts = f"{state['lasts']:.3g} step{'s' * (state['lasts'] >= 1.005)}"
-    return (
-        f"  {state['state']:>3} {percent_text(state['share']):>6}  {'; '.join(emits)}\n"
-        f"              lasts {lasts}{f', then {then}' if then else ''}"
-    )

@@ -122,7 +122,7 @@ def read_statistic(ctr: Place, tables: Place) -> Statistic:
     name = ctr["identifier"].text()
     base = {"identifier": ctr["elements"].value, "type": kind}
     if ctr["identifier"].parsed().value != base:
-        ctr["identifier"].fail(shown(name), "the elements and the type beside it")
+        ctr["identifier"].fail(shown(name), "the elements and type of the same entry")
     table = tables[name]
     hashes, counts = _table(table)
     good, total, rest = _shares(ctr, kind, target, counts, table)

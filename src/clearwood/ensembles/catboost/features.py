@@ -31,8 +31,8 @@ MOST_BORDERS = 65_535
 """Most borders of one column, which is CatBoost's own limit."""
 CTR_REMEDY = (
     "Fit it with max_ctr_complexity=1, which keeps to statistics of one column, or "
-    "hand over its function predict_proba (for numbers predict) in place of the model, "
-    "as a teacher whose trees are not read"
+    "pass its method predict_proba (for regression predict) instead of the model, as a "
+    "black box"
 )
 REFUSED_COLUMNS = {
     "text_features": "texts",

@@ -338,9 +338,9 @@ def _classes(info: Place) -> np.ndarray:
         params.fail(f"{n_classes} classes", f"2 to {MOST_CLASSES:,}")
     if len(outputs) < n_classes:
         raise UnsupportedModelError(
-            f"{params.where}: the model was told of {n_classes} classes and saw "
-            f"{len(outputs)}; the others get no score. Fit it without class_names and "
-            "classes_count, on the classes that occur."
+            f"{params.where}: the model was declared with {n_classes} classes and "
+            f"fitted to {len(outputs)}; the others have no score. Fit it without "
+            "class_names and classes_count, on the classes that occur."
         )
     if [output.value for output in outputs] != list(range(n_classes)):
         found = ", ".join(shown(output.value) for output in outputs[:5])

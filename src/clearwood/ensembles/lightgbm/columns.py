@@ -114,7 +114,7 @@ class Columns:
         for d in torn[:1].tolist():
             raise UnsupportedModelError(
                 f"{self._where(d)}: tree {self.zero_is_missing[d]} takes zero for "
-                f"missing, tree {self.needs_zero[d]} tells them apart. Fit all trees "
+                f"missing, tree {self.needs_zero[d]} distinguishes them. Fit all trees "
                 "with the same zero_as_missing."
             )
         for d in self.bits:
@@ -168,9 +168,9 @@ class Columns:
             raise UnsupportedModelError(
                 f"{where}: found labels for {len(lists)} columns, but {len(columns)} "
                 f"categorical features ({shown(', '.join(map(str, columns)))}), and "
-                "the model does not say which labels belong to which. Fit it on a "
-                "table whose categorical columns are all of the type category and "
-                "not ordered, without categorical_feature; or hand in codes."
+                "the model does not record which labels belong to which. Fit it on a "
+                "table whose categorical columns are all of the type category and not "
+                "ordered, without categorical_feature; or pass codes."
             )
         labels = dict(zip(columns, lists))
         for d, mentioned in codes.items():

@@ -66,7 +66,7 @@ def read(model: Any) -> TreeEnsemble:
             raise ModelError(f"Cannot read {type(model).__name__}: {WHY_NOT_RANKING}")
     raise ModelError(
         f"Cannot read lightgbm.{bases[0].__name__}; from LightGBM these can be read: "
-        f"{', '.join(READERS)}. Of an lgb.cv hand in one of its boosters."
+        f"{', '.join(READERS)}. Of an lgb.cv pass one of its boosters."
     )
 
 
@@ -79,8 +79,8 @@ def _read_regressor(model: Any, name: str) -> TreeEnsemble:
     if ensemble.classes is not None:
         raise ModelError(
             f"This {name} was fitted with the objective "
-            f"{ensemble.details['objective']!r}, which is one for classes. Fit an "
-            "LGBMClassifier, or hand in the model's booster_."
+            f"{ensemble.details['objective']!r}, which is for classification. Fit an "
+            "LGBMClassifier, or pass the model's booster_."
         )
     return ensemble
 
@@ -90,8 +90,8 @@ def _read_classifier(model: Any, name: str) -> TreeEnsemble:
     classes = np.asarray(model.classes_)
     if len(classes) < 2:
         raise ModelError(
-            f"This {name} knows one class only, {classes.tolist()}: there is nothing "
-            "to tell apart. Fit it on two classes or more."
+            f"This {name} has a single class, {classes.tolist()}. Fit it on two "
+            "classes or more."
         )
     return _read_memory(booster, name, classes)
 

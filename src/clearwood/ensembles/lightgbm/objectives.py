@@ -85,13 +85,13 @@ def meaning_of(
             return _two_classes(classes, 1.0)
         refuse(
             f"a classifier fitted with the objective {kind!r} predicts no class "
-            "probabilities. Fit it with 'binary' or 'multiclass', or hand in its "
+            "probabilities. Fit it with 'binary' or 'multiclass', or pass its "
             "booster_, which is read as a regression."
         )
     if n_outputs != 1:
         refuse(
             f"the model has {n_outputs} outputs, but its objective {kind!r} does not "
-            "say of what. Fit it with an objective of LightGBM for classes."
+            "define them. Fit it with an objective of LightGBM for classes."
         )
     link = VALUE_LINKS.get(kind, "identity")
     if link == "identity" and "sqrt" in settings:

@@ -89,7 +89,9 @@ def _columns_of(pipeline: Any) -> tuple[int, list[str] | None]:
         if hasattr(step, "n_features_in_"):
             names = getattr(step, "feature_names_in_", None)
             return step.n_features_in_, None if names is None else names.tolist()
-    raise ModelError("no step says how many columns it was fitted to")
+    raise ModelError(
+        "no step has n_features_in_, the number of columns it was fitted to"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from clearwood.ensembles.xgboost.trees import ParsedTree
 Labels = tuple[str | int, ...] | None
 
 LABELS_NOTE = (
-    "The model keeps the labels of its categories: hand in labels, not codes. A label "
+    "The model stores the labels of its categories: pass labels, not codes. A label "
     "that was not in the training data goes left, as a category does that no split "
     "names; XGBoost refuses some such labels and takes others for the next one in "
     "order."
@@ -141,8 +141,9 @@ def _notes(features: FeatureSpace) -> list[str]:
     if by_code:
         more = f" and {len(by_code) - 5} more" if len(by_code) > 5 else ""
         notes.append(
-            f"The model knows the categories of {', '.join(map(shown, by_code[:5]))}"
-            f"{more} only as codes: hand in the whole numbers it was fitted on."
+            "The model knows the categories of "
+            f"{', '.join(map(shown, by_code[:5]))}{more} only as codes: pass the "
+            "integers it was fitted on."
         )
     if any(known is not None and how == "exact" for _, known, how in columns):
         notes.append(LABELS_NOTE)

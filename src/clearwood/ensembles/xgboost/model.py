@@ -86,8 +86,8 @@ def _predictor_of(model: Any, name: str) -> Predictor:
     if not kinds:
         raise ModelError(
             f"Cannot read {name}; of XGBoost these can be read: {', '.join(READERS)}. "
-            "The scores of a ranking model only put rows in order. Of a model that was "
-            "fitted with Dask or Spark hand in the booster."
+            "The scores of a ranking model only order rows. Of a model fitted with "
+            "Dask or Spark pass the booster."
         )
     predictor = READERS[kinds[0]]
     if predictor == "booster":
@@ -96,10 +96,10 @@ def _predictor_of(model: Any, name: str) -> Predictor:
         raise ModelError(f"{name} is not fitted; call fit first.")
     if callable(model.objective):
         raise ModelError(
-            f"Cannot read {name} with an objective of its own: what its raw scores "
-            "mean is not known. Fit it with a built-in objective, or hand in "
-            "model.get_booster(), which is read as the objective that XGBoost stores "
-            "beside the trees says."
+            f"Cannot read {name} with a custom objective: the meaning of its raw "
+            "scores is unknown. Fit it with a built-in objective, or pass "
+            "model.get_booster(), which is read by the objective that XGBoost stores "
+            "with the trees."
         )
     return predictor
 

@@ -81,9 +81,9 @@ OBJECTIVES = {
     "multi:softprob": Objective(_identity, "softmax", "probability"),
 }
 REFUSED = {
-    "rank:": "its scores only put rows in order",
-    "survival:": "it predicts times, of which some are known only in part",
-    "binary:hinge": "it says yes or no without a probability",
+    "rank:": "its scores only order rows",
+    "survival:": "it predicts survival times, some of them censored",
+    "binary:hinge": "it predicts a class without a probability",
     "": "it is none of those that Clearwood knows",
 }
 
@@ -159,5 +159,5 @@ def _of_classifier(name: Place, objective: Objective, n_outputs: int) -> Objecti
 def _refuse(name: Place, reason: str) -> NoReturn:
     name.refuse(
         f"the objective {shown(name.value)} of this estimator, as {reason}",
-        "Hand in its booster, model.get_booster(), or a file that the booster saved",
+        "Pass its booster, model.get_booster(), or a file that the booster saved",
     )

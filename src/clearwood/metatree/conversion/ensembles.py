@@ -38,8 +38,8 @@ def node_values(posterior: Posterior) -> np.ndarray:
     model = posterior.model
     if model.reads_features:
         raise InputError(
-            f"What {type(model).__name__} says depends on the row's features, so "
-            "it is no value of a leaf; predict with the estimator itself."
+            f"Predictions of {type(model).__name__} depend on the row's features, not "
+            "on the leaf alone; predict with the estimator itself."
         )
     if isinstance(model, Counts):
         said = model.probabilities(posterior.known)
@@ -47,7 +47,7 @@ def node_values(posterior: Posterior) -> np.ndarray:
         said = model.mean(posterior.known)[:, None]
     if not np.isfinite(said).all():
         raise InputError(
-            "Some nodes have no finite mean; give the leaves a narrower prior."
+            "Some nodes have no finite mean; use a leaf_model with a narrower prior."
         )
     return _kernels.mix_down(posterior.structure.parent, posterior.g, said)
 
@@ -74,7 +74,7 @@ def as_ensemble(tree: TreeNodes, **about: Any) -> TreeEnsemble:
     return TreeEnsemble(**join_trees([tree]), **about)
 
 
-def bake_forest(
+def forest_to_ensemble(
     forest: MetaForest,
     tree_weight: np.ndarray | None,
     n_jobs: int | None = None,
@@ -124,7 +124,7 @@ def bake_forest(
     )
 
 
-def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes:
+def binary_splits(structure: Structure, values: np.ndarray) -> TreeNodes:
     """Convert a structure to a tree of binary splits, with values at its leaves.
 
     A node with more than two branches, or at which some rows stop, becomes several
@@ -139,7 +139,7 @@ def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes
     -------
     TreeNodes
     """
-    tree = _Questions(structure, values)
+    tree = _BinarySplits(structure, values)
     # Content of a place: a node, and whether rows stop there.
     open_ends = [(tree.add(0), 0, False)]
     while open_ends:
@@ -148,7 +148,7 @@ def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes
         if stops or structure.is_leaf[node]:
             continue
         by_set = structure.coder.features.categories[structure.feature[node]]
-        ask = tree.ask_numbers if by_set is None else tree.ask_categories
+        ask = tree.split_numbers if by_set is None else tree.split_categories
         for end, child in ask(place, node):
             if child == STOP:
                 open_ends.append((end, node, True))
@@ -157,7 +157,7 @@ def questions_with_values(structure: Structure, values: np.ndarray) -> TreeNodes
     return tree.nodes()
 
 
-class _Questions:
+class _BinarySplits:
     """Builder of successive binary splits."""
 
     def __init__(self, structure: Structure, values: np.ndarray) -> None:
@@ -191,7 +191,7 @@ class _Questions:
         self.left[place], self.right[place] = self.add(node), self.add(node)
         return self.left[place]
 
-    def ask_numbers(self, place: int, node: int) -> list[tuple[int, int]]:
+    def split_numbers(self, place: int, node: int) -> list[tuple[int, int]]:
         """Splits on a number; the place of each branch, and its child number."""
         cuts, children, missing = _line(self.structure, node)
         ends = []
@@ -208,7 +208,7 @@ class _Questions:
             place = left + 1
         return [*ends, (place, last)]
 
-    def ask_categories(self, place: int, node: int) -> list[tuple[int, int]]:
+    def split_categories(self, place: int, node: int) -> list[tuple[int, int]]:
         """Splits on categories, which separate one branch after the other."""
         known, missing, unseen = _answers_by_category(self.structure, node)
         order = sorted({*known.tolist(), missing, unseen} - {STOP})
@@ -255,8 +255,8 @@ def _line(structure: Structure, node: int) -> tuple[list[float], list[int], int]
         real.append(missing)
     if len(set(real)) < len(real):
         raise InputError(
-            f"Several answers at node {node} lead to the same child, which a tree of "
-            "questions with two answers cannot say; predict with the estimator itself."
+            f"Non-contiguous values at node {node} lead to the same child, which a "
+            "binary tree cannot represent; predict with the estimator itself."
         )
     return [cuts[i] for i in change], children, missing
 

@@ -68,13 +68,13 @@ def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:
     if by_set.size:
         name = ensemble.features.names[ensemble.feature[by_set[0]]]
         raise InputError(
-            f"The trees ask for the category {name!r}, but trees of scikit-learn "
+            f"The trees split on categories of {name!r}, but trees of scikit-learn "
             "compare numbers only; use to_ensemble(), which predicts as fast."
         )
     if any(at is not None for at in ensemble.features.missing_at):
         raise InputError(
             "Some numbers count as missing in this model, which trees of scikit-learn "
-            "cannot say; use to_ensemble()."
+            "cannot represent; use to_ensemble()."
         )
     with np.errstate(over="ignore"):
         threshold = ensemble.cut.astype(np.float32).astype(np.float64)
@@ -84,7 +84,7 @@ def _thresholds(ensemble: TreeEnsemble) -> np.ndarray:
     if not same.all():
         node = np.flatnonzero(inner)[int(np.argmin(same))]
         raise InputError(
-            f"A question of the trees compares {ensemble.cut[node]!r} in float64, but "
+            f"A threshold of the trees is {ensemble.cut[node]!r} in float64, but "
             "trees of scikit-learn cast to float32 first; use to_ensemble(), which is "
             "exact."
         )

@@ -137,8 +137,8 @@ class TreeSampler:
             raise InputError(f"lookahead is {lookahead}; expected 1 or more.")
         if leaf_model.reads_features:
             raise InputError(
-                f"{type(leaf_model).__name__} reads features of the rows; trees are "
-                "drawn with the other leaf models only."
+                f"{type(leaf_model).__name__} uses features of the rows; the sampler "
+                "supports the other leaf models only."
             )
         self.leaf_model, self.lookahead = leaf_model, lookahead
         self.columns, self.rows = merge_rows(

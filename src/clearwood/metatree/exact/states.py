@@ -107,7 +107,7 @@ def check_n_values(codes: np.ndarray, n_values: Any) -> np.ndarray:
             raise InputError(
                 f"Feature {d} has codes from {codes[:, d].min()} to "
                 f"{codes[:, d].max()}, expected 0 to {n_values[d] - 1}; rows with "
-                "missing or unseen values have no place in the exact sum."
+                "missing or unseen values are not supported by the exact sum."
             )
     return n_values
 
@@ -122,7 +122,7 @@ def check_prior(g: Any, max_depth: int) -> np.ndarray:
             f"g has {given.size} values, expected one, or one per depth: {max_depth}."
         )
     if not ((given >= 0) & (given <= 1)).all():
-        raise InputError(f"g must lie between 0 and 1, found {g}.")
+        raise InputError(f"g must be between 0 and 1, found {g}.")
     return np.broadcast_to(given, (max_depth,))
 
 
@@ -140,7 +140,7 @@ def merge_rows(
     if len(y) != len(codes) or weight.shape != y.shape:
         raise InputError(
             f"Found {len(codes)} rows of codes, {len(y)} targets and weights of the "
-            f"shape {weight.shape}; give one of each per row."
+            f"shape {weight.shape}; pass one of each per row."
         )
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise InputError("sample_weight must be finite and not negative.")

@@ -105,9 +105,9 @@ def exact_sum(
     if n_states > max_states:
         raise InputError(
             f"The exact sum over {len(n_values)} features at depth {max_depth} has "
-            f"{n_states:,} states, more than max_states = {max_states:,}. Ask for less "
-            "depth or fewer features, draw trees instead (TreeSampler), or raise "
-            "max_states (about 100 bytes each)."
+            f"{n_states:,} states, more than max_states = {max_states:,}. Lower "
+            "max_depth, use fewer features, sample trees instead (TreeSampler), or "
+            "raise max_states (about 100 bytes each)."
         )
     columns, rows = merge_rows(leaf_model, codes, y, sample_weight, x, n_values)
     binomial = binomial_table(len(n_values), max_depth)

@@ -151,7 +151,7 @@ def check_finite(encoded: np.ndarray, names: tuple[str, ...]) -> None:
         row, d = np.argwhere(infinite)[0]
         raise InputError(
             f"Feature {names[d]!r} holds {encoded[row, d]} in row {row}; trees are "
-            "grown on finite numbers. Replace it by one, or leave the cell empty."
+            "grown on finite numbers. Replace it by a finite or a missing value."
         )
 
 

@@ -94,7 +94,7 @@ class ValueCoder:
             row, d = np.argwhere(~whole)[0]
             raise InputError(
                 f"Feature {self.features.names[d]!r} holds {encoded[row, d]} in row "
-                f"{row}; a tree on given values reads whole numbers from 0 to "
+                f"{row}; a tree on given values requires integers from 0 to "
                 f"{self.n_values[d] - 1}. Bin the feature first."
             )
         encoded = np.where(outside, self.n_values + 1, encoded)
@@ -119,7 +119,7 @@ def count_values(encoded: np.ndarray, features: FeatureSpace) -> np.ndarray:
         row, d = np.argwhere(wrong)[0]
         raise InputError(
             f"Feature {features.names[d]!r} holds {encoded[row, d]} in row {row}; the "
-            f"sum over all trees reads labels, or whole numbers from 0 to "
+            "sum over all trees requires labels, or integers from 0 to "
             f"{MOST_VALUES - 1}, none missing. Bin the feature first."
         )
     found = [

@@ -63,8 +63,8 @@ class MetaForest:
     ) -> None:
         if model.reads_features:
             raise InputError(
-                f"{type(model).__name__} is no leaf for forests; use one tree, or "
-                "leaves that read no features."
+                f"{type(model).__name__} is not supported in forests; use one tree, "
+                "or a leaf model without features."
             )
         if not ensemble.n_trees:
             raise InputError("The ensemble has no trees; fit it to more rows.")
@@ -119,10 +119,10 @@ class MetaForest:
     ) -> MetaForest:
         """Forest updated with more rows."""
         own = self.own
-        self._teach(own, X, y, weight, n_jobs)
+        self._learn_rows(own, X, y, weight, n_jobs)
         return self._with_statistics(own)
 
-    def _teach(
+    def _learn_rows(
         self,
         own: np.ndarray,
         X: Any,
@@ -148,7 +148,7 @@ class MetaForest:
     ) -> np.ndarray:
         """Statistics of some rows alone at the nodes of all trees, concatenated."""
         own = self.model.no_rows(self.ensemble.n_nodes)
-        self._teach(own, X, y, weight, n_jobs)
+        self._learn_rows(own, X, y, weight, n_jobs)
         return own
 
     def with_statistics(self, parts: Iterable[np.ndarray], anew: bool) -> MetaForest:
@@ -176,7 +176,7 @@ class MetaForest:
             )
         if not _ask_the_same(self.ensemble, other.ensemble):
             raise InputError(
-                "The trees of the two forests ask different questions; only shards of "
+                "The trees of the two forests have different splits; only shards of "
                 "one forest can be merged."
             )
         for tree, its in zip(self.bare, other.bare):

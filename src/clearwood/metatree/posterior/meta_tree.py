@@ -29,7 +29,7 @@ FEW = 8
 """Ratio of tree size to nodes on the paths of rows above which partial updates pay."""
 
 
-class Taught(NamedTuple):
+class SufficientStatistics(NamedTuple):
     """Sufficient statistics of some rows, to be added to those of others.
 
     Attributes
@@ -59,7 +59,7 @@ class Learned:
         With the kinds of the rows' numeric columns.
     own : ndarray of shape (n_nodes, n_stats)
     rows : ndarray of shape (n_nodes,) or None
-        As in :class:`Taught`.
+        As in :class:`SufficientStatistics`.
     most : ndarray of shape (n_nodes, n_stats) or None
         Largest statistics from which rows were removed.
     posterior : Posterior or None
@@ -182,9 +182,11 @@ class MetaTree:
             The object itself.
         """
         self.check_mergeable(other)
-        return self.add(Taught(other.own, other.rows, other.structure.coder.features))
+        return self.add(
+            SufficientStatistics(other.own, other.rows, other.structure.coder.features)
+        )
 
-    def add(self, taught: Taught) -> MetaTree:
+    def add(self, taught: SufficientStatistics) -> MetaTree:
         """Add the statistics of other rows."""
         known, own = self._state, self._state.own.copy()
         self.model.merge(own, taught.own)
@@ -200,7 +202,7 @@ class MetaTree:
         """Raise unless another meta-tree is a shard of the same model."""
         if not self.structure.same_as(other.structure):
             raise InputError(
-                "The two meta-trees ask different questions; only shards of one "
+                "The two meta-trees have different splits; only shards of one "
                 "structure can be merged."
             )
         if self.model != other.model:
@@ -211,9 +213,9 @@ class MetaTree:
         if not np.array_equal(self.g, other.g):
             node = int((self.g != other.g).argmax())
             raise InputError(
-                f"The two meta-trees have different priors: g is {self.g[node]:.3g} "
-                f"and {other.g[node]:.3g} at node {node}; make both with the same g, "
-                "such as that of the first."
+                "The two meta-trees have different priors: split_prior is "
+                f"{self.g[node]:.3g} and {other.g[node]:.3g} at node {node}; make "
+                "both with the same split_prior, such as that of the first."
             )
 
     def update(self, codes: Any, y: Any, weight: Any = None, x: Any = None) -> MetaTree:
@@ -403,7 +405,7 @@ class MetaTree:
         if len(y) != len(ends) or weight.shape != y.shape:
             raise InputError(
                 f"Found {len(ends)} rows of codes, {len(y)} targets and weights of "
-                f"the shape {weight.shape}; give one of each per row."
+                f"the shape {weight.shape}; pass one of each per row."
             )
         if not np.isfinite(weight).all() or (weight < 0).any():
             raise InputError("weight must be finite and not negative.")

@@ -40,16 +40,18 @@ def constant_prior(structure: Structure | BareTree, g: Any = 0.5) -> np.ndarray:
     try:
         values = np.asarray(g, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"g is {g!r}; expected numbers between 0 and 1.") from None
+        raise InputError(
+            f"g (split_prior) is {g!r}; expected numbers between 0 and 1."
+        ) from None
     if values.ndim and values.shape not in ((inner.sum(),), (structure.n_nodes,)):
         raise InputError(
-            f"g has the shape {values.shape}; expected one number, one per node "
-            f"({structure.n_nodes}) or one per inner node ({inner.sum()})."
+            f"g (split_prior) has shape {values.shape}; expected one number, one per "
+            f"node ({structure.n_nodes}) or one per inner node ({inner.sum()})."
         )
     found = np.zeros(structure.n_nodes)
     found[inner] = values[inner] if values.shape == inner.shape else values
     if not ((found >= 0) & (found <= 1)).all():
-        raise InputError("g must lie between 0 and 1 at every node.")
+        raise InputError("g (split_prior) must be between 0 and 1 at every node.")
     return found
 
 
@@ -125,7 +127,7 @@ def make_prior(
     ):  # fmt: skip
         raise InputError(
             f"prior is {prior!r}; expected 'auto', 'constant' or 'search-corrected'. "
-            "Numbers of your own go into g."
+            "Pass custom probabilities as split_prior."
         )
     if prior == "constant" or (prior == "auto" and not searched):
         return constant_prior(structure, g)

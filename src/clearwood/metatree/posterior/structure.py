@@ -291,7 +291,7 @@ def told_of_both(structure: Structure, features: FeatureSpace) -> Structure:
     return with_features(structure, replace(mine, info=info))
 
 
-def told_of_more(structure: Structure, encoded: np.ndarray) -> Structure:
+def with_more_rows(structure: Structure, encoded: np.ndarray) -> Structure:
     """Structure with the kinds of numeric columns updated by more rows."""
     mine = structure.coder.features
     info = info_of_more(mine.info, encoded)
@@ -380,8 +380,8 @@ def given(
         n_nodes = 1 + int(widths.sum())
         if len(feature) > n_nodes:
             raise InputError(
-                f"feature lists {len(feature)} nodes, but its questions have only "
-                f"{n_nodes - 1} answers; give nodes breadth first, -1 at leaves."
+                f"feature lists {len(feature)} nodes, but its splits have only "
+                f"{n_nodes - 1} children; list nodes breadth first, -1 at leaves."
             )
         pad = n_nodes - len(feature)
         feature = np.pad(feature, (0, pad), constant_values=-1)
@@ -428,8 +428,8 @@ def check_children(first: np.ndarray, widths: np.ndarray) -> np.ndarray:
         if not node < first[node] < stop <= n_nodes:
             raise InputError(
                 f"first_child of node {node} is {first[node]}; its {widths[node]} "
-                f"children must come after it and end before {n_nodes}: all questions "
-                "need all their answers among the nodes."
+                f"children must come after it and end before {n_nodes}: all children "
+                "of a split must be among the nodes."
             )
         if (parent[first[node] : stop] >= 0).any():
             raise InputError(f"Children of node {node} have another parent already.")

@@ -283,7 +283,7 @@ def tree_text(tree: AnnotatedTree) -> str:
     outcome = outcome_of(tree.classes)
     for node, condition in shown_nodes(tree):
         space = "  " * (node.depth - 1)
-        says = "" if node.feature is None else f": {said_text(node)}"
+        says = "" if node.feature is None else f": {prediction_of(node)}"
         known = "" if node.stopped else f"  {_known(node)}"
         lines.append(f"{space}{condition or 'root'}{says}{known}")
         if node.feature is None:
@@ -291,11 +291,11 @@ def tree_text(tree: AnnotatedTree) -> str:
             number = tree.number_of(node)
             label = "-" if number is None else f"{number}."
             known = ", ".join(statistics_text(node.rule, outcome))
-            lines.append(f"{space}  {label} then {said_text(node)}  ({known})")
+            lines.append(f"{space}  {label} then {prediction_of(node)}  ({known})")
     return "\n".join(wrapped(line) for line in [*lines, *notes(tree)])
 
 
-def said_text(node: TreeNode) -> str:
+def prediction_of(node: TreeNode) -> str:
     """Prediction of a node by itself; for a class with its probability."""
     rule = node.rule
     said = prediction_text(rule.prediction)
@@ -353,11 +353,10 @@ def notes(tree: AnnotatedTree) -> list[str]:
     """Remarks that hold at all splits, and are not repeated at each."""
     said = []
     if tree.classes:
-        said.append("Behind a class stands its probability.")
+        said.append("The number after a class is its probability.")
     if any(_takes_missing_silently(tree, i) for i in range(len(tree.nodes))):
         said.append(
-            "Where nothing is said of them, missing values go to the side with more "
-            "rows."
+            "Unless stated otherwise, missing values go to the side with more rows."
         )
     hidden = [n.condition for n in tree.nodes if _is_empty(n)]
     ends = [condition for condition in hidden if condition is not None]
@@ -366,8 +365,8 @@ def notes(tree: AnnotatedTree) -> list[str]:
         kinds.append("never seen")
     if kinds:
         said.append(
-            f"A row without an answer ({', '.join(kinds)}) gets what is said where it "
-            "stops."
+            f"A row that stops at an inner node ({', '.join(kinds)}) gets the "
+            "prediction of that node."
         )
     return said
 
@@ -383,7 +382,7 @@ def summarize_tree(tree: AnnotatedTree) -> dict[str, Any]:
                 "condition": condition,
                 "number": tree.number_of(node),
                 "is_end": node.feature is None,
-                "says": said_text(node),
+                "prediction": prediction_of(node),
                 "known": ", ".join(statistics_text(node.rule, outcome)[1:]),
                 "rows": node.rule.statistics.rows,
                 "weight": node.rule.statistics.weight_text,

@@ -94,8 +94,8 @@ def _interval(coder: BinCoder, d: int, inside: np.ndarray) -> Condition | None:
         return Interval(d, low=np.inf, missing=True) if missing else None
     if bins[-1] - bins[0] + 1 != len(bins):
         raise InputError(
-            f"A child takes numbers of {coder.features.names[d]!r} that lie apart; "
-            "such a tree cannot be put in words."
+            f"A child has values of {coder.features.names[d]!r} that are not "
+            "contiguous; such a tree cannot be printed."
         )
     low = _short(cuts[bins[0] - 1]) if bins[0] > 0 else -np.inf
     high = _short(cuts[bins[-1]]) if bins[-1] < len(cuts) else np.inf

@@ -45,11 +45,11 @@ def compare_scores(estimator: Any, X: Any, y: Any) -> dict[str, dict[str, float]
     """
     tree, read = estimator.meta_tree_, estimator.map_tree_
     if tree.model.reads_features:
-        raise InputError("Leaves with lines are not compared; score them by hand.")
+        raise InputError("Trees with linear leaves are not compared.")
     s, posterior = tree.structure, tree.posterior()
     codes = s.encode(X)
     if len(codes) == 0:
-        raise InputError("X has no rows; give some, or leave X out.")
+        raise InputError("X has no rows; pass some, or omit X.")
     ends = s.route(codes)
     in_map = np.array([end.number for end in read.ends])[read.apply(X)]
     classes = list(getattr(estimator, "classes_", ()))

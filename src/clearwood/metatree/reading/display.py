@@ -84,9 +84,8 @@ class MetaTreeDisplay(Display):
         tree = getattr(estimator, "map_tree_", estimator)
         if not isinstance(tree, AnnotatedTree):
             raise InputError(
-                f"estimator is a {type(estimator).__name__} without a map_tree_; hand "
-                "in a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its "
-                "trees."
+                f"estimator is a {type(estimator).__name__} without a map_tree_; pass "
+                "a fitted MetaTreeClassifier or MetaTreeRegressor, or one of its trees."
             )
         return cls(tree)
 

@@ -14,7 +14,7 @@ from clearwood.metatree.reading.annotated_tree import (
     AnnotatedTree,
     TreeNode,
     notes,
-    said_text,
+    prediction_of,
     shown_nodes,
     small_text,
 )
@@ -66,7 +66,7 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
         x = node.depth * step + 0.7 * size
         room = max(says - x - 2.2 * size, 3 * size)
         question = _cut(condition or "all rows", room, measure)
-        label = _cut(said_text(node), shares[0] - says - 2.4 * size, bold)
+        label = _cut(prediction_of(node), shares[0] - says - 2.4 * size, bold)
         high = 1.3 * size * max(len(question), len(label))
         middle = y + 0.5 * high
         parent = last.get(node.depth - 1) if node.depth else None
@@ -85,9 +85,9 @@ def lay_out(tree: AnnotatedTree, width: float, size: float) -> TreeLayout:
             leaf = probability_text(node.leaf)
             texts.append(Text(width, middle, leaf, "right", quiet=True, small=True))
         y += high + 0.5 * size
-    says_of = _cut(f"says of {tree.target}", rows - says - 4.0 * size, small)
+    says_of = _cut(f"prediction of {tree.target}", rows - says - 4.0 * size, small)
     heads = [
-        (0.0, "question and answer", "left"),
+        (0.0, "split", "left"),
         (says, says_of[0] + "…" * (len(says_of) > 1), "left"),
         (rows, "rows", "right"),
         (sure[0], "reached, leaf", "left"),
@@ -114,8 +114,8 @@ def _legend_entries(tree: AnnotatedTree) -> list[tuple[str, dict[str, Any]]]:
     ]
     return [
         *classes,
-        ("a tree has the node", {"facecolor": PALE, "edgecolor": QUIET}),
-        ("and asks nothing there", {"facecolor": SURE}),
+        ("P(node in tree)", {"facecolor": PALE, "edgecolor": QUIET}),
+        ("P(node is a leaf)", {"facecolor": SURE}),
     ]
 
 

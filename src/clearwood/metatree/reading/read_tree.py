@@ -27,7 +27,7 @@ from clearwood.rules.rule import Rule
 from clearwood.rules.rule_set import RuleSet
 
 
-class ReadsTrees:
+class MapTreeMixin:
     """Mixin of estimators with a ``meta_tree_``: readable trees and rules."""
 
     meta_tree_: MetaTree
@@ -87,7 +87,7 @@ class ReadsTrees:
 
     def _read(self, trees: Sequence[PrunedTree]) -> list[AnnotatedTree]:
         classes = tuple(np.asarray(getattr(self, "classes_", ())).tolist())
-        says = _Says(self.meta_tree_, classes)
+        says = _NodeRules(self.meta_tree_, classes)
         return [_read_tree(says, tree, self.target_name) for tree in trees]
 
 
@@ -129,15 +129,15 @@ def read_tree(
       2. then ill 0.875  (3 rows, precision 100 % [44, 100])
     x0 is 1  [reached 0.952, leaf 0.952]
       1. then well 0.875  (3 rows, precision 100 % [44, 100])
-    Behind a class stands its probability.
+    The number after a class is its probability.
     A row without an answer (missing, never seen) gets what is said where it stops.
     """
     posterior = meta_tree.posterior()
     tree = posterior.map_tree() if tree is None else tree
-    return _read_tree(_Says(meta_tree, tuple(classes)), tree, target)
+    return _read_tree(_NodeRules(meta_tree, tuple(classes)), tree, target)
 
 
-def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
+def _read_tree(says: _NodeRules, tree: PrunedTree, target: str) -> AnnotatedTree:
     posterior, s = says.posterior, says.posterior.structure
     asks = np.zeros(s.n_nodes, dtype=bool)
     asks[tree.inner] = True
@@ -181,7 +181,7 @@ def _read_tree(says: _Says, tree: PrunedTree, target: str) -> AnnotatedTree:
     )
 
 
-class _Says:
+class _NodeRules:
     """Predictions of nodes, with their statistics on the learned rows."""
 
     def __init__(self, meta_tree: MetaTree, classes: tuple[Any, ...]) -> None:
@@ -189,8 +189,8 @@ class _Says:
         model = posterior.model
         if model.reads_features:
             raise InputError(
-                f"{type(model).__name__} says a line, not a value, so its trees cannot "
-                "be read as rules; take NormalNormalGamma for leaves that say one."
+                f"{type(model).__name__} has linear leaves, so its trees cannot be "
+                "printed as rules; use NormalNormalGamma for constant leaves."
             )
         self.posterior, self.classes = posterior, classes
         total, own = posterior.total, meta_tree.rows

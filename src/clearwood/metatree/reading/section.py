@@ -19,12 +19,12 @@ from clearwood.metatree.reading.compare_scores import compare_scores
 MOST_TREES, MOST_FEATURES, LEAST_USED = 5, 20, 0.01
 
 NAMES = {
-    "n_leaves": ("Leaves (of the average: expected)", "number"),
-    "error": ("Wrong class (error)", "percent"),
+    "n_leaves": ("Leaves (average: expected number)", "number"),
+    "error": ("Error rate", "percent"),
     "log_loss": ("Log loss", "number"),
     "rmse": ("Root mean squared error", "number"),
-    "coverage": ("Rows inside their 90 % interval", "percent"),
-    "width": ("Mean width of the intervals", "number"),
+    "coverage": ("Coverage of the 90 % intervals", "percent"),
+    "width": ("Mean width of the 90 % intervals", "number"),
 }
 
 
@@ -58,7 +58,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     return {
         "tree": summarize_tree(best),
         "facts": [
-            ("Tree in full", leaves_text(int(s.is_leaf.sum()))),
+            ("Unpruned tree", leaves_text(int(s.is_leaf.sum()))),
             ("Expected number of leaves", f"{posterior.leaf.sum():.3g}"),
             ("Most probable tree", leaves_text(best.n_leaves)),
             ("Log evidence", short_text(posterior.log_evidence, 6)),

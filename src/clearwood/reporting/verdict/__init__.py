@@ -1,8 +1,8 @@
-"""Verdict on whether rules may replace their model, in a few plain sentences.
+"""Sentences on how well rules approximate their model.
 
-There are no thresholds for "good". Claims that one is better rest on comparisons on the
-same rows, at the level of a 95 % interval; the weakest baseline is a constant
-prediction.
+There are no thresholds for "good", but R2 below 0.5 is called insufficient. Claims that
+one is better rest on comparisons on the same rows, at the level of a 95 % interval; the
+weakest baseline is a constant prediction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FACTS: dict[bool, Any] = {True: of_classes, False: of_values}
 def summarize_verdict(
     rules: RuleSet, shown: RuleSet, table: Table | None, held_out_from: str | None
 ) -> list[str]:
-    """State what rules may be used for, and what not.
+    """State how well rules approximate their model, and how accurate they are.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def summarize_verdict(
     Returns
     -------
     list of str
-        Sentences. The first states whether the rules may replace the model.
+        Sentences. The first states whether the rules approximate the model.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def summarize_verdict(
     >>> X, said = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
     >>> table = Table(X, X, X, None, np.array(said), None)
     >>> print(*summarize_verdict(rules, rules, table, "model"), sep=chr(10))
-    These rules may stand in for the model: they say the same as the model of all \
-    16 new rows (100 %; of many more rows like these most likely 81 to 100 %).
-    How often they are right is not known: the true classes were not handed in.
+    These rules approximate the model: they agree with the model on all 16 new rows \
+    (100 %, 95 % interval 81 to 100 %).
+    Accuracy is unknown: the true classes were not passed.
     """
     facts: dict[str, Any] = {
         "is_share": rules.outcome.is_share,

@@ -23,6 +23,7 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     usual, n_usual = _commonest(model)
     return {
         "all_same": bool(same.all()),
+        "is_coarse": False,
         "same": int(same.sum()),
         "share": share,
         "low": low,
@@ -86,4 +87,5 @@ def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     if not left_out:
         return None
     n = sum(counts[label] for label in left_out)
-    return {"names": list(left_out.values()), "n": n}
+    of_rules = rules.one_rule_predicts
+    return {"names": list(left_out.values()), "n": n, "of_rules": of_rules}

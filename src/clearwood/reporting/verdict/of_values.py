@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from clearwood.outcomes import Mean
 from clearwood.reporting.verdict.rivals import Predictions, nearer
 from clearwood.rules import RuleSet
 
+HALF = 0.5
+"""R2 below which most of the variance of the model's predictions is lost."""
 TENTH = 10
 """Minimum number of rows for a statement on nine in ten of them."""
 
@@ -17,9 +20,11 @@ TENTH = 10
 def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     """Difference of rules from the model, beside that of a constant."""
     apart, is_one = np.abs(said - model), (model == model[0]).all()
-    few = len(apart) < TENTH
+    few, r2 = len(apart) < TENTH, None if is_one else Mean().fidelity(model, said)
     return {
         "all_same": not apart.any(),
+        "r2": r2,
+        "is_coarse": r2 is not None and r2 < HALF,
         "half": float(np.median(apart)),
         "most_of_all": few,
         "most": float(apart.max() if few else np.quantile(apart, 0.9)),

@@ -212,8 +212,8 @@ class Editable:
             rule = _read_rule(rule, cast(Any, self))
         if not rule.conditions:
             raise InputError(
-                "A rule that is added needs a condition; to say something else where "
-                "no rule holds, change the last line."
+                "A rule that is added needs a condition; to change the prediction "
+                "where no rule holds, change the default rule."
             )
         n_lines = len(self.rules) + 1
         at = n_lines if at is None else at
@@ -304,9 +304,9 @@ def _with_bounds(
         raise InputError(f"There is no feature {feature!r}; there are {list(names)}.")
     if feature is None and len(numbers) != 1:
         raise InputError(
-            f"The rule asks {len(numbers)} numbers "
-            f"({', '.join(repr(names[d]) for d in numbers)}); name the feature whose "
-            "bound to move."
+            f"The rule uses {len(numbers)} numeric features "
+            f"({', '.join(repr(names[d]) for d in numbers)}); name the one whose "
+            "bound to change."
         )
     d = numbers[0] if feature is None else names.index(feature)
     known = asked.get(d, Interval(d))
@@ -323,21 +323,21 @@ def _with_bounds(
 def _read_rule(text: str, rules: RuleSet) -> Rule:
     from clearwood.rules.building.rule_text import NUMBER, read_conditions
 
-    asked, then, said = text.strip().removeprefix("if ").rpartition(" then ")
+    conditions, then, prediction = text.strip().removeprefix("if ").rpartition(" then ")
     labels = {prediction_text(label): label for label in rules.classes}
-    is_number = re.fullmatch(NUMBER, said) is not None
-    if not then or not (said in labels if labels else is_number):
+    is_number = re.fullmatch(NUMBER, prediction) is not None
+    if not then or not (prediction in labels if labels else is_number):
         raise InputError(
-            f"{text!r} is no rule; write its conditions, 'then' and what it says"
+            f"{text!r} is no rule; write its conditions, 'then' and its prediction"
             + (f", one of {list(labels)}." if labels else ", a number.")
         )
     if rules.classes and not rules.rules_predict:
         raise InputError(
-            "What a rule adds to log-odds is more than a class; add a Rule with scores."
+            "Rules of this sum add log-odds, not a class; add a Rule with scores."
         )
-    shares = tuple(float(label == labels[said]) for label in rules.classes)
-    conditions = read_conditions(asked, rules.features)
-    return Rule(conditions, labels[said] if labels else float(said), shares)
+    shares = tuple(float(label == labels[prediction]) for label in rules.classes)
+    value = labels[prediction] if labels else float(prediction)
+    return Rule(read_conditions(conditions, rules.features), value, shares)
 
 
 def bare(rule: Rule) -> Rule:

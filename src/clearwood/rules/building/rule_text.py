@@ -147,7 +147,7 @@ class _Part:
             return float(text)
         if info.kind not in DATES:
             raise InputError(
-                f"{self.shown(self.text)!r} asks for a date, but the column holds "
+                f"{self.shown(self.text)!r} compares with a date, but the column holds "
                 "none; compare it with a number."
             )
         # As printed, times of a column with a time zone are in UTC.
@@ -166,12 +166,12 @@ class _Part:
         return number if sign == "<=" else math.nextafter(number, -math.inf)
 
     def _set(self, found: re.Match[str], missing: bool) -> Condition:
-        name, sign, told = found.groups()
+        name, sign, listed = found.groups()
         d = self.feature(name)
         labels, lookup = self.features.categories[d] or (), self.features.lookup[d]
         code = {label_text(label, lookup): c for c, label in enumerate(labels)}
         at = self.features.missing_at[d]
-        members = {self.shown(one) for one in told.strip("{}").split(", ")}
+        members = {self.shown(one) for one in listed.strip("{}").split(", ")}
         gone = {"missing"} | ({f"{at:g}"} if at is not None else set())
         unknown = members - set(code) - gone
         if unknown or self._is_number(d):
@@ -179,7 +179,7 @@ class _Part:
                 f"{sorted(unknown)[:3]} are no categories of {self.shown(name)}; there "
                 f"are {list(code)[:10]}."
                 if code
-                else f"{self.shown(self.text)!r} asks a number for a category."
+                else f"{self.shown(self.text)!r} compares a number with a category."
             )
         inside = {code[member] for member in members if member in code}
         others = tuple(c for c in range(len(labels)) if c not in inside)

@@ -96,32 +96,32 @@ def decisions(
     ...     cw.FeatureSpace(("temperature",), (None,)), ("well", "ill"), "state")
     >>> X = [[36.9], [36.5], [38.1], [39.0], [37.0]]
     >>> print(cw.decisions(rules, X, ["well", "well", "ill", "ill", "ill"]))
-    Decisions about state on 5 rows: ill is said where the rules say it
+    Predictions of state on 5 rows: positive class ill
     <BLANKLINE>
-    rows: true  said ill  said well  all
-    ill                2          1    3
-    well               0          2    2
-    all                2          3    5
+    rows: true  predicted ill  predicted well  total
+    ill                     2               1      3
+    well                    0               2      2
+    total                   2               3      5
     <BLANKLINE>
                              rules
     base rate        60 % [23, 88]  of all rows are ill
-    sensitivity      67 % [21, 94]  of those that are ill are called so
-    specificity    100 % [34, 100]  of the others are not called so
-    PPV            100 % [34, 100]  of those called ill are so
-    NPV              67 % [21, 94]  of those not called so are not ill
-    AUC          0.83 [0.31, 0.98]  of pairs, one ill, are ordered right
-    error             20 % [4, 62]  of all rows are called wrongly
+    sensitivity      67 % [21, 94]  of true ill rows are predicted so
+    specificity    100 % [34, 100]  of other rows are not predicted so
+    PPV            100 % [34, 100]  of rows predicted ill are so
+    NPV              67 % [21, 94]  of other predictions are not ill
+    AUC          0.83 [0.31, 0.98]  of pairs are ranked correctly
+    error             20 % [4, 62]  of all rows are misclassified
     <BLANKLINE>
-            said ill            found
-    rule 1      90 %  100 % [34, 100]  of 2 rows
-    rule 2      20 %     33 % [6, 79]  of 3 rows
+            predicted ill               observed
+    rule 1         90.0 %  100.0 % [34.2, 100.0]  of 2 rows
+    rule 2         20.0 %     33.3 % [6.1, 79.2]  of 3 rows
     """
     rules = rules_of(result, "result")
     if model is None:
         model = getattr(result, "ensemble_", None)
     rules, encoded = rules.read(X)
     if len(encoded) == 0:
-        raise InputError("X is empty: it has no rows to decide about.")
+        raise InputError("X is empty: it has no rows to evaluate.")
     truth = rules.check_target(y, len(encoded), "y")
     weight = check_weight(sample_weight, len(encoded))
     target, probabilities = answers_of(rules, model, X, len(encoded))

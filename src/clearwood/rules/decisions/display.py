@@ -64,7 +64,7 @@ class DecisionsDisplay(Display):
     >>> display = cw.rules.DecisionsDisplay.from_estimator(
     ...     rules, [[36.9], [38.1], [39.0]], ["well", "ill", "well"])
     >>> display.plot().axes_[0].get_xlabel()
-    'said: probability of ill'
+    'predicted probability of ill'
     """
 
     found: Decisions
@@ -134,8 +134,8 @@ def calibration_chart(found: Decisions) -> Chart:
             before = Note(x, y, str(point.line), (away, 3.0), anchor)
             marks.append(before)
     what = _beside_axis(label)
-    title = f"What the rules promise, and how many are {label}"
-    across, up = f"said: probability of {what}", f"found: share of {what}"
+    title = f"Calibration: {label}"
+    across, up = f"predicted probability of {what}", f"observed share of {what}"
     return _square(title, marks, across, up)
 
 
@@ -148,8 +148,8 @@ def roc_chart(found: Decisions) -> Chart:
         for mark in _curve(who, judged)
     ]
     what = _beside_axis(label)
-    title = f"How many {label} are found, for how many false alarms"
-    across, up = f"false alarms: others called {what}", f"found: share of {what}"
+    title = f"ROC curve: {label}"
+    across, up = "1 - specificity", f"sensitivity for {what}"
     return _square(title, marks, across, up)
 
 
@@ -191,7 +191,7 @@ def _draw_confusion(ax: Any, found: Decisions) -> None:
         ax.text(k, i, f"{weight:,.6g}", ha="center", va="center", color=ink)
     ax.set_xticks(range(len(found.calls)), map(plain, found.calls))
     ax.set_yticks(range(len(found.labels)), map(plain, found.labels))
-    ax.set(xlabel="said", ylabel="true")
+    ax.set(xlabel="predicted", ylabel="true")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
 
@@ -290,10 +290,10 @@ class ResidualsDisplay(Display):
         names = [(float(y), name) for y, (name, _, _) in enumerate(rows)]
         panel = Panel(
             marks,
-            Axis("truth minus what is said"),
+            Axis("true value minus prediction"),
             Axis("", n - 0.5, -0.5, ticks=names),
             34.0 * n,
             grid="x",
         )
-        who = "rule" if self.found.lines[0].line is not None else "what is said"
+        who = "rule" if self.found.lines[0].line is not None else "prediction"
         return Chart(f"Errors by {who}", [panel], 480.0, (7.2, 1.2 + 0.35 * n))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import percent_text, rounded_text
+from clearwood._words.numbers import rounded_text, share_decimals, share_text
 from clearwood._words.sentences import rows_in_words
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.evaluation.statistics import count_text
@@ -21,18 +21,29 @@ if TYPE_CHECKING:
 
 MEANING = {
     "base_rate": ("base rate", "of all rows are {}"),
-    "sensitivity": ("sensitivity", "of those that are {} are called so"),
-    "specificity": ("specificity", "of the others are not called so"),
-    "positive_value": ("PPV", "of those called {} are so"),
-    "negative_value": ("NPV", "of those not called so are not {}"),
-    "area": ("AUC", "of pairs, one {}, are ordered right"),
+    "sensitivity": ("sensitivity", "of true {} rows are predicted so"),
+    "specificity": ("specificity", "of other rows are not predicted so"),
+    "positive_value": ("PPV", "of rows predicted {} are so"),
+    "negative_value": ("NPV", "of other predictions are not {}"),
+    "area": ("AUC", "of pairs are ranked correctly"),
 }
 """Abbreviations of rates, and their denominators."""
+ERROR = "of all rows are misclassified"
 
 
-def rate_text(name: str, rate: Rate) -> str:
+def rate_text(name: str, rate: Rate, decimals: int = 0) -> str:
     """A rate with its interval, as a share or as an area."""
-    return rate.as_number() if name == "area" else str(rate)
+    return rate.as_number() if name == "area" else rate.as_share(decimals)
+
+
+def decimals_of(found: Decisions) -> int:
+    """Decimals of all percentages of the tables: those of the most precise one."""
+    shares = [side.error for side in found.judged.values()]
+    for side in found.judged.values():
+        shares += [
+            r for rates in side.rates for name, r in rates.items() if name != "area"
+        ]
+    return max(share_decimals(rate.low, rate.high) for rate in shares)
 
 
 def when_called(found: Decisions) -> str:
@@ -42,19 +53,17 @@ def when_called(found: Decisions) -> str:
     --------
     >>> from types import SimpleNamespace
     >>> when_called(SimpleNamespace(pos_label="ill", threshold=0.3))
-    'ill is said where its probability is at least 0.3'
+    'ill is predicted where its probability is at least 0.3'
     """
     label = prediction_text(found.pos_label)
     if found.threshold is None:
-        return f"{label} is said where the rules say it"
-    return f"{label} is said where its probability is at least {found.threshold:g}"
+        return f"positive class {label}"
+    return f"{label} is predicted where its probability is at least {found.threshold:g}"
 
 
 def decisions_text(found: Decisions) -> str:
     """Confusion matrix, and rates of rules and model."""
-    title = (
-        f"Decisions about {printable(found.target)} on {rows_in_words(found.n_rows)}"
-    )
+    title = f"Predictions of {printable(found.target)} on {rows_in_words(found.n_rows)}"
     if found.pos_label is not None:
         title += f": {when_called(found)}"
     lines = [wrapped(title), "", *_confusion(found), ""]
@@ -68,8 +77,8 @@ def decisions_text(found: Decisions) -> str:
 
 def _confusion(found: Decisions) -> list[str]:
     """Confusion matrix: truth in rows, predictions in columns."""
-    said = "rows (their weight)" if found.is_weighted else "rows"
-    head = [f"{said}: true", *(f"said {call}" for call in found.calls), "all"]
+    unit = "rows (their weight)" if found.is_weighted else "rows"
+    head = [f"{unit}: true", *(f"predicted {call}" for call in found.calls), "total"]
     tables = [_with_totals(found.rules.rows), _with_totals(found.rules.confusion)]
     lines = [
         [
@@ -81,7 +90,7 @@ def _confusion(found: Decisions) -> list[str]:
                 for n, weight in zip(*rows)
             ),
         ]
-        for label, *rows in zip([*found.labels, "all"], *tables)
+        for label, *rows in zip([*found.labels, "total"], *tables)
     ]
     return aligned([head, *lines])
 
@@ -93,23 +102,26 @@ def _with_totals(table: np.ndarray) -> list[list[float]]:
 
 def _rates_of_one(found: Decisions) -> list[str]:
     label = prediction_text(found.pos_label)
-    columns = {who: judged.rates[0] for who, judged in found.judged.items()}
+    decimals = decimals_of(found)
+    columns = {who: side.rates[0] for who, side in found.judged.items()}
     rows = [["", *columns, ""]]
     for name, (short, meaning) in MEANING.items():
-        told = [rate_text(name, getattr(rates, name)) for rates in columns.values()]
-        rows.append([short, *told, meaning.format(label)])
-    errors = [str(judged.error) for judged in found.judged.values()]
-    rows.append(["error", *errors, "of all rows are called wrongly"])
+        texts = [rate_text(name, getattr(r, name), decimals) for r in columns.values()]
+        rows.append([short, *texts, meaning.format(label)])
+    errors = [side.error.as_share(decimals) for side in found.judged.values()]
+    rows.append(["error", *errors, ERROR])
     return aligned(rows, left=len(columns) + 1)
 
 
 def _rates_by_class(found: Decisions) -> list[str]:
-    def row(rates: ClassRates) -> list[str]:
-        told = (rate_text(name, getattr(rates, name)) for name in MEANING)
-        return [prediction_text(rates.label), *told]
+    decimals = decimals_of(found)
 
-    head = ["each class, of the rules", *(short for short, _ in MEANING.values())]
-    errors = [f"{who} {j.error}" for who, j in found.judged.items()]
+    def row(rates: ClassRates) -> list[str]:
+        texts = (rate_text(name, getattr(rates, name), decimals) for name in MEANING)
+        return [prediction_text(rates.label), *texts]
+
+    head = ["each class, rules", *(short for short, _ in MEANING.values())]
+    errors = [f"{who} {j.error.as_share(decimals)}" for who, j in found.judged.items()]
     return [
         *aligned([head, *map(row, found.rules.rates)]),
         f"error: {', '.join(errors)}",
@@ -119,11 +131,13 @@ def _rates_by_class(found: Decisions) -> list[str]:
 def _calibration(found: Decisions) -> list[str]:
     """Predicted probability and observed share, per rule."""
     label = prediction_text(found.pos_label)
-    rows = [["", f"said {label}", "found", ""]]
+    rows = [["", f"predicted {label}", "observed", ""]]
     for point in found.calibration:
         name = "" if point.line is None else f"rule {point.line}"
-        n_rows = rows_in_words(point.found.rows)
-        rows.append([name, percent_text(point.said), str(point.found), f"of {n_rows}"])
+        n_rows, found_text = rows_in_words(point.found.rows), point.found.as_share(1)
+        rows.append(
+            [name, share_text(point.said, decimals=1), found_text, f"of {n_rows}"]
+        )
     return aligned(rows)
 
 
@@ -131,10 +145,10 @@ def residuals_text(found: Residuals) -> str:
     """Residuals of the rules, in all and per rule."""
     lines = [
         f"Errors of {printable(found.target)} on {rows_in_words(found.n_rows)}: "
-        "what is true, minus what is said",
+        "true value minus prediction",
         "",
     ]
-    rows = [["", "root mean square", "mean", "5 %", "half of all in", "95 %"]]
+    rows = [["", "root mean square", "mean", "5 %", "25 to 75 %", "95 %"]]
     for who, errors in found.judged.items():
         rows.append(
             [
@@ -145,24 +159,24 @@ def residuals_text(found: Residuals) -> str:
             ]
         )
     lines += [*aligned(rows), ""]
-    head = ["", "rows", "said", "mean of the truth", "5 %", "half of all in", "95 %"]
+    head = ["", "rows", "predicted", "mean true value", "5 %", "25 to 75 %", "95 %"]
     has_spread = not math.isnan(found.inside.value)
-    rows = [head + ["within 2 spreads"] * has_spread]
+    rows = [head + ["within 2 SD"] * has_spread]
     for line in found.lines:
-        told = [
+        cells = [
             "" if line.line is None else line.name,
             f"{line.mean.rows:,}",
             f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
             line.mean.as_number(),
             *quantile_texts(line.errors.quantiles),
         ]
-        rows.append(told + [str(line.inside)] * has_spread)
+        rows.append(cells + [str(line.inside)] * has_spread)
     lines += aligned(rows)
     if has_spread:
         lines += [
             "",
-            f"{found.inside} of all rows lie within 2 printed spreads of what is said;",
-            "95 % would, if errors were normal and the spreads right.",
+            f"{found.inside} of all rows lie within 2 printed standard deviations of",
+            "the prediction; expected: 95 %, if errors are normal and these correct.",
         ]
     if found.means_held[1]:
         lines.append(wrapped(means_held_text(found)))
@@ -173,8 +187,8 @@ def means_held_text(found: Residuals) -> str:
     """How many printed confidence intervals of means hold."""
     held, known = found.means_held
     return (
-        f"Of {known} printed interval{'s' * (known != 1)} of a rule's mean {held} "
-        f"hold{'s' * (held == 1)} the mean of these rows, which itself is not certain."
+        f"Of {known} printed interval{'s' * (known != 1)} of a rule's mean, {held} "
+        f"contain{'s' * (held == 1)} the mean of these rows, which is an estimate, too."
     )
 
 

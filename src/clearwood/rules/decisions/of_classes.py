@@ -263,7 +263,7 @@ def check_asked(
     """
     if not classes and not (pos_label is None and threshold is None):
         raise InputError(
-            "What is predicted is a number; pos_label and threshold are for classes."
+            "The rules predict a number; pos_label and threshold are for classes."
         )
     if threshold is not None and not 0 < threshold < 1:
         raise InputError(
@@ -274,15 +274,15 @@ def check_asked(
             return 1
         if threshold is not None:
             raise InputError(
-                f"A threshold is of one class, and there are {len(classes)}; name the "
-                "one that is looked for (pos_label, --pos-label)."
+                f"threshold needs a positive class; name one of {len(classes)} classes "
+                "(pos_label, --pos-label)."
             )
         return None
     # The command line passes all labels as text.
     found = [k for k, label in enumerate(classes) if pos_label in (label, str(label))]
     if not found:
         raise InputError(
-            f"pos_label is {pos_label!r}, but the rules say "
+            f"pos_label is {pos_label!r}, but the rules predict "
             f"{', '.join(map(prediction_text, classes))}."
         )
     return found[0]

@@ -83,7 +83,7 @@ class LineErrors(NamedTuple):
         >>> LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN).name
         'rule 3'
         """
-        return f"said {self.said:.4g}" if self.line is None else f"rule {self.line}"
+        return f"rule {self.line}" if self.line else f"predicted {self.said:.4g}"
 
 
 @dataclass(frozen=True, eq=False)

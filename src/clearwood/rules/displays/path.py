@@ -87,7 +87,7 @@ class PathDisplay(Display):
         path = getattr(estimator, "path_", None)
         if path is None:
             raise InputError(
-                f"estimator is a {type(estimator).__name__} without path_; hand in a "
+                f"estimator is a {type(estimator).__name__} without path_; pass a "
                 "fitted RuleListClassifier or RuleListRegressor, or another that "
                 "keeps its rules of every size."
             )
@@ -115,12 +115,12 @@ class PathDisplay(Display):
         fidelity = [
             *self._line("fidelity", "first", "on the rows shown"),
             *self._held_out(),
-            self._chosen(f"chosen: {self.chosen}"),
+            self._chosen(f"selected: {self.chosen}"),
         ]
         longest = max(score.n_rules for score in self.scores)
         if self.held_out is not None:
             longest = max(longest, len(self.held_out.fidelity))
-        x = Axis("lines, otherwise included", 0.7, longest + 0.3, is_whole=True)
+        x = Axis("rules, default rule included", 0.7, longest + 0.3, is_whole=True)
         space = "\n" if shown else " "
         up = f"fidelity{space}({outcome.agreement_unit})"
         panels = [Panel(fidelity, x, Axis(up, shown=shown), 190.0, "lower right")]
@@ -136,7 +136,7 @@ class PathDisplay(Display):
             Panel(literals, x, Axis("literals", 0.0, most, is_whole=True), 95.0)
         )
         size = (6.4, 6.4 if self._has_error else 4.8)
-        return Chart("Fidelity against the number of lines", panels, size=size)
+        return Chart("Fidelity against the number of rules", panels, size=size)
 
     @property
     def _has_error(self) -> bool:

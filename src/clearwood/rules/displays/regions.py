@@ -301,7 +301,7 @@ class RegionsDisplay(Display):
 
     def _describe(self, ax: Any, box: Box) -> None:
         """Entry of the legend."""
-        text = f"{box.number}: {box.says}{' (asks more)' * box.further}"
+        text = f"{box.number}: {box.says}{' (has further conditions)' * box.further}"
         ax.plot(
             [], [], color=self._ink(box), linewidth=1.8,
             linestyle="--" if box.further else "-", label=_short_lines(text),

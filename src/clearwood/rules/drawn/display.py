@@ -107,10 +107,10 @@ class TreeDisplay(Display):
         ]
         if not tree.classes:
             low, high = tree.ends
-            says = f"axes of values, and dots: from {low:.4g} to {high:.4g}"
-            keys = [Key(says, "full c0", COLOURS[0])]
+            axes = f"axes of values, and dots: from {low:.4g} to {high:.4g}"
+            keys = [Key(axes, "full c0", COLOURS[0])]
         n_leaves = sum(node.rule is not None for node in tree.nodes)
-        title = f"A tree of {n_leaves} leaves that says {printable(tree.target)}"
+        title = f"Tree of {n_leaves} leaves that predicts {printable(tree.target)}"
         least = SMALLEST * place.width
         return drawing(title, [*marks, *keys], place.width, place.height, least=least)
 

@@ -123,16 +123,16 @@ class DrawnTree:
         if node.rule is not None:
             leaves = [one.rule for one in self.nodes if one.rule is not None]
             why = unlikely_text(node.rule, self.classes, leaves)
-            parts.append(f"leaf {node.first + 1} says {self.says(node.rule)}{why}")
+            parts.append(f"leaf {node.first + 1} predicts {self.says(node.rule)}{why}")
         else:
             asked = " and ".join(one.text for one in node.asked)
-            parts.append(f"asks whether {asked}")
+            parts.append(f"split: {asked}")
         if node.rows == node.rows:
             rows = f"{count_text(node.rows)} row{'s' * (node.rows != 1)}"
             share = node.rows / max(self.n_rows, 1)
             parts.append(f"{rows}, {percent_text(share)} of all")
         if node.on_way:
-            parts.append("on the way of the row shown")
+            parts.append("on the path of the row shown")
         return "; ".join(parts)
 
 
@@ -171,7 +171,7 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     ...     FeatureSpace.numeric(1, ["temperature"]))
     >>> drawn = draw_tree(rules, [[36.9], [38.2], [39.0]])
     >>> print(drawn.words(drawn.nodes[0]))
-    if temperature > 37.5; leaf 1 says 1; 2 rows, 66.7 % of all
+    if temperature > 37.5; leaf 1 predicts 1; 2 rows, 66.7 % of all
     """
     tree = tree_of(result)
     if tree is None:

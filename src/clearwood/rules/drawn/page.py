@@ -14,7 +14,7 @@ def summarize_tree(tree: DrawnTree) -> dict[str, Any]:
     """Data of the template ``rules/drawn/tree.html``."""
     chart = TreeDisplay(tree).chart()
     return {
-        "svg": svg(chart, "drawn", "The same in words stands below."),
+        "svg": svg(chart, "drawn", "The same as text is below."),
         "colours": keys(chart),
         "outline": [_outline(tree, tree.root)],
         "has_way": tree.has_way,

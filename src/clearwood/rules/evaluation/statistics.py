@@ -72,7 +72,7 @@ class RuleStatistics:
     --------
     >>> some = RuleStatistics(support=5.0, caught=2.5, rows=2, rows_caught=1)
     >>> some.rows_text
-    'decides 1 of 2 rows, weight 2.5 of 5'
+    'predicts 1 of 2 rows, weight 2.5 of 5'
     """
 
     support: float = UNKNOWN
@@ -115,7 +115,7 @@ class RuleStatistics:
         """Numbers of rows that the rule covers and predicts, with their weight."""
         rows = count_text(self.rows) + (" row" if self.rows == 1 else " rows")
         if self.rows_caught < self.rows:
-            rows = f"decides {count_text(self.rows_caught)} of {rows}"
+            rows = f"predicts {count_text(self.rows_caught)} of {rows}"
         return ", ".join(filter(None, (rows, self.weight_text)))
 
     @property
@@ -154,7 +154,7 @@ class RuleStatistics:
         for name in unused if judged else JUDGEMENTS:
             value = getattr(self, name)
             if value is not None and value == value:
-                return name, "nothing, as there is none of it here"
+                return name, "none, as rules of this kind have no such statistic"
         for name in AMOUNTS:
             if getattr(self, name) < 0:
                 return name, "at least 0"
@@ -167,13 +167,13 @@ class RuleStatistics:
         if _is_more(self.rows_caught, self.rows):
             return "rows_caught", "at most the rows"
         if is_class and _is_more(self.disagreement, self.caught):
-            return "disagreement", "at most what is caught"
+            return "disagreement", "at most the rows that it predicts (caught)"
         if self.low > self.high:
             return "low", "at most high"
         if math.isnan(self.low) != math.isnan(self.high):
             return "low", "a number where high is one"
-        says_otherwise = self.disagreement > 0 and self.instead != prediction
-        if self.instead is not None and not says_otherwise:
+        disagrees = self.disagreement > 0 and self.instead != prediction
+        if self.instead is not None and not disagrees:
             return "instead", "another class than the prediction, with a disagreement"
         return "", ""
 

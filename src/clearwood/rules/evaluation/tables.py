@@ -121,7 +121,7 @@ def _in_memory(
     rules, encoded = rule_set.read(X)
     n_rows = len(encoded)
     if n_rows == 0:
-        raise InputError("X is empty: it has no rows to judge rules on; give some.")
+        raise InputError("X is empty: it has no rows to evaluate the rules on.")
     truth = None if y is None else rule_set.check_target(y, n_rows, "y")
     target = rule_set.model_predictions(model, X, n_rows)
     return rules, EncodedRows(
@@ -153,11 +153,11 @@ def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
 def _check_labels(sums: ScoreSums, rule_set: RuleSet, known: Known) -> None:
     """Reject empty tables, and labels that the rules do not have."""
     if sums.rows == 0:
-        raise InputError("The table is empty: it has no rows to judge rules on.")
+        raise InputError("The table is empty: it has no rows to evaluate the rules on.")
     for name, is_known, n in zip(("the model", "y"), known, sums.labelled):
         if rule_set.classes and is_known and n == 0:
             raise InputError(
-                f"No label of {name} is one that the rules know; they say "
+                f"No label of {name} is a class of the rules; these are "
                 f"{list(rule_set.classes)}."
             )
 

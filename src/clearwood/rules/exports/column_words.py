@@ -9,42 +9,39 @@ if TYPE_CHECKING:
 
 
 ROWS: dict[str, str] = {
-    "first": "{} that this rule decides, and how many satisfy it where that is more",
+    "first": "{} that this rule predicts; below, those that satisfy it, if more",
     "sum": "{} that satisfy the rule",
     "average": "{} that satisfy the rule",
 }
-WEIGHT = "How much the rule counts in the average"
+WEIGHT = "Weight of the rule in the average"
 AGREEMENT = (
-    "How near the rule is to the model on the rows that it decides, 1 is perfect: one "
-    "minus the mean squared difference over the model's variance. Below, the same on "
+    "Fidelity to the model on the rows that the rule predicts, 1 is perfect: one minus "
+    "the mean squared difference over the model's variance. Below, the same on "
     "all rows that satisfy it, and the root of the mean squared difference on those "
-    "that it decides",
-    "Share of the rows that the rule decides to which the model gives the same class; "
-    "below, the same on all rows that satisfy it, and for how many of those that it "
-    "decides the model says another class, and which",
+    "that it predicts",
+    "Share of the rows that the rule predicts for which the model predicts the same "
+    "class; below, the same on all rows that satisfy it, and for how many of those "
+    "that it predicts the model predicts another class, and which",
 )
 """For values, and for classes."""
 PROBABILITY = (
-    "How likely the class is on new rows that the rule decides, as rules told that "
-    "were searched for in the same way on a part of the rows and judged on the others; "
-    "in brackets its 95 % interval; below, the share of the class in the rule's own "
-    "rows, which looks better than it is"
+    "Probability of the class in new rows that the rule predicts, estimated by cross-"
+    "validation: rules fitted to a part of the rows are evaluated on the others; in "
+    "brackets its 95 % interval; below, the share of the class in the rows of the fit, "
+    "which is optimistic"
 )
 PRECISION = (
-    "Share of the rows that the rule decides whose true class is this one; below, the "
-    "same on all rows that satisfy it; in brackets its 95 % interval, too narrow where "
-    "the rule was searched for on these rows"
+    "Share of the rows that the rule predicts whose true class is this one; below, the "
+    "same on all rows that satisfy it; in brackets its 95 % interval, too narrow if "
+    "the rule was fitted to these rows"
 )
-SPREAD = (
-    "How far the rows that the rule decides lie apart: mostly two in three are no "
-    "further from their mean (the standard deviation). In brackets the 95 % interval "
-    "of the mean{}; where dots stand, they show what the rules say on one axis, with "
-    "the spread to both sides"
+DEVIATION = (
+    "Standard deviation of the target in the rows that the rule predicts. In brackets "
+    "the 95 % interval of the mean{}; dots, if any, show the predictions of all rules "
+    "on one axis, and bars one standard deviation to both sides"
 )
-ON_NEW_ROWS = (
-    " on new rows, as rules told that were judged on rows left out of their search"
-)
-TOO_NARROW = ", too narrow where the rule was searched for on these rows"
+ON_NEW_ROWS = " on new rows, estimated by cross-validation"
+TOO_NARROW = ", too narrow if the rule was fitted to these rows"
 
 
 def column_words(
@@ -68,7 +65,7 @@ def column_words(
     >>> from clearwood.rules import FeatureSpace, Rule, RuleList
     >>> rules = RuleList((), Rule((), 1.0), FeatureSpace.numeric(1))
     >>> list(column_words(rules))
-    ['Rows', 'Agreement', 'Spread']
+    ['Rows', 'Agreement', 'SD']
     """
     words = {"Weight": WEIGHT} if rules.has_weights else {}
     words["Rows"] = ROWS[rules.combine].format(counted)
@@ -77,7 +74,7 @@ def column_words(
     if has_agreement:
         words["Agreement"] = AGREEMENT[bool(rules.classes)]
     if not rules.classes:
-        words["Spread"] = SPREAD.format(ON_NEW_ROWS if is_expected else TOO_NARROW)
+        words["SD"] = DEVIATION.format(ON_NEW_ROWS if is_expected else TOO_NARROW)
     elif is_expected:
         words["Probability"] = PROBABILITY
     else:

@@ -6,7 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import number_text, share_text, unrounded
+from clearwood._words.numbers import (
+    number_text,
+    share_decimals,
+    share_text,
+    unrounded,
+)
 from clearwood.rules.evaluation.statistics import (
     RuleStatistics,
     few_text,
@@ -22,19 +27,18 @@ if TYPE_CHECKING:
     from clearwood.rules.rule_set import RuleSet
 
 CAPTIONS: dict[str, tuple[str, str]] = {
-    "first": ("The first rule that a row satisfies decides.",) * 2,
+    "first": ("The first rule that a row satisfies predicts it.",) * 2,
     "sum": (
-        "All rules that a row satisfies add up; the first line is added always.",
-        "All rules that a row satisfies add up, to log-odds of the classes; the first "
-        "line is added always.",
+        "All rules that a row satisfies are added; the constant always is.",
+        "All rules that a row satisfies are added, to log-odds of the classes; the "
+        "constant always is.",
     ),
     "average": (
-        "What is said is the average over all rules that a row satisfies, by their "
-        "weights; the last line is for every row, and stands alone where no other "
-        "holds.",
-        "What is said is the average over all rules that a row satisfies, by their "
-        "weights, of the probabilities of the classes; the last line is for every row, "
-        "and stands alone where no other holds.",
+        "The prediction is the weighted average of all rules that a row satisfies; the "
+        "last rule applies to every row, and alone where no other holds.",
+        "The prediction is the weighted average of the class probabilities of all "
+        "rules that a row satisfies; the last rule applies to every row, and alone "
+        "where no other holds.",
     ),
 }
 """How the rules that hold are combined, for values and for classes."""
@@ -42,7 +46,7 @@ CAPTIONS: dict[str, tuple[str, str]] = {
 SAYS: dict[str, str] = {
     "first": "then {}",
     "sum": "add",
-    "average": "say of {}",
+    "average": "predict {}",
 }
 """Heading of the column of predictions."""
 
@@ -84,6 +88,12 @@ def summarize_rules(
         "is_linked": is_linked,
         "has_agreement": has_agreement,
         "has_quality": judged,
+        # One rounding of percentages for all rules.
+        "decimals": max(
+            share_decimals(rule.statistics.low, rule.statistics.high) for rule in rules
+        )
+        if rules.classes
+        else 0,
         # Estimates for new rows replace the figures on these.
         "is_expected": is_expected,
         "has_weights": rules.has_weights,

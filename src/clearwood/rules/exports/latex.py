@@ -44,7 +44,7 @@ LAYOUT = {
     "sum": (r"{r p{0.55\linewidth} l r}", ("", "if", "add to {}", "rows")),
     "average": (
         r"{r p{0.5\linewidth} l r r r}",
-        ("", "if", "say of {}", "weight", "rows", "agreement"),
+        ("", "if", "predict {}", "weight", "rows", "agreement"),
     ),
 }
 """Widths and headings of the columns."""
@@ -55,7 +55,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
     layout, heads = LAYOUT[rule_set.combine]
     goal = "" if rule_set.rules_predict else rule_set.outcome.added
     goal += latex_text(printable(rule_set.target))
-    about = "; their average by weight is said" * rule_set.has_weights
+    about = "; their weighted average is predicted" * rule_set.has_weights
     lines = [
         comment(
             "%", f"Rules for {name_text(rule_set.target)}{about}; needs no package."

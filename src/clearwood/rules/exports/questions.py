@@ -112,7 +112,7 @@ def question_of(condition: Condition, features: FeatureSpace) -> Question:
         kinds = ("numeric", "a set of categories")
         have, need = kinds if labels is None else ("categorical", "an interval")
         raise InputError(
-            f"Feature {features.names[d]!r} is {have}, but a rule asks it for {need}."
+            f"Feature {features.names[d]!r} is {have}, but a rule uses {need}."
         )
     if isinstance(condition, CategorySet) and lookup != "integer":
         return _label_question(condition, features)
@@ -178,7 +178,7 @@ def finite_number(value: Any) -> float:
     """Value of a rule; other tools require that it is finite."""
     number = float(value)
     if not math.isfinite(number):
-        raise InputError(f"Cannot export rules that say {number}; it must be finite.")
+        raise InputError(f"Cannot export the prediction {number}; it must be finite.")
     return number
 
 

@@ -188,7 +188,7 @@ def _numeric_questions(rule_set: RuleSet) -> list[list[NumberQuestion]]:
             name = features.names[question.feature]
             if features.info[question.feature].is_time:
                 raise InputError(
-                    f"The rules ask the date {name!r}, but trees of scikit-learn "
+                    f"The rules use the date {name!r}, but trees of scikit-learn "
                     "compare numbers only; export them as Python or SQL (to_python, "
                     "to_sql)."
                 )
@@ -220,8 +220,8 @@ def _question_of_codes(question: LabelQuestion, features: FeatureSpace) -> Any:
         points = [float(label) for label in question.labels]
     if not is_plain or features.lookup[d] == "hash":
         raise InputError(
-            f"The rules ask the categories {features.names[d]!r}, which are neither "
-            "all texts nor all numbers that trees of scikit-learn can tell apart; "
+            f"The rules use the categories {features.names[d]!r}, which are neither "
+            "all texts nor all numbers that trees of scikit-learn can distinguish; "
             "export them as Python or SQL (to_python, to_sql)."
         )
     pieces = [(math.nextafter(x, -math.inf), x) for x in sorted(points)]
@@ -246,7 +246,7 @@ def _nodes(rule_set: RuleSet, questions: list[list[NumberQuestion]]) -> _Nodes:
             raise InputError(
                 f"As one tree these {rule_set.n_rules} rules need more than "
                 f"{MOST_LEAVES} leaves; export them as Python or SQL (to_python, "
-                "to_sql), or ask for fewer rules."
+                "to_sql), or fit fewer rules."
             )
         cut, missing_left = _split(asked, known.get(asked.feature, _Known()))
         nodes.feature[node], nodes.threshold[node] = asked.feature, cut
@@ -267,7 +267,7 @@ def _first_open(
         if False not in answers:
             unclear = [q for q, answer in zip(questions[i], answers) if answer is None]
             return i, unclear[0] if unclear else None
-    raise AssertionError("The last rule asks nothing.")
+    raise AssertionError("The default rule has no conditions.")
 
 
 def _answer(question: NumberQuestion, known: _Known) -> bool | None:

@@ -57,9 +57,9 @@ def date_test(
     """
     if info.kind == "duration":
         raise InputError(
-            f"Cannot write SQL: the rules ask {name!r}, a duration, which databases "
-            "write in ways of their own; make a column of numbers of it (days) before "
-            "the fit."
+            f"Cannot write SQL: the rules use {name!r}, a duration, which every "
+            "database writes differently; convert it to a column of numbers (days) "
+            "before the fit."
         )
     if dialect == "sqlite":
         cell = SQLITE_CELL[info.kind].format(cell)
@@ -101,8 +101,8 @@ def _literal(days: float, info: ColumnInfo, dialect: str) -> str:
     text = date_text(days)
     if text[:1] == "-" or not text[:4].isdecimal() or len(text) < 10:
         raise InputError(
-            f"Cannot write SQL: a rule asks for {text}, which is before the year 0 or "
-            "after 9999; no database knows it."
+            f"Cannot write SQL: a rule compares with {text}, which is before the year "
+            "0 or after 9999; no database can represent it."
         )
     day, time, time_in_utc = LITERALS.get(dialect, STANDARD)
     in_utc = info.is_zoned and dialect != "sqlite"

@@ -86,7 +86,7 @@ class ImportancesDisplay(Display):
                 error_kw={"linewidth": 1},
             )  # fmt: skip
         unused_features = set(found.unused_features)
-        labels = [plain(k) + "\n(no rule asks)" * (k in unused_features) for k in names]
+        labels = [plain(k) + "\n(not used)" * (k in unused_features) for k in names]
         ax.set_yticks(y, labels, fontsize=8)
         ax.set_xlabel(OUTCOMES[found.task].lost)
         ax.legend(frameon=False, fontsize=8)

@@ -121,9 +121,9 @@ def permutation_importance(
     model = getattr(result, "ensemble_", None) if model is None else model
     model = as_predictor(model)
     if not hasattr(model, "predict"):
-        raise InputError("model must be a model that predicts; hand in a fitted one.")
+        raise InputError("model must be a model that predicts; pass a fitted one.")
     if n_repeats < 2:
-        raise InputError(f"n_repeats is {n_repeats}; an error needs at least two.")
+        raise InputError(f"n_repeats is {n_repeats}; expected at least 2.")
     tables = rows_for(rules, model, X)
     return importances_of(rules, model, tables, n_repeats, max_samples, random_state)
 
@@ -139,7 +139,7 @@ def importances_of(
     """As :func:`permutation_importance`, for the two tables of :func:`rows_for`."""
     n_rows = min(len(tables[0]), max_samples)
     if n_rows < 2:
-        raise InputError("X has fewer than two rows; there is nothing to shuffle.")
+        raise InputError("X has fewer than two rows; there is nothing to permute.")
     of_rules, of_model = (
         _measure(who, _some_rows(X, n_rows, seed), rules, n_repeats, seed)
         for who, X in zip((rules, model), tables)

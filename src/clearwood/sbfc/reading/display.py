@@ -38,7 +38,7 @@ DARKEST, EDGE = 0.5, "#465264"
 the colour of edges in matplotlib."""
 
 LONGEST_NAME = 40
-"""Letters of a name beside a bar."""
+"""Letters of a name next to a bar."""
 
 
 @dataclass(eq=False, repr=False)
@@ -124,11 +124,11 @@ class FeatureGraphDisplay(Display):
         graph = self.graph
         place = lay_out_graph(graph, WIDTH, LETTERS, letters_of)
         number = {j: i for i, j in enumerate(graph.shown)}
-        beside: dict[int, list[int]] = {j: [] for j in graph.shown}
+        neighbours: dict[int, list[int]] = {j: [] for j in graph.shown}
         marks = list[Mark]()
         for first, second, p, points in place.links:
-            beside[first].append(number[second])
-            beside[second].append(number[first])
+            neighbours[first].append(number[second])
+            neighbours[second].append(number[first])
             names = (
                 f"{printable(graph.names[first])} and {printable(graph.names[second])}"
             )
@@ -140,7 +140,7 @@ class FeatureGraphDisplay(Display):
             j = feature.feature
             p = float(graph.signal[j])
             says = f"{printable(graph.names[j])}: signal {probability_text(p)}"
-            near = "".join(f" b{n}" for n in beside[j])
+            near = "".join(f" b{n}" for n in neighbours[j])
             look, to = f"cw-box n{number[j]}{near}", f"#f{number[j]}"
             marks.append(Linked(_box(feature, p, place.size), says, to, look))
         title = (

@@ -101,8 +101,8 @@ def average_graph(
 def single_graph(names: tuple[str, ...], graph: FeatureForest) -> FeatureGraph:
     """Feature graph of one forest, undirected, as all roots are equivalent."""
     edges = [Edge(i, j, 1.0) for i, j in graph.edges.tolist()]
-    said = "A single graph. Dark: signal; white: noise."
-    return _shown_part(names, graph.signal.astype(float), edges, False, said)
+    note = "A single graph. Dark: signal; white: noise."
+    return _shown_part(names, graph.signal.astype(float), edges, False, note)
 
 
 def _shown_part(
@@ -110,7 +110,7 @@ def _shown_part(
     signal: np.ndarray,
     edges: list[Edge],
     with_numbers: bool,
-    said: str,
+    note: str,
 ) -> FeatureGraph:
     d = len(names)
     every = range(d) if d <= ALL_NAMED else np.flatnonzero(signal >= NAMED_FROM)
@@ -128,7 +128,7 @@ def _shown_part(
             first, second = sorted(ends, key=lambda j: (-signal[j], j))
             kept.append(Edge(first, second, p))
     kept.sort(key=lambda edge: (-edge.probability, edge))
-    notes = [said, *_left_out(names, signal, shown, len(edges) - len(kept))]
+    notes = [note, *_left_out(names, signal, shown, len(edges) - len(kept))]
     if inside - named:
         less = f"signal with less than {NAMED_FROM:g}" if with_numbers else "noise"
         notes.append(f"Without a name: {less}.")

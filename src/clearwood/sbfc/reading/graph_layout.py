@@ -1,4 +1,4 @@
-"""Where the features of a picture stand: trees from left to right, tree beside tree."""
+"""Layout of the features of a picture: trees from left to right."""
 
 from __future__ import annotations
 
@@ -138,39 +138,39 @@ def _place_trees(
 ) -> list[_Tree]:
     """Every tree by itself, in the order of their most probable features."""
     tree, forest = spanning_forest(graph)
-    beside: dict[int, list[int]] = {i: [] for i in range(len(graph.shown))}
+    neighbours: dict[int, list[int]] = {i: [] for i in range(len(graph.shown))}
     for i, k in zip(forest.row.tolist(), forest.col.tolist()):
-        beside[i].append(k)
-        beside[k].append(i)
+        neighbours[i].append(k)
+        neighbours[k].append(i)
     placed = []
     for number in dict.fromkeys(tree.tolist()):
         inside = np.flatnonzero(tree == number).tolist()
-        children = _from_root(_middle_of(inside, beside), beside)
+        children = _from_root(_middle_of(inside, neighbours), neighbours)
         placed.append(_place_tree(children, graph.shown, sizes, size))
     return placed
 
 
-def _middle_of(inside: list[int], beside: dict[int, list[int]]) -> int:
+def _middle_of(inside: list[int], neighbours: dict[int, list[int]]) -> int:
     """The node from which the farthest one is nearest: leaves are taken off in turn."""
-    left = {i: len(beside[i]) for i in inside}
+    left = {i: len(neighbours[i]) for i in inside}
     while len(left) > 2:
         leaves = [i for i, n in left.items() if n == 1]
         for i in leaves:
             del left[i]
-            for k in beside[i]:
+            for k in neighbours[i]:
                 if k in left:
                     left[k] -= 1
     return min(left)
 
 
-def _from_root(root: int, beside: dict[int, list[int]]) -> dict[int, list[int]]:
+def _from_root(root: int, neighbours: dict[int, list[int]]) -> dict[int, list[int]]:
     """Children of every node, parents before children."""
-    children: dict[int, list[int]] = {root: list(beside[root])}
+    children: dict[int, list[int]] = {root: list(neighbours[root])}
     waiting = list(children[root])
     above = dict.fromkeys(waiting, root)
     while waiting:
         node = waiting.pop()
-        children[node] = [k for k in beside[node] if k != above[node]]
+        children[node] = [k for k in neighbours[node] if k != above[node]]
         above.update(dict.fromkeys(children[node], node))
         waiting += children[node]
     return children
@@ -182,7 +182,7 @@ def _place_tree(
     sizes: dict[int, tuple[float, float, tuple[str, ...]]],
     size: float,
 ) -> _Tree:
-    """Columns by depth; leaves below each other, parents beside their children."""
+    """Columns by depth; leaves below each other, parents next to their children."""
     depth = {next(iter(children)): 0}
     for node, below in children.items():
         depth.update(dict.fromkeys(below, depth[node] + 1))

@@ -76,11 +76,11 @@ def _features(
     number: dict[int, int],
     order: list[int],
 ) -> list[dict[str, Any]]:
-    beside: dict[int, list[tuple[str, str, int]]] = {j: [] for j in number}
+    neighbours: dict[int, list[tuple[str, str, int]]] = {j: [] for j in number}
     for first, second, p in graph.edges:
         for j, k in ((first, second), (second, first)):
             name = printable(graph.names[k])
-            beside[j].append((name, probability_text(p), number[k]))
+            neighbours[j].append((name, probability_text(p), number[k]))
     in_picture = set(graph.shown)
     found = []
     for j in (j for j in order if j in number):
@@ -94,7 +94,7 @@ def _features(
             "name": printable(graph.names[j]),
             "text": probability_text(p),
             "share": p,
-            "beside": beside[j],
+            "neighbours": neighbours[j],
             "levels": levels,
             "is_constant": bool(estimator.levels_.n_levels[j] < 2),
             "in_picture": j in in_picture,
@@ -233,8 +233,8 @@ def _sampling(
 def _worst(
     estimator: SelectiveBayesianForestClassifier, features: list[int]
 ) -> dict[str, Any] | None:
-    said = zip(features, signal_diagnoses(estimator, features))
-    known = [(one.rhat, j, one) for j, one in said if one is not None]
+    diagnoses = zip(features, signal_diagnoses(estimator, features))
+    known = [(one.rhat, j, one) for j, one in diagnoses if one is not None]
     if not known:
         return None
     _, j, one = max(known, key=lambda item: item[:2])

@@ -158,7 +158,7 @@ class ListAscent(BoxAscent):
         super().__init__(problem, start.boxes, member)
         vectors = map(problem.loss.vector, [*start.values, start.otherwise])
         # Predictions of all boxes as vectors, the default rule at the end.
-        self.said = np.array(list(vectors), dtype=np.float64)
+        self.predicted = np.array(list(vectors), dtype=np.float64)
         loss = problem.loss
         self._loss = loss.form, loss.scores, loss.share
         self._fitted_to = (
@@ -170,12 +170,12 @@ class ListAscent(BoxAscent):
     @property
     def values(self) -> list[Any]:
         """Prediction of each box, the default rule at the end."""
-        return [self.problem.loss.value(vector) for vector in self.said]
+        return [self.problem.loss.value(vector) for vector in self.predicted]
 
     def improve(self, k: int) -> None:
         """Optimize the value and the sides of one box, with the others fixed."""
         self._known = None
-        lines = self.boxes, self.member, self.literals, self.said
+        lines = self.boxes, self.member, self.literals, self.predicted
         _kernels.improve_line(self._fitted_to, lines, k)
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -188,12 +188,12 @@ class ListAscent(BoxAscent):
         """Refit the values of the current boxes."""
         sums, share, _ = self._sums()
         if self.problem.signs is None:
-            say_best_of_lines(self.problem.loss.form, sums, share, self.said)
+            say_best_of_lines(self.problem.loss.form, sums, share, self.predicted)
             return
         grid, signs = self.problem.grid, self.problem.signs
         means = np.divide(sums[:, 0], share, out=0.0 * share, where=share > 0)
         kinds = [kind_of(grid, signs, box) for box in self.boxes]
-        self.said[:, 0] = pool_values(means.tolist(), share.tolist(), [*kinds, 0])
+        self.predicted[:, 0] = pool_values(means.tolist(), share.tolist(), [*kinds, 0])
 
     def drop(self) -> bool:
         """Drop boxes with too few rows; return whether there were any.
@@ -216,14 +216,14 @@ class ListAscent(BoxAscent):
         self._known = None
         self.boxes, self.member = self.boxes[alive], self.member[alive]
         self.literals = self.literals[alive]
-        self.said = self.said[np.append(alive, True)]
+        self.predicted = self.predicted[np.append(alive, True)]
         return True
 
     def objective(self) -> float:
         """Loss and penalties of the current list."""
         penalties, loss = self.problem.penalties, self.problem.loss
         sums, share, further = self._sums()
-        lost = _kernels.loss_of_lines(loss.form, sums, share, self.said)
+        lost = _kernels.loss_of_lines(loss.form, sums, share, self.predicted)
         return float(
             loss.constant
             + lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -20,7 +20,36 @@ LARGEST_SCORE = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredSumLoss:
+class _Loss:
+    target: np.ndarray
+    share: np.ndarray
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scores of a row."""
+        return len(self.target)
+
+    @cached_property
+    def weighted(self) -> np.ndarray:
+        """Targets times shares."""
+        return self.target * self.share
+
+    def merged(self, group: np.ndarray) -> tuple[Self, float]:
+        """Loss of groups of rows with equal predictions, and the loss that it omits."""
+        total = np.bincount(group, self.share)
+        sums: np.ndarray = _kernels.sums_of_groups(
+            group, len(total), self.target, self.share
+        )
+        return type(self)(sums / np.maximum(total, 1e-300), total), 0.0
+
+    def take(self, rows: np.ndarray) -> Self:
+        """The loss on some of the rows, in the same units."""
+        share = self.share[rows]
+        target = np.ascontiguousarray(self.target[:, rows])
+        return type(self)(target, share / share.sum())
+
+
+class SquaredSumLoss(_Loss):
     """Squared difference of the sum from a target of variance near 1.
 
     Created by :meth:`of`.
@@ -39,8 +68,6 @@ class SquaredSumLoss:
     array([2., 2.])
     """
 
-    target: np.ndarray
-    share: np.ndarray
     largest: ClassVar[float] = np.inf
     n_grown: ClassVar[int] = 4
     is_class: ClassVar[bool] = False
@@ -61,36 +88,17 @@ class SquaredSumLoss:
 
     def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
         """First and second derivative of each row's loss by the score of one output."""
-        away = self.target[0] - answers[0]
-        return -2.0 * self.share * away, 2.0 * self.share
+        residual = self.target[0] - answers[0]
+        return -2.0 * self.share * residual, 2.0 * self.share
 
-    @property
-    def n_scores(self) -> int:
-        """Number of scores of a row."""
-        return 1
-
-    @cached_property
-    def weighted(self) -> np.ndarray:
-        """Targets times shares."""
-        return self.target * self.share
-
-    def merged(self, group: np.ndarray) -> tuple[SquaredSumLoss, float]:
-        """Loss of groups of rows with equal predictions, and the loss that it omits."""
-        target, share = merged(self, group)
-        within = (self.share * self.target[0] ** 2).sum() - (
-            share * target[0] ** 2
-        ).sum()
-        return SquaredSumLoss(target, share), float(within)
-
-    def take(self, rows: np.ndarray) -> SquaredSumLoss:
-        """The loss on some of the rows, in the same units."""
-        share = self.share[rows]
-        target = np.ascontiguousarray(self.target[:, rows])
-        return SquaredSumLoss(target, share / share.sum())
+    def merged(self, group: np.ndarray) -> tuple[Self, float]:
+        """As in the base class; squares within groups are omitted."""
+        means, _ = super().merged(group)
+        own, between = ((one.share * one.target[0] ** 2).sum() for one in (self, means))
+        return means, float(own - between)
 
 
-@dataclass(frozen=True, eq=False)
-class ClassSumLoss:
+class ClassSumLoss(_Loss):
     """Cross-entropy of the classes' probabilities, the softmax of the sums.
 
     Of two classes the first always scores 0. Created by :meth:`of`.
@@ -109,8 +117,6 @@ class ClassSumLoss:
     array([0.6931])
     """
 
-    target: np.ndarray
-    share: np.ndarray
     largest: ClassVar[float] = LARGEST_SCORE
     n_grown: ClassVar[int] = 1
     is_class: ClassVar[bool] = True
@@ -123,8 +129,7 @@ class ClassSumLoss:
     @property
     def free(self) -> tuple[int, ...]:
         """Classes whose scores boxes may add to."""
-        n_classes = len(self.target)
-        return (1,) if n_classes == 2 else tuple(range(n_classes))
+        return (1,) if self.n_scores == 2 else tuple(range(self.n_scores))
 
     def rows(self, scores: np.ndarray) -> np.ndarray:
         """Loss of the scores on each row."""
@@ -139,39 +144,9 @@ class ClassSumLoss:
 
     def slopes(self, answers: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
         """First and second derivative of each row's loss by the score of one output."""
-        said = answers[output]
-        away = self.target[output] - said
-        return -self.share * away, self.share * said * (1.0 - said)
-
-    @property
-    def n_scores(self) -> int:
-        """Number of scores of a row."""
-        return len(self.target)
-
-    @cached_property
-    def weighted(self) -> np.ndarray:
-        """Targets times shares."""
-        return self.target * self.share
-
-    def merged(self, group: np.ndarray) -> tuple[ClassSumLoss, float]:
-        """Loss of groups of rows with equal predictions, and the loss that it omits."""
-        return ClassSumLoss(*merged(self, group)), 0.0
-
-    def take(self, rows: np.ndarray) -> ClassSumLoss:
-        """The loss on some of the rows."""
-        share = self.share[rows]
-        target = np.ascontiguousarray(self.target[:, rows])
-        return ClassSumLoss(target, share / share.sum())
+        p = answers[output]
+        return -self.share * (self.target[output] - p), self.share * p * (1.0 - p)
 
 
 SumLoss = SquaredSumLoss | ClassSumLoss
 """A ``SquaredSumLoss`` or a ``ClassSumLoss``."""
-
-
-def merged(loss: SumLoss, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean targets and shares of groups of rows."""
-    total = np.bincount(group, loss.share)
-    sums: np.ndarray = _kernels.sums_of_groups(
-        group, len(total), loss.target, loss.share
-    )
-    return sums / np.maximum(total, 1e-300), total

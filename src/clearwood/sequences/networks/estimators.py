@@ -344,12 +344,12 @@ class HMMLSTM(BaseEstimator):
         """
         forward, series = self._ready(X, None, lengths)
 
-        def say(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
+        def predict(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
             logits, state = self.network_(inputs, state)
             return logits.double().softmax(2), state
 
         with forward.reproducible():
-            return forward.over_time(series, say)
+            return forward.over_time(series, predict)
 
     def hidden_states(self, X: Any, lengths: Any = None) -> np.ndarray:
         """State of the LSTM after every step.
@@ -385,12 +385,12 @@ class HMMLSTM(BaseEstimator):
     def _over_time(self, X: Any, lengths: Any, choose: Any) -> np.ndarray:
         forward, series = self._ready(X, None, lengths)
 
-        def say(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
+        def predict(inputs: Any, state: Any, steps: np.ndarray) -> tuple[Any, Any]:
             hidden, filtered, state = self.network_.states(inputs, state)
             return choose(hidden, filtered), state
 
         with forward.reproducible():
-            return forward.over_time(series, say)
+            return forward.over_time(series, predict)
 
     def sample(
         self, n_steps: int = 100, start: Any = None, random_state: Any = None

@@ -41,18 +41,18 @@ def log_likelihoods(
     """Log-likelihood of the target of every step; NaN where there is none."""
     targets = torch.as_tensor(series.targets)
 
-    def say(inputs: Tensor, state: Any, steps: np.ndarray) -> tuple[Tensor, Any]:
+    def predict(inputs: Tensor, state: Any, steps: np.ndarray) -> tuple[Tensor, Any]:
         logits, state = network(inputs, state)
         wanted = targets[steps]
         losses = loss_of(logits, wanted, "none").reshape(wanted.shape)
         return torch.where(wanted >= 0, -losses, torch.nan), state
 
-    return over_time(series, say, batches)
+    return over_time(series, predict, batches)
 
 
 def over_time(
     series: Series,
-    say: Callable[[Tensor, Any, np.ndarray], tuple[Tensor, Any]],
+    predict: Callable[[Tensor, Any, np.ndarray], tuple[Tensor, Any]],
     batches: list[np.ndarray] | None = None,
 ) -> np.ndarray:
     """Outputs of every step; steps outside all sequences are NaN.
@@ -68,12 +68,12 @@ def over_time(
         for batch in batches:
             state = None
             for steps in windows(batch, AT_A_TIME):
-                said, state = say(inputs[steps], state, steps)
+                predicted, state = predict(inputs[steps], state, steps)
                 if not answers.size:
-                    shape = (len(series.inputs), *said.shape[2:])
+                    shape = (len(series.inputs), *predicted.shape[2:])
                     answers = np.full(shape, np.nan)
                 there = steps >= 0
-                answers[steps[there]] = said.numpy()[there]
+                answers[steps[there]] = predicted.numpy()[there]
     return answers
 
 

@@ -213,7 +213,7 @@ class AutomatonDisplay(Display):
             [
                 Move(place[state.number], place[target], p, (share_text(p),))
                 for state in shown
-                for target, p in state.leads
+                for target, p in state.transitions
                 if target in place and p >= cutoff
             ],
             len(states) - len(shown),

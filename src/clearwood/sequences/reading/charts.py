@@ -52,7 +52,7 @@ def two_lines(
     return Chart(title, [Panel([*own, *marks], axes[0], up)])
 
 
-def surprise_chart(
+def surprisal_chart(
     title: str, lines: tuple[np.ndarray, np.ndarray], across: str
 ) -> Chart | None:
     """Means of two lines over steps; None for a single step, and infinite surprisal."""

@@ -13,7 +13,7 @@ from clearwood.charts.display import Display
 from clearwood.charts.marks import Level
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.charts import two_lines
-from clearwood.sequences.reading.markov_states import check_model, step_surprise
+from clearwood.sequences.reading.markov_states import check_model, step_surprisal
 from clearwood.sequences.reading.state_words import visible, written
 from clearwood.sequences.reading.states_display import steps_shown
 from clearwood.sequences.recurrent.explain_rnn import (
@@ -139,7 +139,7 @@ class SurprisalDisplay(Display):
         SurprisalDisplay
         """
         e = check_explanation(explanation)
-        steps, network, picture = surprise(e)
+        steps, network, picture = surprisals(e)
         part = steps_shown(start, length, len(steps))
         followed = e.trace.following[steps[part]]
         return cls([e.symbols[c] for c in followed], network[part], picture[part])
@@ -172,7 +172,7 @@ class SurprisalDisplay(Display):
         model = check_model(estimator)
         X, lengths = KINDS[model.emission].end_to_end(X, lengths)
         share = model.predict_proba(X, lengths).mean(axis=0)
-        lines = step_surprise(model, X, lengths, share)
+        lines = step_surprisal(model, X, lengths, share)
         part = steps_shown(start, length, len(lines[0]))
         symbols = None
         if model.emission == "categorical":
@@ -199,7 +199,7 @@ class SurprisalDisplay(Display):
         return replace(chart, size=(min(max(0.16 * n, 5.0), 20.0), 2.8))
 
 
-def surprise(e: RecurrentExplanation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def surprisals(e: RecurrentExplanation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Held-out steps with a next symbol, and its surprisal.
 
     Returns

@@ -63,7 +63,7 @@ def hold_out_last(X: Any, lengths: Sequence[int] | None, share: float) -> StepsH
     )
 
 
-def judge_states(
+def evaluate_states(
     model: HiddenMarkovModel,
     X: Any,
     lengths: Sequence[int] | None,
@@ -94,11 +94,11 @@ def judge_states(
             codes, starts, is_held_out, len(model.symbols_), len(LAST)
         )
         own |= dict(zip((CONSTANT, *LAST), tables))
-        judged = is_held_out & ~np.isnan(codes)
+        evaluated = is_held_out & ~np.isnan(codes)
     else:
         own |= _without_states(model, X, lengths, is_held_out)
-        judged = is_held_out
-    return {name: float(found[judged].mean()) for name, found in own.items()}
+        evaluated = is_held_out
+    return {name: float(found[evaluated].mean()) for name, found in own.items()}
 
 
 def _without_states(

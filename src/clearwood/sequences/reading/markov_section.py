@@ -12,7 +12,7 @@ from clearwood.charts.chart import svg
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.kinds import KINDS
 from clearwood.sequences.reading.automaton_display import AutomatonDisplay
-from clearwood.sequences.reading.charts import surprise_chart
+from clearwood.sequences.reading.charts import surprisal_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
@@ -25,7 +25,7 @@ from clearwood.sequences.reading.markov_states import (
     column_names,
     markov_states,
     state_vectors,
-    step_surprise,
+    step_surprisal,
 )
 from clearwood.sequences.reading.state_words import MISSING, written
 from clearwood.sequences.reading.states_display import StatesDisplay
@@ -125,7 +125,9 @@ def _line(state: MarkovState) -> dict[str, Any]:
             (cell.text, min(abs(cell.far) / FARTHEST, 1.0), cell.far > 0)
             for cell in state.emits[:MOST_COLUMNS]
         ],
-        "leads": [f"{j} ({share_text(p)})" for j, p in state.leads[:MOST_MOVES]],
+        "transitions": [
+            f"{j} ({share_text(p)})" for j, p in state.transitions[:MOST_MOVES]
+        ],
     }
 
 
@@ -134,16 +136,16 @@ def _scores(
 ) -> dict[str, Any]:
     """Log-likelihood per step: of the model, and with states in random order."""
     share = np.array([state.share for state in states])
-    own, any_order = step_surprise(model, X, lengths, share)
+    own, any_order = step_surprisal(model, X, lengths, share)
     possible = np.isfinite(own) & np.isfinite(any_order)
-    along = surprise_chart("Surprisal along the steps", (own, any_order), "step")
+    along = surprisal_chart("Surprisal along the steps", (own, any_order), "step")
     return {
         "n_steps": len(own),
         "n_sequences": len(sequence_bounds(lengths, len(own))) - 1,
         "n_impossible": int((~possible).sum()),
         "own": -float(own[possible].mean()) if possible.any() else None,
         "any_order": -float(any_order[possible].mean()) if possible.any() else None,
-        "surprise": None if along is None else svg(along, "surprise"),
+        "surprisal": None if along is None else svg(along, "surprisal"),
     }
 
 

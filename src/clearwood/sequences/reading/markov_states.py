@@ -55,7 +55,7 @@ class MarkovState(NamedTuple):
         Mean duration in steps.
     emits : tuple of EmittedCell
         The most probable symbols, or every column.
-    leads : tuple of (int, float)
+    transitions : tuple of (int, float)
         Next states other than this one, most probable first, with the probability of
         each when the state ends.
     """
@@ -65,7 +65,7 @@ class MarkovState(NamedTuple):
     share: float
     stay: float
     emits: Row
-    leads: tuple[tuple[int, float], ...]
+    transitions: tuple[tuple[int, float], ...]
 
 
 def check_model(model: Any) -> HiddenMarkovModel:
@@ -160,14 +160,14 @@ def markov_states(
     for k, row in enumerate(found.transmat):
         away = np.where(np.arange(len(row)) == k, 0.0, row)
         order = np.argsort(-away, kind="stable")
-        leads = [
+        transitions = [
             (int(j), float(away[j] / away.sum()))
             for j in order if away[j] > LEAST * away.sum()
         ]  # fmt: skip
         name = _marked(emits[k], names) if names else _symbols_named(emits[k])
         states.append(
             MarkovState(
-                k, name, float(share[k]), float(stay[k]), emits[k], tuple(leads)
+                k, name, float(share[k]), float(stay[k]), emits[k], tuple(transitions)
             )
         )
     return states
@@ -267,7 +267,7 @@ EMITS: dict[str, Callable[[HiddenMarkovModel, np.ndarray], list[Row]]] = {
 }
 
 
-def step_surprise(
+def step_surprisal(
     model: HiddenMarkovModel, X: Any, lengths: Any, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Surprise of each step in nats, minus the log density for numbers.

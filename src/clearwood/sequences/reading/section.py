@@ -11,18 +11,18 @@ from clearwood._words.numbers import percent_text, short_text
 from clearwood.charts.chart import svg
 from clearwood.exceptions import InputError
 from clearwood.sequences.reading.automaton_display import AutomatonDisplay, moves_of
-from clearwood.sequences.reading.charts import surprise_chart
+from clearwood.sequences.reading.charts import surprisal_chart
 from clearwood.sequences.reading.coloured_text import (
     coloured_text,
     state_hues,
     state_styles,
     text_pieces,
 )
-from clearwood.sequences.reading.display import FidelityCurveDisplay, surprise
+from clearwood.sequences.reading.display import FidelityCurveDisplay, surprisals
 from clearwood.sequences.reading.state_words import (
-    StateWords,
+    StateDescription,
     describe_states,
-    together,
+    joined,
 )
 from clearwood.sequences.reading.two_models import paired_text, state_agreement
 from clearwood.sequences.recurrent.automaton import distilled
@@ -65,8 +65,8 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
     symbols = [e.symbols[code] for code in e.trace.codes[shown]]
     hues = state_hues(np.sqrt(e.output_))
     automaton = AutomatonDisplay.from_explanation(e)
-    along = surprise_chart(
-        "Surprisal along the held-out text", surprise(e)[1:], "held-out steps"
+    along = surprisal_chart(
+        "Surprisal along the held-out text", surprisals(e)[1:], "held-out steps"
     )
     return {
         "title": f"{e.n_states} states of {printable(e.network)}",
@@ -77,13 +77,13 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "text": coloured_text(text_pieces(symbols, begins), e.states_[shown]),
         "n_shown": len(shown),
         "styles": state_styles([word.name for word in words], hues),
-        "beside": _comparison(e, shown, text_pieces(symbols), begins, hues),
+        "comparison": _comparison(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
         "graph": svg(automaton.chart(), "graph", look="cw-graph"),
         "unseen": e.unseen_,
         "failures": _failures(e),
         "curve": _curve(e),
-        "surprise": None if along is None else svg(along, "surprise"),
+        "surprisal": None if along is None else svg(along, "surprisal"),
     }
 
 
@@ -151,15 +151,15 @@ def _comparison(
 
 
 def _states(
-    e: RecurrentExplanation, words: tuple[StateWords, ...]
+    e: RecurrentExplanation, words: tuple[StateDescription, ...]
 ) -> list[dict[str, Any]]:
     """One row per state: its name, its predictions, and its transitions."""
-    leads: list[list[str]] = [[] for _ in words]
+    transitions: list[list[str]] = [[] for _ in words]
     for move in sorted(moves_of(e), key=lambda move: -move.share):
-        if len(leads[move.source]) < MOST_MOVES:
+        if len(transitions[move.source]) < MOST_MOVES:
             named = ", ".join(move.symbols[:MOST_SYMBOLS])
             more = " ..." if len(move.symbols) > MOST_SYMBOLS else ""
-            leads[move.source].append(
+            transitions[move.source].append(
                 f"{named}{more} to {move.target} ({percent_text(move.share)})"
             )
     return [
@@ -168,8 +168,10 @@ def _states(
             "name": word.name,
             "share": word.share,
             "contexts": [text for text, _ in word.contexts],
-            "says": [f"{text} {percent_text(p)}" for text, p in word.says],
-            "leads": leads[number],
+            "predictions": [
+                f"{text} {percent_text(p)}" for text, p in word.predictions
+            ],
+            "transitions": transitions[number],
         }
         for number, word in enumerate(words)
     ]
@@ -199,20 +201,20 @@ def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
         network = int(e.trace.log_proba[example].argmax())
         picture = int(e.output_[e.states_[example]].argmax())
         found.append({
-            "context": together([e.symbols[before], e.symbols[last]]),
+            "context": joined([e.symbols[before], e.symbols[last]]),
             "times": int(times[i]),
             "kl": float(total[i] / times[i]),
             "share": float(total[i]) / everything,
-            "network": together([e.symbols[network]]),
-            "picture": together([e.symbols[picture]]),
+            "network": joined([e.symbols[network]]),
+            "picture": joined([e.symbols[picture]]),
         })  # fmt: skip
     return found
 
 
-def _divergences(p: np.ndarray, said: np.ndarray) -> np.ndarray:
+def _divergences(p: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     from scipy.special import rel_entr
 
-    return rel_entr(p, said).sum(axis=1)
+    return rel_entr(p, predicted).sum(axis=1)
 
 
 def _curve(e: RecurrentExplanation) -> str | None:

@@ -25,7 +25,7 @@ MISSING = "▯"
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"})
 
 
-class StateWords(NamedTuple):
+class StateDescription(NamedTuple):
     """Summary of one state.
 
     Attributes
@@ -36,14 +36,14 @@ class StateWords(NamedTuple):
         Share of all steps.
     contexts : tuple of (str, float)
         The last symbols read, most frequent first, and their shares.
-    says : tuple of (str, float)
+    predictions : tuple of (str, float)
         Most probable next symbols.
     """
 
     name: str
     share: float
     contexts: tuple[tuple[str, float], ...]
-    says: tuple[tuple[str, float], ...]
+    predictions: tuple[tuple[str, float], ...]
 
 
 def visible(symbol: str) -> str:
@@ -68,7 +68,7 @@ def written(cells: np.ndarray) -> list[str]:
     return [MISSING if is_missing(cell) else str(cell) for cell in cells.tolist()]
 
 
-def together(symbols: Sequence[str]) -> str:
+def joined(symbols: Sequence[str]) -> str:
     """Join symbols: letters without, words with a space between."""
     between = "" if all(len(symbol) == 1 for symbol in symbols) else " "
     return between.join(visible(symbol) for symbol in symbols)
@@ -80,7 +80,7 @@ def describe_states(
     states: np.ndarray,
     output: np.ndarray,
     symbols: Sequence[str],
-) -> tuple[StateWords, ...]:
+) -> tuple[StateDescription, ...]:
     """Summarize all states.
 
     Parameters
@@ -105,7 +105,7 @@ def describe_states(
     ]
     share = np.bincount(states, minlength=n_states) / len(states)
     return tuple(
-        StateWords(
+        StateDescription(
             _name_of([table[state] for table in tables]),
             float(share[state]),
             tuple(tables[-1][state][:MOST_NAMED]),
@@ -140,7 +140,7 @@ def _contexts(
         step = steps[i]
         state = int(states[step])
         if len(found[state]) < MOST_NAMED:
-            text = together([symbols[code] for code in lines[step]])
+            text = joined([symbols[code] for code in lines[step]])
             found[state].append((text, float(times[i] / total[state])))
     return found
 
@@ -150,10 +150,10 @@ def _name_of(tables: list[list[tuple[str, float]]]) -> str:
     for table in reversed(tables):
         if table and table[0][1] >= TYPICAL:
             return f"after {table[0][0]}"
-    told, covered = [], 0.0
+    names, covered = [], 0.0
     for text, share in tables[0]:
-        told.append(text)
+        names.append(text)
         covered += share
         if covered >= TYPICAL:
-            return f"after {' or '.join(told)}"
-    return f"after {', '.join(told)} ..." if told else "not seen"
+            return f"after {' or '.join(names)}"
+    return f"after {', '.join(names)} ..." if names else "not seen"

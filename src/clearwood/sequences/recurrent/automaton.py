@@ -79,9 +79,9 @@ def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
     trace : NetworkTrace
     """
     alone = automaton.run(trace.codes, trace.starts)
-    judged = np.flatnonzero(trace.is_held_out & (trace.age > 0))
-    times = automaton.counts[alone[judged - 1], trace.codes[judged]]
-    return float(np.mean(times == 0)) if len(judged) else 0.0
+    held_out = np.flatnonzero(trace.is_held_out & (trace.age > 0))
+    times = automaton.counts[alone[held_out - 1], trace.codes[held_out]]
+    return float(np.mean(times == 0)) if len(held_out) else 0.0
 
 
 def count_automaton(

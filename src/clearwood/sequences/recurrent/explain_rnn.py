@@ -32,10 +32,10 @@ from clearwood.sequences.recurrent.fidelity import (
     ALONE,
     LAST,
     READ,
-    NearnessToNetwork,
     NetworkFidelity,
-    held_out_nearness,
-    judge_tables,
+    SurrogateFidelity,
+    held_out_fidelity,
+    table_fidelity,
 )
 from clearwood.sequences.recurrent.hidden_states import (
     LSTM_STATES,
@@ -65,13 +65,13 @@ class SizeTried(NamedTuple):
     Attributes
     ----------
     n_states : int
-    read, alone : NearnessToNetwork
+    read, alone : SurrogateFidelity
         With states read from the network, and of the automaton alone.
     """
 
     n_states: int
-    read: NearnessToNetwork
-    alone: NearnessToNetwork
+    read: SurrogateFidelity
+    alone: SurrogateFidelity
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +249,7 @@ def explain_rnn(
             raise InputError("An HMMLSTM has its own symbols; leave symbols out.")
         network, sequences, symbols = module_of(network, sequences)
     codes = encode_sequences(sequences, symbols)
-    reader, words = _reader_of(network, layer, lstm_state, predict)
+    reader, description = _reader_of(network, layer, lstm_state, predict)
     reader = add_filtered_states(reader, network) if is_hybrid else reader
     hmm = network.hmm if is_hybrid else None
     n_filtered = 0 if hmm is None else len(hmm.initial)
@@ -258,45 +258,45 @@ def explain_rnn(
     if is_module(network):
         check_reads_forwards(reader, trace)
     others = _comparison_states(other_states, trace, symbols, n_filtered)
-    tables = judge_tables(trace)
+    tables = table_fidelity(trace)
     seeds = as_generator(random_state).spawn(len(sizes))
-    tried, chosen = [], None
+    tried, selected = [], None
     for size, rng in zip(sizes, seeds):
-        picture = _Picture.of(trace, size, quantizer, rng)
-        tried.append(SizeTried(len(picture.output), picture.read, picture.alone))
-        if chosen is None or chosen.read.kl > max_kl:
-            chosen = picture
-    assert chosen is not None
-    lines = {READ: chosen.read, ALONE: chosen.alone, **tables}
+        surrogate = _Surrogate.fit(trace, size, quantizer, rng)
+        tried.append(SizeTried(len(surrogate.output), surrogate.read, surrogate.alone))
+        if selected is None or selected.read.kl > max_kl:
+            selected = surrogate
+    assert selected is not None
+    lines = {READ: selected.read, ALONE: selected.alone, **tables}
     fidelity = NetworkFidelity(lines, int(trace.is_held_out.sum()))
     return RecurrentExplanation(
         fidelity_=fidelity,
-        states_=chosen.states,
-        output_=chosen.output,
-        automaton_=chosen.automaton,
-        unseen_=unseen_share(chosen.automaton, trace),
+        states_=selected.states,
+        output_=selected.output,
+        automaton_=selected.automaton,
+        unseen_=unseen_share(selected.automaton, trace),
         curve_=tuple(tried),
-        warning_=_warn_of_poor_pictures(fidelity),
+        warning_=_warn_of_poor_surrogates(fidelity),
         symbols=names,
-        network=words,
+        network=description,
         trace=trace,
         other_states_=others,
     )
 
 
-class _Picture(NamedTuple):
+class _Surrogate(NamedTuple):
     """Surrogate of one number of states, with the fidelity of both readings."""
 
     states: np.ndarray
     output: np.ndarray
     automaton: StateAutomaton
-    read: NearnessToNetwork
-    alone: NearnessToNetwork
+    read: SurrogateFidelity
+    alone: SurrogateFidelity
 
     @classmethod
-    def of(
+    def fit(
         cls, trace: NetworkTrace, size: int, quantizer: str, rng: np.random.Generator
-    ) -> _Picture:
+    ) -> _Surrogate:
         states = most_frequent_first(trace, QUANTIZERS[quantizer](trace, size, rng))
         n_states = int(states.max()) + 1
         output = distilled(trace, states, n_states)
@@ -306,12 +306,12 @@ class _Picture(NamedTuple):
             states,
             output,
             automaton,
-            held_out_nearness(trace, output, states),
-            held_out_nearness(trace, automaton.output, alone),
+            held_out_fidelity(trace, output, states),
+            held_out_fidelity(trace, automaton.output, alone),
         )
 
 
-def _warn_of_poor_pictures(fidelity: NetworkFidelity) -> str:
+def _warn_of_poor_surrogates(fidelity: NetworkFidelity) -> str:
     """Warn of surrogates less faithful than the last two symbols, as one text."""
     table = fidelity[MUST_BEAT]
     poor = [
@@ -366,14 +366,14 @@ def _reader_of(
 ) -> tuple[Reader, str]:
     """Function from codes to states and logits, and its description."""
     if is_module(network):
-        chosen = find_layer(network, layer, lstm_state)
+        selected = find_layer(network, layer, lstm_state)
 
         def reader(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return read_network(
-                network, chosen, codes, lstm_state=lstm_state, predict=predict
+                network, selected, codes, lstm_state=lstm_state, predict=predict
             )
 
-        return reader, f"{chosen} in {type(network).__name__}"
+        return reader, f"{selected} in {type(network).__name__}"
     if not callable(network):
         raise ModelError(
             f"Found a {type(network).__name__}, expected a torch.nn.Module, or a "

@@ -19,7 +19,7 @@ READ, ALONE, CONSTANT = "states read", "automaton alone", "constant"
 LAST = ("last symbol", "last 2 symbols", "last 3 symbols")
 
 
-class NearnessToNetwork(NamedTuple):
+class SurrogateFidelity(NamedTuple):
     """Fidelity of a surrogate's predictions to a network's, on held-out steps.
 
     Attributes
@@ -43,20 +43,20 @@ class NearnessToNetwork(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NetworkFidelity(Mapping[str, NearnessToNetwork]):
+class NetworkFidelity(Mapping[str, SurrogateFidelity]):
     """Fidelity of several surrogates of a network; prints as a table.
 
     Attributes
     ----------
-    lines : dict of str to NearnessToNetwork
+    lines : dict of str to SurrogateFidelity
     n_steps : int
         Held-out steps of the evaluation.
     """
 
-    lines: dict[str, NearnessToNetwork]
+    lines: dict[str, SurrogateFidelity]
     n_steps: int
 
-    def __getitem__(self, name: str) -> NearnessToNetwork:
+    def __getitem__(self, name: str) -> SurrogateFidelity:
         return self.lines[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -81,16 +81,19 @@ class NetworkFidelity(Mapping[str, NearnessToNetwork]):
         return "\n".join(lines)
 
 
-def nearness(
-    log_proba: np.ndarray, said: np.ndarray, lines: np.ndarray, following: np.ndarray
-) -> NearnessToNetwork:
+def fidelity_of(
+    log_proba: np.ndarray,
+    predicted: np.ndarray,
+    lines: np.ndarray,
+    following: np.ndarray,
+) -> SurrogateFidelity:
     """Compare a network's predictions with rows of a table.
 
     Parameters
     ----------
     log_proba : ndarray of shape (n_steps, n_symbols)
         Of the network.
-    said : ndarray of shape (n_lines, n_symbols)
+    predicted : ndarray of shape (n_lines, n_symbols)
         Probabilities.
     lines : ndarray of int of shape (n_steps,)
         The row of the table for each step.
@@ -98,11 +101,11 @@ def nearness(
         The next symbol; -1 where there is none.
     """
     with np.errstate(divide="ignore"):
-        log_said = np.log(said)
-    best = said.argmax(axis=1)
+        log_predicted = np.log(predicted)
+    best = predicted.argmax(axis=1)
     divergence, n_equal, gap = 0.0, 0, 0.0
     for block, p in probabilities(log_proba):
-        by_network, by_table = log_proba[block], log_said[lines[block]]
+        by_network, by_table = log_proba[block], log_predicted[lines[block]]
         with np.errstate(invalid="ignore"):  # both may be sure of what is not
             lead = np.where(by_network == by_table, 0.0, by_network - by_table)
             terms = np.where(p > 0, p * lead, 0.0)
@@ -113,26 +116,26 @@ def nearness(
     n_steps, n_known = len(log_proba), max(int((following >= 0).sum()), 1)
     # Rounding alone makes it negative.
     divergence = max(divergence, 0.0)
-    return NearnessToNetwork(
-        divergence / n_steps, n_equal / n_steps, gap / n_known, len(said)
+    return SurrogateFidelity(
+        divergence / n_steps, n_equal / n_steps, gap / n_known, len(predicted)
     )
 
 
-def held_out_nearness(
-    trace: NetworkTrace, said: np.ndarray, lines: np.ndarray
-) -> NearnessToNetwork:
+def held_out_fidelity(
+    trace: NetworkTrace, predicted: np.ndarray, lines: np.ndarray
+) -> SurrogateFidelity:
     """Fidelity on the held-out steps."""
-    judged = trace.is_held_out
-    return nearness(
-        trace.log_proba[judged], said, lines[judged], trace.following[judged]
+    held_out = trace.is_held_out
+    return fidelity_of(
+        trace.log_proba[held_out], predicted, lines[held_out], trace.following[held_out]
     )
 
 
-def judge_tables(trace: NetworkTrace) -> dict[str, NearnessToNetwork]:
+def table_fidelity(trace: NetworkTrace) -> dict[str, SurrogateFidelity]:
     """Fidelity of tables of the last 1, 2, 3 symbols, and of a constant."""
     names = (CONSTANT, *LAST)
     tables = zip(names, symbol_tables(trace, LONGEST))
-    found = {name: held_out_nearness(trace, *table) for name, table in tables}
+    found = {name: held_out_fidelity(trace, *table) for name, table in tables}
     return {name: found[name] for name in (*LAST, CONSTANT)}
 
 
@@ -146,12 +149,12 @@ def symbol_tables(
 
     Yields
     ------
-    said : ndarray of shape (n_lines, n_symbols)
+    predicted : ndarray of shape (n_lines, n_symbols)
     lines : ndarray of int of shape (n_steps,)
     """
     lines = np.zeros(len(trace.codes), dtype=np.int64)
-    said = distilled(trace, lines, 1)
-    yield said, lines
+    predicted = distilled(trace, lines, 1)
+    yield predicted, lines
     key = np.zeros(len(lines), dtype=np.int64)
     for back in range(longest):
         key = key * trace.n_symbols + np.roll(trace.codes, back)
@@ -160,6 +163,6 @@ def symbol_tables(
         at = np.searchsorted(known, key).clip(max=max(len(known) - 1, 0))
         found = whole & (known[at] == key) if len(known) else np.zeros_like(whole)
         longer = distilled(trace, np.where(found, at + 1, 0), len(known) + 1)[1:]
-        lines = np.where(found, len(said) + at, lines)
-        said = np.concatenate([said, longer])
-        yield said, lines
+        lines = np.where(found, len(predicted) + at, lines)
+        predicted = np.concatenate([predicted, longer])
+        yield predicted, lines

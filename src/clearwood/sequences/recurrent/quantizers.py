@@ -97,9 +97,9 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     # Constant units do not count.
     spread[spread == 0] = np.inf
     units = (vectors - centre) / spread
-    said = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
-    said -= said.mean(axis=1, keepdims=True)
-    effect = np.linalg.lstsq(units, said - said.mean(axis=0), rcond=None)[0]
+    predicted = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
+    predicted -= predicted.mean(axis=1, keepdims=True)
+    effect = np.linalg.lstsq(units, predicted - predicted.mean(axis=0), rcond=None)[0]
     moved = float(np.square(units @ effect).sum(axis=1).mean()) or 1.0
     # Squared distances are those of both together, in as many coordinates as units.
     own = np.eye(len(centre)) * OWN_SHARE / n_varying

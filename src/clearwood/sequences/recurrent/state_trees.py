@@ -167,17 +167,19 @@ def state_trees(
         tuple(f"x[t-{back}]" if back else "x[t]" for back in range(window)),
         (labels,) * window,
     )
-    judged = last_steps(np.array([len(line) for line in codes]), test_size)
-    grown_on, judged_on = (_spread(np.flatnonzero(part)) for part in (~judged, judged))
+    held_out = last_steps(np.array([len(line) for line in codes]), test_size)
+    train_steps, test_steps = (
+        _thinned(np.flatnonzero(part)) for part in (~held_out, held_out)
+    )
     past = last_symbols(codes, window)
     bins = _symbol_bins(features)
     found = []
     for name, column in zip(names, values.T):
         tree = _tree_of(
-            past[grown_on], column[grown_on], bins, complexity, min_samples_leaf
+            past[train_steps], column[train_steps], bins, complexity, min_samples_leaf
         )
-        said = tree.to_rules().predict_encoded(past[judged_on])
-        r2 = _explained(column[judged_on], np.asarray(said, dtype=np.float64))
+        predicted = tree.to_rules().predict_encoded(past[test_steps])
+        r2 = _r_squared(column[test_steps], np.asarray(predicted, dtype=np.float64))
         found.append(StateTree(str(name), tree, r2, _depth(tree.root)))
     return StateTrees(tuple(found))
 
@@ -193,7 +195,7 @@ def last_symbols(codes: Sequence[np.ndarray], window: int) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def _spread(steps: np.ndarray) -> np.ndarray:
+def _thinned(steps: np.ndarray) -> np.ndarray:
     return steps[:: max(-(-len(steps) // MOST_ROWS), 1)]
 
 
@@ -231,11 +233,11 @@ def _tree_of(
     return print_tree(best, training)
 
 
-def _explained(values: np.ndarray, said: np.ndarray) -> float:
+def _r_squared(values: np.ndarray, predicted: np.ndarray) -> float:
     variance = float(values.var())
     if variance == 0:
         return 1.0
-    return 1.0 - float(np.mean((values - said) ** 2)) / variance
+    return 1.0 - float(np.mean((values - predicted) ** 2)) / variance
 
 
 def _depth(node: Any) -> int:

@@ -92,17 +92,17 @@ def read_sequences(
     """
     states, log_proba = [], []
     for number, codes in enumerate(sequences):
-        thought, said = (np.asarray(found) for found in reader(codes))
-        if thought.ndim != 2 or said.ndim != 2 or not (
-            len(thought) == len(said) == len(codes)
+        hidden, predicted = (np.asarray(found) for found in reader(codes))
+        if hidden.ndim != 2 or predicted.ndim != 2 or not (
+            len(hidden) == len(predicted) == len(codes)
         ):  # fmt: skip
             raise ModelError(
-                f"Found states of shape {thought.shape} and logits of shape "
-                f"{said.shape} for {len(codes)} symbols; expected a row of each per "
-                "symbol."
+                f"Found states of shape {hidden.shape} and logits of shape "
+                f"{predicted.shape} for {len(codes)} symbols; expected a row of each "
+                "per symbol."
             )
-        states.append(thought)
-        log_proba.append(_log_probabilities(said, number))
+        states.append(hidden)
+        log_proba.append(_log_probabilities(predicted, number))
     lengths = np.array([len(codes) for codes in sequences])
     return NetworkTrace(
         np.concatenate(sequences).astype(np.int64),

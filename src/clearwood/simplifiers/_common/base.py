@@ -32,7 +32,7 @@ from clearwood.columns.validation import (
 from clearwood.exceptions import ClassOrderWarning, InputError, PoorFidelityWarning
 from clearwood.outcomes import ClassProbabilities, Mean, Outcome, outcome_of
 from clearwood.rules import FeatureBins, RuleSet, Training
-from clearwood.simplifiers._common.cross_fitting import Expect, cross_fit
+from clearwood.simplifiers._common.cross_fitting import Change, cross_fit
 from clearwood.simplifiers._common.explained_model import fitted_model, require_trees
 from clearwood.simplifiers._common.flaws import (
     Flaw,
@@ -65,7 +65,7 @@ LARGEST_WEIGHT = 1e100
 """Inverse of the smallest value that the largest row weight may have."""
 
 
-class RulesFromEnsemble(BaseEstimator):
+class BaseRuleExtractor(BaseEstimator):
     """Validate the data, get the ensemble, and predict by the printed rules.
 
     A subclass is a method: it finds the rules in ``_find_rules``.
@@ -86,8 +86,8 @@ class RulesFromEnsemble(BaseEstimator):
     _needs_trees = False
     _reads_sparse = False
     _method_remedy = (
-        "Allow more lines (max_rules, --max-rules), or see which method follows the "
-        "model best (compare)."
+        "Allow more rules (max_rules, --max-rules), or find the method of highest "
+        "fidelity (compare)."
     )
     rules_: RuleSet
     ensemble_: Any
@@ -120,11 +120,11 @@ class RulesFromEnsemble(BaseEstimator):
         other._find_rules(training, generator)
         return other.rules_
 
-    def _expect(self, expect: Expect) -> None:
-        """Add estimates for new rows to the rules of all sizes."""
+    def _change_rules(self, change: Change) -> None:
+        """Replace the rules of all sizes, as by those with estimates for new rows."""
         path = getattr(self, "path_", (self.rules_,))
         chosen = [rules is self.rules_ for rules in path].index(True)
-        path = tuple(map(expect, path))
+        path = tuple(map(change, path))
         self.rules_ = path[chosen]
         if hasattr(self, "path_"):
             self.path_ = path
@@ -169,8 +169,8 @@ class RulesFromEnsemble(BaseEstimator):
         self.shrinkage_ = None
         found = None if training.labels is None else cross_fit(self, training)
         if found is not None:
-            self.shrinkage_ = found[0]
-            self._expect(found[1])
+            self.shrinkage_, with_estimates = found
+            self._change_rules(with_estimates)
         features, excluded = self.bins_.features, training.exclude_features
         about |= in_words(features, exclude_features=excluded)
         if self.learn_from == "labels":
@@ -252,7 +252,7 @@ class RulesFromEnsemble(BaseEstimator):
             return "Exclude fewer features (exclude_features, --exclude-features)."
         if flaw.kind == "constant":
             return (
-                "Take a list, a tree or a sum, which choose by probabilities "
+                "Use a list, a tree or a sum, which are fitted to probabilities "
                 "(method='list', --method list)."
             )
         return self._method_remedy
@@ -268,7 +268,7 @@ class RulesFromEnsemble(BaseEstimator):
         if int(self.n_rules) > self.max_rules:
             raise InputError(
                 f"n_rules={self.n_rules} is more than max_rules={self.max_rules}, the "
-                "most lines that are printed; raise max_rules or lower n_rules."
+                "maximum; raise max_rules or lower n_rules."
             )
 
     def _training(
@@ -305,12 +305,12 @@ class RulesFromEnsemble(BaseEstimator):
 
     def _target(self, answers: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
         """Target of the fit: the ensemble's predictions, or the labels."""
-        check_range(answers, "What the ensemble says")
+        check_range(answers, "The model's predictions")
         if self.learn_from == "model":
             return answers
         if labels is None:
             raise InputError(
-                "target='labels' requires y to be passed, but the target y is None."
+                "learn_from='labels' requires y to be passed, but the target y is None."
             )
         return outcome_of(self.ensemble_.classes).certain(labels)
 
@@ -342,8 +342,8 @@ def check_weight_size(weight: np.ndarray) -> None:
     if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise InputError(
             f"The largest sample_weight is {largest:.3g}; expected one from "
-            f"{1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}. Multiply all weights by "
-            "one number."
+            f"{1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}. Rescale all weights by a "
+            "common factor."
         )
 
 
@@ -364,7 +364,7 @@ def in_words(features: FeatureSpace, **masks: np.ndarray | None) -> dict[str, st
     }
 
 
-class ClassifiesByRules(ClassifierMixin):
+class RuleClassifierMixin(ClassifierMixin):
     """Mixin of rules for classification."""
 
     _outcome: Outcome = ClassProbabilities()
@@ -392,7 +392,7 @@ class ClassifiesByRules(ClassifierMixin):
         return self.rules_.predict_proba(self._checked(X))
 
 
-class PredictsByRules(RegressorMixin):
+class RuleRegressorMixin(RegressorMixin):
     """Mixin of rules for regression."""
 
     _outcome: Outcome = Mean()

@@ -27,7 +27,7 @@ from clearwood.rules.building.new_rows import (
 )
 
 if TYPE_CHECKING:
-    from clearwood.simplifiers._common.base import RulesFromEnsemble
+    from clearwood.simplifiers._common.base import BaseRuleExtractor
 
 N_FOLDS = 3
 """Number of folds."""
@@ -35,12 +35,12 @@ N_FOLDS = 3
 MOST_ROWS = 10_000
 """Maximum number of rows, drawn at random, for the estimate."""
 
-Expect = Callable[[Any], Any]
+Change = Callable[[Any], Any]
 
 
 def cross_fit(
-    method: RulesFromEnsemble, training: Training
-) -> tuple[dict[str, float], Expect] | None:
+    method: BaseRuleExtractor, training: Training
+) -> tuple[dict[str, float], Change] | None:
     """Estimate the shrinkage of a method's rules for new rows; None if unknown.
 
     Parameters
@@ -53,20 +53,20 @@ def cross_fit(
     -------
     shrinkage : dict of str to float
         The estimated numbers.
-    expect : callable
+    with_estimates : callable
         Returns given rules with estimates for new rows.
     """
     is_sum, is_class = isinstance(method.rules_, RuleSum), bool(training.classes)
     # The constant of a sum was not searched for.
-    nothing_told = is_sum and not (is_class and method.rules_.rules)
-    if len(training) < N_FOLDS or nothing_told:
+    no_choice = is_sum and not (is_class and method.rules_.rules)
+    if len(training) < N_FOLDS or no_choice:
         return None
     try:
         parts = list(_left_out(method, training))
     except InterruptedFitWarning:
         warnings.warn(
-            "The fit was interrupted while rules were judged on rows left out. The "
-            "rules are whole, but nothing is known of them on new rows.",
+            "The fit was interrupted during cross-fitting. The rules are complete, but "
+            "their performance on new rows is not estimated.",
             InterruptedFitWarning,
             stacklevel=6,
         )
@@ -75,12 +75,12 @@ def cross_fit(
         slope = learn_slope([(rules, rows) for rules, _, rows in parts])
         return {"slope": slope}, partial(with_slope, slope=slope)
     shrinkage = fit_shrinkage([judge(*part) for part in parts], training.outcome)
-    expect = partial(with_expectations, training=training, shrinkage=shrinkage)
-    return shrinkage._asdict(), expect
+    with_estimates = partial(with_expectations, training=training, shrinkage=shrinkage)
+    return shrinkage._asdict(), with_estimates
 
 
 def _left_out(
-    method: RulesFromEnsemble, training: Training
+    method: BaseRuleExtractor, training: Training
 ) -> Iterator[tuple[Any, Training, Training]]:
     """Rules of a part of the rows, these rows, and those that were left out."""
     # The same folds for every seed: methods without randomness stay without it.

@@ -52,12 +52,12 @@ def fitted_model(
         if y is None:
             raise InputError(
                 "The estimator is not fitted yet: this fit requires y to be passed, "
-                "but the target y is None. Hand in y, or a fitted ensemble."
+                "but the target y is None. Pass y, or a fitted model."
             )
         if task == "classification" and len(np.unique(y)) < 2:
             raise InputError(
-                f"y holds one class only ({y.tolist()[0]!r}); rules that tell classes "
-                "apart need at least two classes."
+                f"y holds one class only ({y.tolist()[0]!r}); classification needs at "
+                "least two classes."
             )
         # CatBoost copies a list of cat_features, which scikit-learn's clone rejects.
         model = deepcopy(default if estimator is None else estimator)
@@ -66,13 +66,13 @@ def fitted_model(
     if ensemble.task != task:
         other = {"classification": "Classifier", "regression": "Regressor"}
         raise InputError(
-            f"The ensemble ({ensemble.source}) is for {ensemble.task}, these rules "
-            f"are for {task}; use the {other[ensemble.task]} of the same name."
+            f"The model ({ensemble.source}) is for {ensemble.task}, these rules are "
+            f"for {task}; use the {other[ensemble.task]} of the same name."
         )
     if ensemble.classes is not None and len(ensemble.classes) < 2:
         raise InputError(
-            f"The ensemble knows one class only ({ensemble.classes.tolist()[0]!r}); "
-            "there is nothing for rules to tell apart."
+            f"The model has a single class ({ensemble.classes.tolist()[0]!r}); rules "
+            "need at least two."
         )
     return model, ensemble
 
@@ -140,12 +140,12 @@ def read_model(
     return with_own_cuts_in(asked, X, rows) if differs else asked
 
 
-def require_trees(teacher: Model, method: str) -> None:
+def require_trees(model: Model, method: str) -> None:
     """Raise an error for methods that take their rules from trees."""
-    if isinstance(teacher, BlackBox):
+    if isinstance(model, BlackBox):
         raise ModelError(
-            f"{method} takes its rules from the trees of a model, and "
-            f"{teacher.source} has none that can be read by themselves. Hand in a tree "
-            "ensemble; or let RuleListClassifier, DistilledTreeClassifier "
-            '(method="list", "tree") or another that needs no trees ask the model.'
+            f"{method} takes its rules from the trees of a model, and {model.source} "
+            "has none that can be read. Pass a tree ensemble; or use a method that "
+            "needs predictions only, such as RuleListClassifier or "
+            'DistilledTreeClassifier (method="list", "tree").'
         )

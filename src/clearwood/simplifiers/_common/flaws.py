@@ -78,40 +78,44 @@ def diagnose(
     """
     if not varies(training.target):
         return []
-    outcome, said = training.outcome, rules.predict_encoded(training.encoded)
-    told = rules.answers_encoded(training.encoded)
-    if not varies(told):
+    outcome, predicted = training.outcome, rules.predict_encoded(training.encoded)
+    answers = rules.answers_encoded(training.encoded)
+    if not varies(answers):
         return [
             Flaw(
                 "constant",
-                f"These rules say {prediction_text(said.tolist()[0])} of every row, "
-                "and no row is told from another, which what they were fitted to "
-                "does: they explain nothing.",
+                f"These rules predict {prediction_text(predicted.tolist()[0])} for "
+                "every row, although their target varies: they explain nothing.",
             )
         ]
-    said, target = outcome.codes(said), training.point(training.target)
+    predicted, target = outcome.codes(predicted), training.point(training.target)
     found = []
-    reached = outcome.fidelity(target, said, training.weight)
+    reached = outcome.fidelity(target, predicted, training.weight)
     # Rules that rank rows better than the split are no worse if classes are few.
     is_worse = reached < split.fidelity - MARGIN and not (
         training.classes
-        and told_apart(_groups(told), training.standardised, training.weight)
+        and variance_between(_groups(answers), training.standardised, training.weight)
         > split.apart
     )
     if is_worse:
         found.append(
             Flaw(
                 "worse",
-                "These rules agree with what they were fitted to less "
-                f"({reached:.3g}) than one best split does ({split.fidelity:.3g}): do "
-                "not read them as an explanation.",
+                f"These rules agree with their target less ({reached:.3g}) than a "
+                f"single split does ({split.fidelity:.3g}): do not use them as an "
+                "explanation.",
             )
         )
     if training.classes:
-        rows = np.bincount(target, training.counts, len(training.classes))
-        left_out = never_said(training.classes, said, rows, min_samples_leaf)
+        # Class weights may require a rule; counted are the predictions themselves.
+        needed, rows = (
+            np.bincount(points, training.counts, len(training.classes))
+            for points in (target, outcome.point(training.target))
+        )
+        needed_classes = needed >= min_samples_leaf
+        left_out = never_said(training.classes, predicted, needed_classes, rows)
         if left_out:
-            found.append(Flaw("unsaid", f"No rule ever says {left_out}."))
+            found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found
 
 
@@ -120,16 +124,18 @@ def varies(answers: np.ndarray) -> bool:
     return bool(np.ptp(answers, axis=0).max() > ROUNDING * np.abs(answers).max())
 
 
-def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> float:
+def variance_between(
+    groups: np.ndarray, scores: np.ndarray, weight: np.ndarray
+) -> float:
     """Variance between groups of rows of weighted class scores, over all classes.
 
     Examples
     --------
     >>> scores = np.array([[0.5, 0.5], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
     >>> ones = np.ones(4)
-    >>> told_apart(np.array([0, 0, 1, 1]), scores, ones)
+    >>> variance_between(np.array([0, 0, 1, 1]), scores, ones)
     0.0
-    >>> told_apart(np.array([0, 0, 1, 2]), scores, ones)
+    >>> variance_between(np.array([0, 0, 1, 2]), scores, ones)
     0.25
     """
     share = np.bincount(groups, weight) / weight.sum()
@@ -139,9 +145,9 @@ def told_apart(groups: np.ndarray, scores: np.ndarray, weight: np.ndarray) -> fl
     return float((((means - centre[:, None]) ** 2).sum(axis=0) * share).sum())
 
 
-def _groups(told: np.ndarray) -> np.ndarray:
+def _groups(answers: np.ndarray) -> np.ndarray:
     """Index of the group of rows with equal predictions."""
-    _, groups = np.unique(told, axis=0, return_inverse=True)
+    _, groups = np.unique(answers, axis=0, return_inverse=True)
     return groups.ravel()
 
 
@@ -150,32 +156,32 @@ def warn_of_class_order(ensemble: Model, encoded: np.ndarray, y: np.ndarray) -> 
     classes = tuple(np.asarray(ensemble.classes).tolist())
     position = {label: i for i, label in enumerate(classes)}
     truth = np.array([position.get(label, -1) for label in y.tolist()])
-    said = answers_of(ensemble, encoded).argmax(axis=1)
-    text = class_order_warning(classes, truth, said)
+    predicted = answers_of(ensemble, encoded).argmax(axis=1)
+    text = class_order_warning(classes, truth, predicted)
     if text:
         warnings.warn(text, ClassOrderWarning, stacklevel=3)
 
 
 def class_order_warning(
-    classes: tuple[Any, ...], truth: np.ndarray, said: np.ndarray
+    classes: tuple[Any, ...], truth: np.ndarray, predicted: np.ndarray
 ) -> str | None:
     """Evidence that a model's classes are in another order, or None.
 
     Parameters
     ----------
-    classes, truth, said
+    classes, truth, predicted
         As in :func:`~clearwood.rules.scores.likelier_order`.
 
     Examples
     --------
-    >>> said = np.repeat([0, 1], 10)
-    >>> class_order_warning(("no", "yes"), said, said)
-    >>> print(class_order_warning(("no", "yes"), 1 - said, said))
+    >>> predicted = np.repeat([0, 1], 10)
+    >>> class_order_warning(("no", "yes"), predicted, predicted)
+    >>> print(class_order_warning(("no", "yes"), 1 - predicted, predicted))
     The model is wrong in 100 % of the rows, but in 0 % if its classes are, in this \
-order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say \
+order, yes, no: pass read_ensemble(model).with_classes(['yes', 'no']), or set \
 --classes yes,no.
     """
-    found = likelier_order(classes, truth, said)
+    found = likelier_order(classes, truth, predicted)
     if found is None:
         return None
     labels, text = found
@@ -183,8 +189,8 @@ order, yes, no: hand in read_ensemble(model).with_classes(['yes', 'no']), or say
     # The command splits its argument at every comma, and strips spaces.
     joined = ",".join(names)
     if [name.strip() for name in joined.split(",")] == names:
-        option = f", or say --classes {shlex.quote(joined)}"
-    return f"{text}: hand in read_ensemble(model).with_classes({labels}){option}."
+        option = f", or set --classes {shlex.quote(joined)}"
+    return f"{text}: pass read_ensemble(model).with_classes({labels}){option}."
 
 
 def best_single_split(
@@ -221,7 +227,9 @@ def best_single_split(
     if not training.classes:
         return SingleSplit(reached)
     leaves = stump.apply(columns)
-    return SingleSplit(reached, told_apart(_groups(leaves), probabilities, weight))
+    return SingleSplit(
+        reached, variance_between(_groups(leaves), probabilities, weight)
+    )
 
 
 def mean_ranks(

@@ -29,8 +29,9 @@ def class_positions(ensemble: Model, y: np.ndarray) -> np.ndarray:
         y,
         ensemble.classes,
         "ensemble",
-        " If these are the same classes under other names, say so in the order of its "
-        "own: ensemble.with_classes(labels), or --classes on the command line.",
+        " If these are the same classes under other names, rename those of the "
+        "ensemble, in its order: ensemble.with_classes(labels), or --classes on the "
+        "command line.",
     )
 
 

@@ -54,11 +54,11 @@ def at_stake(loss: Any) -> float:
     >>> round(at_stake(Loss.probabilities(target, np.ones(2), softness=0.5)), 3)
     0.1
     """
-    said = loss.best_value(np.ones(len(loss.share), dtype=bool))
-    return min(1.0, float(loss.rows(said).sum()) / FULL_PENALTY)
+    predicted = loss.best_value(np.ones(len(loss.share), dtype=bool))
+    return min(1.0, float(loss.rows(predicted).sum()) / FULL_PENALTY)
 
 
-def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
+def losses_of(scoring: Any, rows: Training, predicted: np.ndarray) -> np.ndarray:
     """Loss of rules on each row.
 
     Parameters
@@ -66,7 +66,7 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     scoring : {"auto", "log_loss", "agreement", "balanced"} or callable
     rows : Training
         Rows with their targets.
-    said : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    predicted : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Predictions of the rules, in units of the search.
 
     Returns
@@ -74,12 +74,12 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
     ndarray of shape (n_rows,)
     """
     if not isinstance(scoring, str):
-        return 1.0 - _scores_of(scoring, rows, said)
+        return 1.0 - _scores_of(scoring, rows, predicted)
     outcome = rows.outcome
     if scoring in ("auto", "log_loss"):
-        return outcome.proper_losses(rows.standardised, said)
+        return outcome.proper_losses(rows.standardised, predicted)
     target = outcome.point(rows.standardised)
-    wrong = outcome.losses(target, outcome.point(said)).astype(np.float64)
+    wrong = outcome.losses(target, outcome.point(predicted)).astype(np.float64)
     if scoring == "balanced":
         # All classes that occur have equal weight.
         mass = np.bincount(target, rows.weight, len(rows.classes))
@@ -88,15 +88,15 @@ def losses_of(scoring: Any, rows: Training, said: np.ndarray) -> np.ndarray:
 
 
 def _scores_of(
-    scoring: Callable[..., Any], rows: Training, said: np.ndarray
+    scoring: Callable[..., Any], rows: Training, predicted: np.ndarray
 ) -> np.ndarray:
     """Scores by a user's function, of values in the units of the data."""
-    said = said * rows.unit + rows.centre
-    scores = np.asarray(scoring(rows.target, said), dtype=np.float64)
+    predicted = predicted * rows.unit + rows.centre
+    scores = np.asarray(scoring(rows.target, predicted), dtype=np.float64)
     if scores.shape != (len(rows),) or not np.isfinite(scores).all():
         raise InputError(
-            f"scoring gave something of shape {scores.shape} for {len(rows)} rows; "
-            "expected one finite number per row, the higher the better."
+            f"scoring returned an array of shape {scores.shape} for {len(rows)} rows; "
+            "expected one finite number per row, higher is better."
         )
     return scores
 
@@ -130,8 +130,8 @@ def class_weights(training: Training, asked: Mapping[Any, float] | str) -> np.nd
         unknown = [label for label in asked if label not in training.classes]
         if unknown:
             raise InputError(
-                f"class_weight names the class {unknown[0]!r}, which the ensemble does "
-                f"not know; its classes are {list(training.classes)}."
+                f"class_weight names the class {unknown[0]!r}, which the model does "
+                f"not have; its classes are {list(training.classes)}."
             )
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise InputError(

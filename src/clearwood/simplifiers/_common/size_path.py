@@ -26,8 +26,8 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules import RuleSet, Training, Tree
 from clearwood.search import candidate_boxes
-from clearwood.simplifiers._common.base import RulesFromEnsemble
-from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Expect
+from clearwood.simplifiers._common.base import BaseRuleExtractor
+from clearwood.simplifiers._common.cross_fitting import N_FOLDS, Change
 from clearwood.simplifiers._common.fewer_cuts import with_fewer_cuts
 from clearwood.simplifiers._common.flaws import (
     Flaw,
@@ -59,7 +59,7 @@ N_SYNTHETIC: list[Any] = [
 """Constraint of ``n_synthetic``, for methods that learn from synthetic rows."""
 
 
-class RulesOnSizePath(RulesFromEnsemble):
+class BaseSizePath(BaseRuleExtractor):
     """Fits a path of rules, and chooses settings and a size on held-out rows.
 
     A subclass is a method: ``_settings``, ``_fit`` and ``_print`` are its steps, and
@@ -70,11 +70,11 @@ class RulesOnSizePath(RulesFromEnsemble):
     n_synthetic: int | str = 0
     tune: str | None = None
     scoring: Any = "auto"
-    _method_remedy = "See which method follows the model best (compare)."
+    _method_remedy = "Find the method of highest fidelity (compare)."
     class_weight: Any = None
-    # Shared state of several kinds of rules that are fitted to the same rows with the
-    # same seed; None for a single kind.
-    _made: dict[Any, Any] | None = None
+    # Results shared by kinds of rules that are fitted to the same rows with the same
+    # seed, see ``_choose_size``; None for a single kind.
+    _cache: dict[Any, Any] | None = None
 
     def _settings(self, training: Training) -> Sequence[Any]:
         """Named tuples of settings that may be tuned, the default first.
@@ -114,19 +114,26 @@ class RulesOnSizePath(RulesFromEnsemble):
             return training
         return replace(training, class_weight=class_weights(training, asked))
 
-    def _said(self, rules: Any, rows: Training) -> np.ndarray:
+    def _predict_bins(self, rules: Any, rows: Training) -> np.ndarray:
         """Predictions of rules in bins: class probabilities, or values."""
-        said = rules.predict(rows.grid)
-        return said if said.ndim == rows.target.ndim else rows.outcome.certain(said)
+        predicted = rules.predict(rows.grid)
+        return (
+            predicted
+            if predicted.ndim == rows.target.ndim
+            else rows.outcome.certain(predicted)
+        )
 
     @fit_context
-    def _choose_size(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
-        """Choose settings and a size without fitting final rules."""
-        self._settle(*self._begin(X, y, sample_weight))
+    def _choose_size(
+        self, X: Any, y: Any = None, weight: Any = None, *, cache: dict[Any, Any]
+    ) -> None:
+        """Choose settings and a size without a final fit; share results by a cache."""
+        self._cache = cache
+        self._settle(*self._begin(X, y, weight))
 
     def _begin(self, *rows: Any) -> tuple[Training, np.random.Generator]:
         begin = super()._begin
-        return self._once(("begun", type(self)), lambda: begin(*rows))
+        return self._cached(("begun", type(self)), lambda: begin(*rows))
 
     def _settle(
         self, training: Training, generator: np.random.Generator
@@ -138,11 +145,12 @@ class RulesOnSizePath(RulesFromEnsemble):
             if self.tune is None or len(training) >= TUNED_ROWS:
                 settings = settings[:1]
             first, *others = generator.integers(2**63, size=N_FOLDS + 2).tolist()
-            chosen = self._choose(training, settings, others)
+            found = self._choose(training, settings, others)
+            chosen, self.n_rules_, self.cv_results_ = found
             self.settings_ = chosen._asdict()
             return chosen, first
 
-        return self._once(("settled", type(self)), settled)
+        return self._cached(("settled", type(self)), settled)
 
     def _find_rules(
         self, training: Training, generator: np.random.Generator
@@ -177,22 +185,22 @@ class RulesOnSizePath(RulesFromEnsemble):
             against = diagnose(rules, training, split, self.min_samples_leaf)
             if not {one.kind for one in against} & {flaw.kind, "constant"}:
                 n = rules.n_rules
-                return f"Ask for {n} lines (n_rules={n}, --n-rules {n})."
+                return f"Request {n} rules (n_rules={n}, --n-rules {n})."
         if flaw.kind == "constant" and len(training.asked):
             return (
-                "No box of so many rows pays; allow fewer in a rule "
+                "No rule of so many rows reduces the loss enough; allow fewer "
                 f"(min_samples_leaf={self.min_samples_leaf}, --min-samples-leaf), or "
-                "let the model learn more."
+                "fit the model more closely."
             )
         has_weights = "class_weight" in self.get_params()
         if flaw.kind == "unsaid" and has_weights and self.class_weight is None:
             return (
-                "To have rules that do, let rare classes count as much as others "
-                "(class_weight='balanced', --class-weight balanced)."
+                "Weight rare classes as much as others (class_weight='balanced', "
+                "--class-weight balanced)."
             )
         if self.path_[-1].n_rules == self.max_rules:
             most = 2 * self.max_rules
-            return f"Allow more lines (max_rules={most}, --max-rules {most})."
+            return f"Allow more rules (max_rules={most}, --max-rules {most})."
         return super()._remedy(flaw, training, split)
 
     def _refit(self, training: Training, generator: np.random.Generator) -> RuleSet:
@@ -213,9 +221,9 @@ class RulesOnSizePath(RulesFromEnsemble):
             # Labels of synthetic rows are unknown.
             if self.n_synthetic not in ("auto", 0):
                 raise InputError(
-                    f"n_synthetic={self.n_synthetic} asks for rows without labels, but "
-                    "target='labels'; leave n_synthetic at 'auto', or fit the rules to "
-                    "target='ensemble'."
+                    f"n_synthetic={self.n_synthetic} requests rows without labels, but "
+                    "learn_from='labels'; set n_synthetic='auto', or "
+                    "learn_from='model'."
                 )
             return 0
         if self.n_synthetic == "auto":
@@ -240,8 +248,8 @@ class RulesOnSizePath(RulesFromEnsemble):
             return found, generator.bit_generator.state
 
         # The same state of the generator means the same rows.
-        luck = generator.bit_generator.state["state"]["state"]
-        found, state = self._once(("candidates", luck), candidates)
+        before = generator.bit_generator.state["state"]["state"]
+        found, state = self._cached(("candidates", before), candidates)
         generator.bit_generator.state = state  # the same after a cached result
         return found
 
@@ -256,34 +264,32 @@ class RulesOnSizePath(RulesFromEnsemble):
                 more = with_synthetic_rows(more, self.ensemble_, n_synthetic, generator)
             return more, generator
 
-        more, generator = self._once(("rows", seed, n_synthetic), with_more)
+        more, generator = self._cached(("rows", seed, n_synthetic), with_more)
         return more, deepcopy(generator)
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """Compute a value once per key, shared between kinds of rules."""
-        if self._made is None:
+        if self._cache is None:
             return make()
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def _choose(
         self, training: Training, settings: Sequence[Any], seeds: list[int]
-    ) -> Any:
-        """Settings and size, by held-out rows if there is a choice."""
-        self.cv_results_ = None
-        self.n_rules_ = self._most_rules
-        is_free = self.n_rules == "auto"
+    ) -> tuple[Any, int, dict[str, list[Any]] | None]:
+        """Settings, size, and scores on held-out rows if there is a choice."""
+        n_rules, is_free = self._most_rules, self.n_rules == "auto"
         no_choice = len(settings) == 1 and not is_free
         if no_choice or self.max_rules == 1 or len(training) < N_FOLDS:
-            return settings[0]
+            return settings[0], n_rules, None
         held_out = self._cross_validate(self._some(training, seeds[0]), settings, seeds)
-        best = held_out.best_settings(None if is_free else self.n_rules_)
+        best = held_out.best_settings(None if is_free else n_rules)
         if is_free:
             # A single rule explains nothing of a model with varying predictions.
             fewest = 2 if varies(training.target) else 1
-            self.n_rules_ = max(held_out.fewest_rules(best), fewest)
-        self.cv_results_ = {
+            n_rules = max(held_out.fewest_rules(best), fewest)
+        results = {
             name: [getattr(tried, name) for tried in settings]
             for name in settings[0]._fields
         } | {
@@ -291,7 +297,7 @@ class RulesOnSizePath(RulesFromEnsemble):
             for name, part in held_out._asdict().items()
             if part is not None
         }
-        return settings[best]
+        return settings[best], n_rules, results
 
     @staticmethod
     def _some(training: Training, seed: int) -> Training:
@@ -353,8 +359,8 @@ class RulesOnSizePath(RulesFromEnsemble):
 
         By agreement and by ``scoring``: (rows, 2, settings, sizes).
         """
-        test = self._once(
-            ("judged", seed), lambda: self._evaluation_rows(training, held, seed)
+        test = self._cached(
+            ("evaluation", seed), lambda: self._evaluation_rows(training, held, seed)
         )
         rows = training.take(np.setdiff1d(np.arange(len(training)), held))
         n_synthetic = None
@@ -365,9 +371,9 @@ class RulesOnSizePath(RulesFromEnsemble):
         losses = np.empty((len(held), 2, len(settings), self.max_rules))
         for i, path in enumerate(self._fit(rows, settings, generator)):
             for rules in path:
-                said = self._said(rules, test)
+                predicted = self._predict_bins(rules, test)
                 for j, scoring in enumerate(("agreement", self.scoring)):
-                    wrong = losses_of(scoring, test, said)
+                    wrong = losses_of(scoring, test, predicted)
                     wrong = wrong.reshape(len(held), -1).mean(axis=1)
                     losses[:, j, i, len(rules.boxes) :] = wrong[:, None]
         return losses
@@ -426,7 +432,7 @@ class HeldOutFidelity(NamedTuple):
         return int(enough.argmax()) + 1
 
 
-class TreesOnSizePath(RulesOnSizePath):
+class BaseTreePath(BaseSizePath):
     """Fit trees of all sizes, and keep them as trees too.
 
     A subclass prints one of them in ``_print_tree``.
@@ -456,10 +462,10 @@ class TreesOnSizePath(RulesOnSizePath):
         self.trees_ = tuple(tree.in_columns(features, place) for tree in self.trees_)
         self.tree_ = self.trees_[at]
 
-    def _expect(self, expect: Expect) -> None:
+    def _change_rules(self, change: Change) -> None:
         at = [tree is self.tree_ for tree in self.trees_].index(True)
         self.trees_ = tuple(
-            tree.with_leaves(expect(tree.to_rules())) for tree in self.trees_
+            tree.with_leaves(change(tree.to_rules())) for tree in self.trees_
         )
         self.tree_ = self.trees_[at]
-        super()._expect(expect)
+        super()._change_rules(change)

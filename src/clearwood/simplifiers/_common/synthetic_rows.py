@@ -104,13 +104,13 @@ def evaluation_rows(
         training.encoded, bins.is_category, bins.used_features, first, generator
     )
     answers = answers_of(ensemble, training.as_read(rows, first))
-    said = training.outcome.point(answers)
+    predicted = training.outcome.point(answers)
     return replace(
         training.take(first),
         encoded=rows,
         target=answers,
         labels=None,
-        model_predictions=said,
+        model_predictions=predicted,
     )
 
 

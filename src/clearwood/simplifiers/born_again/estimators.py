@@ -19,12 +19,12 @@ from clearwood._estimators import Interval
 from clearwood.rules import Training, Tree
 from clearwood.simplifiers._common.base import (
     CORE,
-    ClassifiesByRules,
-    PredictsByRules,
-    RulesFromEnsemble,
+    BaseRuleExtractor,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
 )
 from clearwood.simplifiers._common.flaws import Flaw, SingleSplit
-from clearwood.simplifiers._common.size_path import TreesOnSizePath
+from clearwood.simplifiers._common.size_path import BaseTreePath
 from clearwood.simplifiers.born_again.trees import (
     SmearedTree,
     grow_smeared_trees,
@@ -51,7 +51,7 @@ class SmearSettings(NamedTuple):
     synthetic: bool = False
 
 
-class _BornAgainTree(TreesOnSizePath):
+class _BornAgainTree(BaseTreePath):
     _parameter_constraints: dict[str, Any] = {
         **CORE,
         "p_alt": [Interval(Real, 0, 1, closed="both")],
@@ -93,7 +93,7 @@ class _BornAgainTree(TreesOnSizePath):
     def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
         # Smaller leaves do not change their predicted class.
         if flaw.kind == "constant":
-            return RulesFromEnsemble._remedy(self, flaw, training, split)
+            return BaseRuleExtractor._remedy(self, flaw, training, split)
         return super()._remedy(flaw, training, split)
 
     def _about(self) -> dict[str, str]:
@@ -132,7 +132,7 @@ class _BornAgainTree(TreesOnSizePath):
         )
 
 
-class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
+class BornAgainTreeClassifier(RuleClassifierMixin, _BornAgainTree):
     """Tree grown on synthetic rows that an ensemble classifies.
 
     The tree of Breiman and Shang: rows are drawn in every node, so that a split deep in
@@ -238,7 +238,7 @@ class BornAgainTreeClassifier(ClassifiesByRules, _BornAgainTree):
     """
 
 
-class BornAgainTreeRegressor(PredictsByRules, _BornAgainTree):
+class BornAgainTreeRegressor(RuleRegressorMixin, _BornAgainTree):
     """Tree grown on synthetic rows for which an ensemble predicts values.
 
     The tree of Breiman and Shang: rows are drawn in every node, so that a split deep in

@@ -61,8 +61,8 @@ class FABPathDisplay(Display):
         history = getattr(estimator, "history_", None)
         if history is None:
             raise InputError(
-                f"estimator is a {type(estimator).__name__} without history_; hand in "
-                "a fitted FABRulesClassifier or FABRulesRegressor."
+                f"estimator is a {type(estimator).__name__} without history_; pass a "
+                "fitted FABRulesClassifier or FABRulesRegressor."
             )
         if not history:
             raise InputError(

@@ -21,9 +21,9 @@ from clearwood.rules import RuleSet, Training
 from clearwood.rules.building.lists import build_rule_set
 from clearwood.simplifiers._common.base import (
     CORE,
-    ClassifiesByRules,
-    PredictsByRules,
-    RulesFromEnsemble,
+    BaseRuleExtractor,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
 )
 from clearwood.simplifiers._common.predictions import answers_of, class_positions
 from clearwood.simplifiers.fab.inference import (
@@ -45,7 +45,7 @@ from clearwood.simplifiers.fab.restarts import Restart, judged, run_restarts
 from clearwood.simplifiers.fab.rules import refined_rules, region_rules
 
 
-class _FABRules(RulesFromEnsemble):
+class _FABRules(BaseRuleExtractor):
     max_rules: int
     selected_: int | None
     _mixture: Mixture | None
@@ -195,19 +195,19 @@ class _FABRules(RulesFromEnsemble):
             again = self._go_on(best.fit, table, training)
         except KeyboardInterrupt:
             warnings.warn(
-                "Interrupted on the way through all rows of the table; what was found "
-                "on the sample is kept.",
+                "Interrupted while fitting to all rows of the table; the fit to the "
+                "sample is kept.",
                 InterruptedFitWarning,
                 stacklevel=8,
             )
             return {}
-        told = f"fitted to all {table.n_rows:,} rows"
+        text = f"fitted to all {table.n_rows:,} rows"
         n_passes = len(again.fit.history)
         if again.fidelity < best.fidelity:
-            told = f"of the sample; {told}, its rules follow the model less"
+            text = f"of the sample; {text}, fidelity is lower"
         else:
             self._keep(again)
-        return {"mixture": f"{told} ({n_passes} passes)"}
+        return {"mixture": f"{text} ({n_passes} passes)"}
 
     def _go_on(self, start: Fit, table: RowBlocks, training: Training) -> Restart:
         problem = self._problem(training)
@@ -277,7 +277,7 @@ def _weight_of(rows: RowBlock) -> tuple[float]:
     return (float(rows.weight.sum()),)
 
 
-class FABRulesClassifier(ClassifiesByRules, _FABRules):
+class FABRulesClassifier(RuleClassifierMixin, _FABRules):
     """FAB or EM rules that approximate a classifying tree ensemble.
 
     A mixture of a few components is fitted to the truth of the ensemble's statements
@@ -390,7 +390,7 @@ class FABRulesClassifier(ClassifiesByRules, _FABRules):
     """
 
 
-class FABRulesRegressor(PredictsByRules, _FABRules):
+class FABRulesRegressor(RuleRegressorMixin, _FABRules):
     """FAB or EM rules that approximate a tree ensemble for regression.
 
     Parameters and attributes are those of :class:`FABRulesClassifier`, but for

@@ -14,16 +14,16 @@ from clearwood.rules import RuleSet, Training
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import (
     CORE,
-    ClassifiesByRules,
-    PredictsByRules,
-    RulesFromEnsemble,
+    BaseRuleExtractor,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
 )
 from clearwood.simplifiers.in_trees.algorithm import Procedure, find_rules
 from clearwood.simplifiers.in_trees.paths import Paths, extract_paths, paths_of_boxes
 from clearwood.simplifiers.in_trees.pruning import ExtractedRules
 
 
-class _InTrees(RulesFromEnsemble):
+class _InTrees(BaseRuleExtractor):
     _needs_trees = True
 
     _procedure = Procedure()
@@ -121,7 +121,7 @@ class _InTrees(RulesFromEnsemble):
         )
 
 
-class InTreesClassifier(ClassifiesByRules, _InTrees):
+class InTreesClassifier(RuleClassifierMixin, _InTrees):
     """inTrees rule list: rules of an ensemble's trees, pruned and ordered.
 
     The paths of the trees are rules, those to inner nodes included. Literals without
@@ -218,7 +218,7 @@ class InTreesClassifier(ClassifiesByRules, _InTrees):
     """
 
 
-class InTreesRegressor(PredictsByRules, _InTrees):
+class InTreesRegressor(RuleRegressorMixin, _InTrees):
     """inTrees rule list for regression: pruned and ordered rules of an ensemble.
 
     Parameters and attributes are those of :class:`InTreesClassifier`, but for

@@ -63,7 +63,7 @@ def order_rules(
 
     def add(covered: np.ndarray, sign: float) -> None:
         for table, by in tables:
-            _kernels.add_rows(table, bits, packed(covered), sign, by, judged.said)
+            _kernels.add_rows(table, bits, packed(covered), sign, by, judged.predicted)
 
     add(free, 1.0)
     found: list[int] = []

@@ -67,11 +67,11 @@ def score_and_prune(
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     finished = parallel(delayed(work)(first) for first in starts)
     parts = progress(finished, len(starts), "thousands of rules pruned", verbose)
-    kept, bits, total, said, loss = (np.concatenate(part) for part in zip(*parts))
+    kept, bits, total, predicted, loss = (np.concatenate(part) for part in zip(*parts))
     covers = total[:, :1] > 0
     frequency, error = total / judging.weight.sum(), loss / np.where(covers, total, 1.0)
     whole, pruned = (
-        Judged(shown, said[:, i], frequency[:, i], error[:, i], bits).take(
+        Judged(shown, predicted[:, i], frequency[:, i], error[:, i], bits).take(
             np.flatnonzero(covers)
         )
         for i, shown in enumerate((paths, paths.keep(kept)))
@@ -85,7 +85,7 @@ class Judged(NamedTuple):
     Attributes
     ----------
     paths : Paths
-    said : ndarray of float64 of shape (n_rules,)
+    predicted : ndarray of float64 of shape (n_rules,)
         Class number or standardized value that each predicts.
     frequency, error : ndarray of shape (n_rules,)
         Share of all rows that a rule covers, and of those the share of another class,
@@ -95,7 +95,7 @@ class Judged(NamedTuple):
     """
 
     paths: Paths
-    said: np.ndarray
+    predicted: np.ndarray
     frequency: np.ndarray
     error: np.ndarray
     bits: np.ndarray
@@ -137,8 +137,8 @@ def distinct(judged: Judged) -> Judged:
     """Each set of literals once for the same class or value, the first one."""
     paths = judged.paths
     first: dict[tuple[frozenset[int], float], int] = {}
-    for k, said in enumerate(judged.said.tolist()):
-        first.setdefault((frozenset(paths.ids(k)), said), k)
+    for k, predicted in enumerate(judged.predicted.tolist()):
+        first.setdefault((frozenset(paths.ids(k)), predicted), k)
     return judged.take(np.array(list(first.values()), dtype=np.int64))
 
 
@@ -149,7 +149,7 @@ def without_twins(judged: Judged) -> Judged:
     """
     best: dict[tuple[bytes, float], int] = {}
     for k in np.argsort(judged.paths.lengths, kind="stable").tolist():
-        best.setdefault((judged.bits[k].tobytes(), float(judged.said[k])), k)
+        best.setdefault((judged.bits[k].tobytes(), float(judged.predicted[k])), k)
     return judged.take(np.array(sorted(best.values()), dtype=np.int64))
 
 
@@ -194,7 +194,7 @@ class ExtractedRules:
         ``rows`` evaluated them; ``seen`` are the bins that contain any training rows.
         """
         return cls(
-            rows.outcome.named(rows.centre + rows.unit * judged.said),
+            rows.outcome.named(rows.centre + rows.unit * judged.predicted),
             judged.frequency,
             judged.error * rows.unit**2,
             judged.paths.lengths,

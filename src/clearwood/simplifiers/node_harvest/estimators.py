@@ -15,9 +15,9 @@ from clearwood.rules.building.averages import build_rule_average
 from clearwood.search import candidate_boxes
 from clearwood.simplifiers._common.base import (
     CORE,
-    ClassifiesByRules,
-    PredictsByRules,
-    RulesFromEnsemble,
+    BaseRuleExtractor,
+    RuleClassifierMixin,
+    RuleRegressorMixin,
 )
 from clearwood.simplifiers.node_harvest.nodes import (
     Nodes,
@@ -33,7 +33,7 @@ from clearwood.simplifiers.node_harvest.programme import (
 from clearwood.simplifiers.node_harvest.sparse import sparse_path
 
 
-class _NodeHarvest(RulesFromEnsemble):
+class _NodeHarvest(BaseRuleExtractor):
     _needs_trees = True
 
     _parameter_constraints: dict[str, Any] = {
@@ -155,7 +155,7 @@ class _NodeHarvest(RulesFromEnsemble):
         )
 
 
-class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
+class NodeHarvestClassifier(RuleClassifierMixin, _NodeHarvest):
     """Weighted average of an ensemble's shallow nodes, for classification.
 
     Every node of the ensemble's trees with conditions on few features predicts the mean
@@ -252,7 +252,7 @@ class NodeHarvestClassifier(ClassifiesByRules, _NodeHarvest):
     """
 
 
-class NodeHarvestRegressor(PredictsByRules, _NodeHarvest):
+class NodeHarvestRegressor(RuleRegressorMixin, _NodeHarvest):
     """Weighted average of an ensemble's shallow nodes, for regression.
 
     Parameters and attributes are those of :class:`NodeHarvestClassifier`, but for

@@ -60,18 +60,18 @@ class Programme(NamedTuple):
         Share of each row in the objective.
     target : ndarray of shape (n_rows, n_outputs)
         Less its mean, over its standard deviation (of all outputs together).
-    said : ndarray of shape (n_nodes, n_outputs)
+    predicted : ndarray of shape (n_nodes, n_outputs)
         Mean of the target over the rows of each node.
     """
 
     held: np.ndarray
     share: np.ndarray
     target: np.ndarray
-    said: np.ndarray
+    predicted: np.ndarray
 
     def fitted(self, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Predictions of some nodes for every row."""
-        return product(self.held[:, nodes], weights[:, None] * self.said[nodes])
+        return product(self.held[:, nodes], weights[:, None] * self.predicted[nodes])
 
     def loss(self, nodes: np.ndarray, weights: np.ndarray) -> float:
         """Mean squared error over the variance."""
@@ -114,8 +114,8 @@ def make_programme(
     if unit > 0:
         target = target / unit
     held = np.column_stack([np.ones(len(held), dtype=bool), held])
-    said = product(held.T, share[:, None] * target) / product(share, held)[:, None]
-    return Programme(held, share, target, said)
+    predicted = product(held.T, share[:, None] * target) / product(share, held)[:, None]
+    return Programme(held, share, target, predicted)
 
 
 def most_telling(programme: Programme) -> np.ndarray:
@@ -123,7 +123,9 @@ def most_telling(programme: Programme) -> np.ndarray:
 
     Both sides of a split of all rows have equal distances.
     """
-    far = np.abs(programme.said).sum(axis=1) * product(programme.share, programme.held)
+    far = np.abs(programme.predicted).sum(axis=1) * product(
+        programme.share, programme.held
+    )
     far[0] = np.inf
     return np.sort(np.argsort(-rounded(far), kind="stable")[:MOST_NODES])
 
@@ -153,11 +155,11 @@ def solver(
     """Function that solves for the weights of some nodes at a given penalty."""
     clarabel = _clarabel()
     held, share, target = _distinct_rows(programme, nodes)
-    said = programme.said[nodes]
+    predicted = programme.predicted[nodes]
     # |t - sum_g I_g w_g m_g|^2, output by output.
     both = product(held.T * share, held)
-    quadratic = _columns(np.triu(2 * both * product(said, said.T)))
-    linear = -2 * (said * product(held.T, share[:, None] * target)).sum(axis=1)
+    quadratic = _columns(np.triu(2 * both * product(predicted, predicted.T)))
+    linear = -2 * (predicted * product(held.T, share[:, None] * target)).sum(axis=1)
     equations = held[_independent(held)]
     n, m = len(nodes), len(equations)
     limits = _columns(np.vstack([equations, -np.eye(n)]))
@@ -175,8 +177,8 @@ def solver(
         weights = np.array(found.x)
         if not np.abs(product(held, weights) - 1.0).max() <= FEASIBLE:
             raise InputError(
-                f"The programme of {n} nodes was not solved (clarabel says "
-                f"{found.status}); choose fewer by a larger min_samples_leaf."
+                f"The quadratic programme of {n} nodes was not solved (clarabel: "
+                f"{found.status}); use fewer nodes by a larger min_samples_leaf."
             )
         return np.maximum(weights, 0.0)
 

@@ -134,7 +134,7 @@ def partitions(
     place = {rows.tobytes(): i for i, rows in enumerate(bits)}
     # The loss of some parts is one less the sum of these.
     explained = product(programme.share, programme.held[:, nodes]) * (
-        programme.said[nodes] ** 2
+        programme.predicted[nodes] ** 2
     ).sum(axis=1)
 
     def best_split(part: int) -> tuple[float, int, int]:

@@ -10,7 +10,7 @@ from clearwood.cli.command import Result, command
 from clearwood.cli.evaluation import (
     decisions_as_list,
     evaluate_rules,
-    evaluation_lines,
+    evaluation_text,
     scores_as_dict,
 )
 from clearwood.cli.inputs import read_new_rows, read_saved
@@ -48,6 +48,4 @@ def evaluate(args: Any) -> Result:
     }
     rows = f"{len(X):,} row{'s' * (len(X) != 1)}"
     about = f"Statistics on the {rows} of {args.data}.\n"
-    return Result(
-        summary, lambda: "\n".join([about, *evaluation_lines(evaluated, rows)])
-    )
+    return Result(summary, lambda: f"{about}\n{evaluation_text(evaluated, rows)}")

@@ -15,7 +15,7 @@ from clearwood.cli.inputs import numbered_row, read_rows, read_saved, row_names
     "Explain predictions of saved rules.",
     shared.saved,
     shared.data,
-    shared.option("--row", shared.FROM_1, "Explain only this row, counted from 1."),
+    shared.row,
     shared.option(
         "--fixed", shared.TEXT, "Features held fixed in counterfactuals: age,sex."
     ),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import command, json_text, out_or_print
+from clearwood.cli.command import Result, command, json_text
 from clearwood.cli.inputs import read_rows, read_saved, row_names
 
 TAKEN = {"row", "prediction", "probabilities", "rule", "rules"}
@@ -35,7 +34,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
         "begin with = + - @, a tab or a line break.",
     ),
 )
-def predict(args: Any) -> None:
+def predict(args: Any) -> Result:
     """Predict with the RULES of a file for each row of DATA (CSV or Parquet).
 
     Writes CSV with the row number, counted from 1, the prediction, the class
@@ -46,40 +45,50 @@ def predict(args: Any) -> None:
         raise click.UsageError("--for-spreadsheets is for CSV, not for --json.")
     _, rules = read_saved(args.rules)
     frame = read_rows(rules, args)
-    records = _records(rules, frame)
+    columns = {"row": list(range(1, len(frame) + 1))}
     if args.id_column is not None:
-        carried = row_names(frame, args.id_column, TAKEN)
-        records = [
-            {"row": record["row"], args.id_column: cell, **record}
-            for record, cell in zip(records, carried)
-        ]
+        columns[args.id_column] = row_names(frame, args.id_column, TAKEN)
+    columns |= _predictions(rules, frame)
     if args.as_json:
+        records = [dict(zip(columns, cells)) for cells in zip(*columns.values())]
         text = json_text(records, None) + "\n"
     else:
-        written = _inert if args.for_spreadsheets else _as_it_is
-        text = _as_csv(rules, records, args.id_column, written)
-    out_or_print(text, args)
+        text = _as_csv(columns, rules.classes, inert=args.for_spreadsheets)
+    return Result(out=lambda: text, prints_out=True)
 
 
-def _records(rules: Any, frame: Any) -> list[dict[str, Any]]:
-    """Number of the rule that predicts each row, or those of all that contribute."""
+def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
+    """Predictions, and the number of the rule, or those of all that contribute."""
     encoded = rules.encode(frame)
-    decides = rules.decides(encoded)
-    if decides is not None:
-        contributing = [{"rule": i + 1} for i in decides.tolist()]
+    columns = {"prediction": rules.predict_encoded(encoded).tolist()}
+    deciding = rules.decides(encoded)
+    if deciding is not None:
+        columns["rule"] = (deciding + 1).tolist()
     else:
-        matched = rules.matches_encoded(encoded)
-        contributing = [{"rules": (row.nonzero()[0] + 1).tolist()} for row in matched]
-    predicted = rules.predict_encoded(encoded).tolist()
-    records = [
-        {"row": row, "prediction": value, **by}
-        for row, (value, by) in enumerate(zip(predicted, contributing), start=1)
-    ]
+        holds = rules.matches_encoded(encoded)
+        columns["rules"] = [(row.nonzero()[0] + 1).tolist() for row in holds]
     if rules.classes:
-        probabilities = rules.answers_encoded(encoded).tolist()
-        for record, shares in zip(records, probabilities):
-            record["probabilities"] = shares
-    return records
+        columns["probabilities"] = rules.answers_encoded(encoded).tolist()
+    return columns
+
+
+def _as_csv(columns: dict[str, list[Any]], classes: Any, *, inert: bool) -> str:
+    """Table with a column per class, and the rule last."""
+    rule = "rule" if "rule" in columns else "rules"
+    shares, numbers = columns.get("probabilities", []), columns[rule]
+    if rule == "rules":
+        numbers = [" ".join(map(str, several)) for several in numbers]
+    table = [
+        *(pair for pair in columns.items() if pair[0] not in (rule, "probabilities")),
+        *((f"probability {c}", [p[k] for p in shares]) for k, c in enumerate(classes)),
+        (rule, numbers),
+    ]
+    names, cells = zip(*table)
+    written = _inert if inert else _as_it_is
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(map(written, line) for line in (names, *zip(*cells)))
+    return text.getvalue()
 
 
 def _as_it_is(cell: Any) -> Any:
@@ -90,24 +99,3 @@ def _inert(cell: Any) -> Any:
     """Cell that a spreadsheet displays as text, if it is text."""
     is_formula = isinstance(cell, str) and cell.startswith(FORMULA)
     return f"'{cell}" if is_formula else cell
-
-
-def _as_csv(
-    rules: Any,
-    records: list[dict[str, Any]],
-    id_column: str | None,
-    written: Callable[[Any], Any],
-) -> str:
-    from clearwood.rules import RuleList
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    first = ["row", *([] if id_column is None else [id_column]), "prediction"]
-    named = [f"probability {label}" for label in rules.classes]
-    last = "rule" if isinstance(rules, RuleList) else "rules"
-    writer.writerow(map(written, [*first, *named, last]))
-    for record in records:
-        cells = [record[name] for name in first] + record.get("probabilities", [])
-        rule = record.get("rule", " ".join(map(str, record.get("rules", []))))
-        writer.writerow(map(written, [*cells, rule]))
-    return text.getvalue()

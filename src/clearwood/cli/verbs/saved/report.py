@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from clearwood.cli import options as shared
-from clearwood.cli.command import command, write_page
+from clearwood.cli.command import Result, command
 from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_saved
 
 
@@ -15,7 +15,7 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     "Write an HTML report on saved rules.",
     shared.saved,
     click.Argument(["data"], required=False, type=shared.FILE_OR_PIPE),
-    shared.out("the HTML page", required=True),
+    shared.out("the HTML page", "report", required=True),
     shared.true_target,
     shared.model,
     shared.classes,
@@ -27,17 +27,13 @@ from clearwood.cli.inputs import NewRows, numbered_row, read_new_rows, read_save
     ),
     shared.pos_label,
     shared.threshold,
-    shared.option(
-        "--row",
-        shared.FROM_1,
-        "Add an explanation of this row of DATA, counted from 1.",
-    ),
+    shared.row,
     shared.column_info,
     shared.option("--title", shared.TEXT, "Title of the page."),
     *shared.CELLS,
     shared.overwrite,
 )
-def report(args: Any) -> None:
+def report(args: Any) -> Result:
     """Write an HTML report on the RULES of a file.
 
     With DATA (CSV or Parquet) all statistics are on its rows: the error if they have
@@ -50,21 +46,12 @@ def report(args: Any) -> None:
     of_rows = "target model pos_label threshold row held_out_from"
     shared.only_for("rows", args.data, of_rows, "; pass a table, too")
     result, rules = read_saved(args.rules)
-    found = read_new_rows(rules, args) if args.data else NewRows()
-    column_info = (
-        None if args.column_info is None else read_columns_file(args.column_info)
-    )
-    write_page(
-        result,
-        args.out,
-        args,
-        X=found.X,
-        y=found.y,
-        model=found.model,
-        title=args.title,
-        column_info=column_info,
-        pos_label=args.pos_label,
-        threshold=args.threshold,
-        held_out_from=args.held_out_from,
-        row=None if args.row is None else numbered_row(found.X, args),
-    )
+    new_rows = read_new_rows(rules, args) if args.data else NewRows()
+    info = None if args.column_info is None else read_columns_file(args.column_info)
+    row = None if args.row is None else numbered_row(new_rows.X, args)
+    options = {
+        name: getattr(args, name)
+        for name in ("title", "pos_label", "threshold", "held_out_from")
+    }
+    page = {**new_rows._asdict(), **options, "column_info": info, "row": row}
+    return Result(fitted=result, page=page)

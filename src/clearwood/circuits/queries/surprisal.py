@@ -1,4 +1,4 @@
-"""Surprising entries of rows: by entry, by column, by group of columns."""
+"""Improbable entries of rows: by entry, by column, by group of columns."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def _information(compiled: Compiled, block: RowsInside) -> np.ndarray:
     return total
 
 
-def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
-    r"""Surprise of each entry given all others of its row: -log p(x_j | rest).
+def surprisals(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+    r"""Surprisal of each entry given all others of its row: -log p(x_j | rest).
 
-    Not a decomposition: two incompatible entries are both surprising. It is infinite
+    Not a decomposition: two incompatible entries are both improbable. It is infinite
     for an entry that is impossible given the others. Compare with the usual value for
     the column, in sampled rows.
 
@@ -130,7 +130,7 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     >>> kinds = [Product((Bernoulli(0, p), Bernoulli(1, p))) for p in (0.1, 0.9)]
     >>> root = Sum(np.array([0.8, 0.2]), tuple(kinds))
     >>> circuit = Circuit(root, FeatureSpace(("a", "b"), ((0, 1), (0, 1))))
-    >>> surprises(circuit, np.array([[1.0, 1.0], [1.0, 0.0]])).round(2).tolist()
+    >>> surprisals(circuit, np.array([[1.0, 1.0], [1.0, 0.0]])).round(2).tolist()
     [[0.42, 0.42], [2.11, 1.06]]
     """
     compiled = circuit.compiled
@@ -146,13 +146,13 @@ def surprises(circuit: Circuit, values: np.ndarray) -> np.ndarray:
             # A leaf that rules the entry out does not show how much it would count.
             unclear = np.isneginf(logs).any(axis=0) | np.isneginf(log[-1])
             with np.errstate(invalid="ignore"):
-                surprise = logsumexp(log_flow[place] - logs, axis=0)
+                surprisal = logsumexp(log_flow[place] - logs, axis=0)
                 if unclear.any():
                     rest = block[unclear].copy()
                     rest[:, column.variable] = np.nan
-                    surprise[unclear] = compiled.upward(rest)[-1] - log[-1, unclear]
+                    surprisal[unclear] = compiled.upward(rest)[-1] - log[-1, unclear]
             present = ~np.isnan(block[:, column.variable])
-            found[start : start + ROWS, column.variable][present] = surprise[present]
+            found[start : start + ROWS, column.variable][present] = surprisal[present]
     return found
 
 

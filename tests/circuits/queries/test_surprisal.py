@@ -5,7 +5,7 @@ from tests.circuits import made, naive
 
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.nodes import Product, Sum
-from clearwood.circuits.queries import contributions, sample, surprises
+from clearwood.circuits.queries import contributions, sample, surprisals
 from clearwood.distributions import Gaussian
 
 
@@ -28,7 +28,7 @@ def test_contributions_add_up(circuit):
 @given(made.circuits(zeros=True))
 def test_surprises_are_ratios_of_densities(circuit):
     rows = made.random_rows(np.random.default_rng(2), circuit, 5, missing=0.3)
-    found = surprises(circuit, rows)
+    found = surprisals(circuit, rows)
     for row, own in zip(rows, found):
         p = naive.density(circuit.root, row)
         for j, surprise in enumerate(own):
@@ -49,7 +49,7 @@ def test_an_outlier_in_a_kind_that_fits_the_rest_is_surprising():
     circuit = Circuit(root, made.space([None] * 30))
     row = np.zeros((1, 30))
     row[0, 7] = 45.0
-    found = surprises(circuit, row)[0]
+    found = surprisals(circuit, row)[0]
     assert found[7] == pytest.approx(0.5 * (45.0**2 + np.log(2 * np.pi)))
     others = np.delete(found, 7)
     np.testing.assert_allclose(others, 0.5 * np.log(2 * np.pi), rtol=1e-12)
@@ -59,7 +59,7 @@ def test_what_is_usual_is_the_conditional_entropy():
     facts, circuit = made.golden_inference("discrete")
     rows = naive.states(circuit)
     p = np.array([naive.density(circuit.root, row) for row in rows])
-    entropy = p @ surprises(circuit, rows)
+    entropy = p @ surprisals(circuit, rows)
     drawn = sample(circuit, 4000, np.random.default_rng(0))
-    usual = surprises(circuit, drawn).mean(axis=0)
+    usual = surprisals(circuit, drawn).mean(axis=0)
     np.testing.assert_allclose(usual, entropy, atol=0.05)

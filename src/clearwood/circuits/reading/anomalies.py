@@ -1,4 +1,4 @@
-"""Surprise of rows, and the entries responsible."""
+"""Improbability of rows, and the entries responsible."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from clearwood.circuits.nodes import PointMass
 from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
-from clearwood.circuits.queries.surprise import surprises
+from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.circuits.reading.profiles import (
     Facts,
+    Moments,
     Shares,
-    Spread,
     label_words,
 )
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
-"""Number of rows sampled from a circuit to estimate the usual surprise."""
+"""Number of rows sampled from a circuit to estimate the usual surprisal."""
 
 LEAST = 1.0
-"""Minimum surprise of a row or an entry that counts, in nats."""
+"""Minimum improbability of a row or an entry that counts, in nats."""
 
 
 def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
@@ -59,7 +59,7 @@ def rows_of(estimator: Any, X: Any, y: Any = None) -> np.ndarray:
     return np.column_stack([values, label])
 
 
-class RowSurprises(NamedTuple):
+class AnomalyScores(NamedTuple):
     """Log densities of rows and their entries, in nats; NaN where one is missing.
 
     Attributes
@@ -68,17 +68,17 @@ class RowSurprises(NamedTuple):
         Of the present entries of a row.
     alone : ndarray of shape (n_rows, n_columns)
         Marginal log density of an entry.
-    surprise : ndarray of shape (n_rows, n_columns)
+    surprisal : ndarray of shape (n_rows, n_columns)
         Minus the log density of an entry given the others of its row.
-    usual_alone, usual_surprise : ndarray of shape (n_columns,)
+    usual_alone, usual_surprisal : ndarray of shape (n_columns,)
         Means of both in rows sampled from the circuit.
     """
 
     log_density: np.ndarray
     alone: np.ndarray
-    surprise: np.ndarray
+    surprisal: np.ndarray
     usual_alone: np.ndarray
-    usual_surprise: np.ndarray
+    usual_surprisal: np.ndarray
 
     @property
     def of_rows(self) -> np.ndarray:
@@ -92,11 +92,11 @@ class RowSurprises(NamedTuple):
 
     @property
     def of_entries(self) -> np.ndarray:
-        """Surprise of an entry, given its row, less the usual one."""
-        return self.surprise - self.usual_surprise
+        """Surprisal of an entry, given its row, less the usual one."""
+        return self.surprisal - self.usual_surprisal
 
 
-def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
+def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
     """Log densities of rows, and of every entry with and without the others of its row.
 
     Parameters
@@ -107,20 +107,20 @@ def judge(circuit: Circuit, values: np.ndarray) -> RowSurprises:
 
     Returns
     -------
-    RowSurprises
+    AnomalyScores
     """
     values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
-    return RowSurprises(
+    return AnomalyScores(
         circuit.compiled.log_likelihood(values),
-        by_themselves(circuit, values),
-        surprises(circuit, values),
-        by_themselves(circuit, drawn).mean(axis=0),
-        surprises(circuit, drawn).mean(axis=0),
+        marginal_log_density(circuit, values),
+        surprisals(circuit, values),
+        marginal_log_density(circuit, drawn).mean(axis=0),
+        surprisals(circuit, drawn).mean(axis=0),
     )
 
 
-def by_themselves(circuit: Circuit, values: np.ndarray) -> np.ndarray:
+def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     """Marginal log density of every entry of rows; NaN where it is missing."""
     found = np.full(values.shape, np.nan)
     nothing = np.full((1, values.shape[1]), np.nan)
@@ -130,10 +130,10 @@ def by_themselves(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def why(
+def top_entries(
     circuit: Circuit, values: np.ndarray, of_entries: np.ndarray, most: int
 ) -> list[list[dict[str, Any]]]:
-    """Most surprising entries of rows, and the expected values.
+    """Least probable entries of rows, and the expected values.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def why(
     values : ndarray of shape (n_rows, n_columns)
         Encoded.
     of_entries : ndarray of shape (n_rows, n_columns)
-        Surprise of each entry.
+        Improbability of each entry.
     most : int
         Maximum number of entries per row.
 
@@ -184,7 +184,7 @@ def _facts(
     if isinstance(found, LevelShares):
         return dict(zip(rows, map(Shares, found.probabilities)))
     moments = zip(found.mean.tolist(), (found.sd**2).tolist())
-    facts = [Spread(mean, variance) for mean, variance in moments]
+    facts = [Moments(mean, variance) for mean, variance in moments]
     for _, value, reach in (mass for mass in point_masses if mass.column == column):
         ends = (np.full(len(rows), value + side) for side in (reach, -reach))
         upper, lower = map(found.cdf, ends)
