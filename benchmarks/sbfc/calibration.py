@@ -101,13 +101,13 @@ def write_page(study):
             gap = own[method] - own["logistic"]
             at = means.loc[group, method]
             summary.append([
-                group, len(own), method, f"{at['loss']:.4f}",
+                group, method, len(own), f"{at['loss']:.4f}",
                 f"{gap.mean():+.4f}", f"{sem(gap):.4f}", int((gap > WORSE).sum()),
                 f"{100 * at['accuracy']:.2f}", f"{at['seconds']:.3f}",
             ])  # fmt: skip
         gap = own["default"] - own["logistic"]
         named += gap[gap > WORSE].index.get_level_values("data").tolist()
-    head = ["tables", "number", "method", "log loss", "less logistic",
+    head = ["tables", "method", "number", "log loss", "less logistic",
             "standard error", f"worse by {WORSE}", "accuracy, %",
             "seconds"]  # fmt: skip
     study.write_markdown(

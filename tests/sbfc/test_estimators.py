@@ -169,6 +169,17 @@ def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
     assert again.inclusion_probability_[4] > 0.999
 
 
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_edges_that_chains_disagree_on_are_diagnosed(corral):
+    found = Forest("original", n_draws=60, random_state=0).fit(*corral)
+    diagnoses = found.diagnose()
+    parent = found.chains_.draws["parent"]
+    drawn = (parent[..., 0] == 1) | (parent[..., 1] == 0)
+    assert diagnoses["x0 -- x1"].mean == pytest.approx(drawn.mean())
+    assert diagnoses["x0 -- x1"].mean == pytest.approx(found.edge_probability_[0, 1])
+    assert not any("--" in name for name in Forest().fit(*corral).diagnose())
+
+
 def test_many_noise_features_do_not_hide_the_clusters():
     X, y = make_cluster_classes(400, 60, random_state=0)
     found = Forest(n_draws=150, n_graphs=100, random_state=0).fit(X, y)
