@@ -35,6 +35,7 @@ from clearwood.sbfc.prediction import Averaged, average_graphs, leave_one_out
 from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
+    diagnose_edges,
     find_posterior,
     posterior_without_features,
 )
@@ -44,21 +45,11 @@ N_CHAINS, WARMUP = 4, 100
 """Number of Markov chains, and of warm-up draws that each discards."""
 
 PRESETS: dict[str | None, dict[str, Any]] = {
-    None: {
-        "sampler": "auto",
-        "prior": "balanced",
-        "smoothing": "paper",
-        "binning": "mdlp_or_halves",
-        "calibration": "additive",
-    },
-    "paper": {
-        "sampler": "original",
-        "prior": "paper",
-        "smoothing": "paper",
-        "binning": "mdlp",
-        "calibration": None,
-    },
-}
+    None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper",
+           "binning": "mdlp_or_halves", "calibration": "additive"},
+    "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper",
+              "binning": "mdlp", "calibration": None},
+}  # fmt: skip
 """What "auto" means for a setting, by preset."""
 
 NEARLY = np.finfo(float).tiny, 1 - np.finfo(float).epsneg
@@ -70,9 +61,6 @@ MOST_WEIGHT = 1e12
 MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
-
-MOST_EDGES = 100
-"""Number of edges whose convergence is assessed, the least certain ones."""
 
 MOST_CALIBRATED = 10_000
 """Number of rows beyond which a random sample determines the calibration."""
@@ -465,8 +453,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         varies = np.flatnonzero(self.levels_.n_levels > 1)
         for j in changes:
             found[names[varies[j]]] = diagnose(signal[..., j].astype(np.float64))
-        for (one, other), edge in diagnose_edges(self).items():
-            found[f"{names[one]} -- {names[other]}"] = edge
+        for edge, diagnosis in diagnose_edges(self.chains_, varies).items():
+            found[" -- ".join(names[j] for j in edge)] = diagnosis
         return found
 
     # Predicting
@@ -537,25 +525,6 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         if self.calibration_ is None:
             return found
         return self.calibration_.apply(found, self._average.log_class, X)
-
-
-def diagnose_edges(
-    estimator: SelectiveBayesianForestClassifier,
-) -> dict[tuple[int, int], Diagnosis]:
-    """Diagnostics of the least certain edges, where chains draw graphs."""
-    if estimator.chains_ is None or "parent" not in estimator.chains_.draws:
-        return {}
-    parent = estimator.chains_.draws["parent"]
-    place = np.cumsum(estimator.levels_.n_levels > 1) - 1
-    edges = estimator.edge_probability_.tocoo()
-    found: dict[tuple[int, int], Diagnosis] = {}
-    for k in np.argsort(np.abs(edges.data - 0.5), kind="stable"):
-        i, j = int(edges.row[k]), int(edges.col[k])
-        if i < j and edges.data[k] < 1 and len(found) < MOST_EDGES:
-            a, b = place[i], place[j]
-            drawn = (parent[..., a] == b) | (parent[..., b] == a)
-            found[i, j] = diagnose(drawn.astype(np.float64))
-    return found
 
 
 def _check_weights(table: CodedTable) -> CodedTable:
