@@ -69,9 +69,9 @@ def lines_of(rules, X, y):
     """Per line what it expects, and what it was on its own rows."""
     own = rules.described_on(X, y)
     for rule, at_home in zip(rules, own):
-        value = at_home.precision_caught if rules.classes else np.nan
+        value = at_home.precision_assigned if rules.classes else np.nan
         yield {
-            "rows": rule.rows_caught,
+            "rows": rule.rows_assigned,
             "expected": rule.expected,
             "low": rule.low,
             "high": rule.high,

@@ -83,7 +83,7 @@ def pictures(name, way, seed, quick):
             "picture": picture,
             "kl": line.kl,
             "agreement": line.agreement,
-            "gap": line.log_likelihood_gap,
+            "gap": line.log_likelihood_loss,
             "lines": line.n_lines,
             "unseen": found.unseen_,
             "own": float(own),

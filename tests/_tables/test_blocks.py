@@ -116,7 +116,7 @@ def test_statistics_of_blocks_are_those_of_all_rows(frame, rules):
     first = rules.described_on(frame, y, sample_weight=weight).rules[0]
     mean = np.average(y[caught], weights=weight[caught])
     spread = np.average((y[caught] - mean) ** 2, weights=weight[caught]) ** 0.5
-    assert first.spread == pytest.approx(spread, rel=1e-12)
+    assert first.std == pytest.approx(spread, rel=1e-12)
     assert (first.low + first.high) / 2 == pytest.approx(mean, rel=1e-12)
     assert first.rows == ((weight > 0) & caught).sum()
     matches = rules.matches(frame)

@@ -167,8 +167,8 @@ def test_decisions_about_a_class_are_told(table):
     assert rates["rules", "sensitivity"]["class"] == "well"
     assert rates["model", "error"]["value"] == told["scores"]["ensemble"]["error"]
     assert rates["rules", "base_rate"]["rows"] == 30
-    caught = [rule["caught"] for rule in told["rules_held_out"]["rules"]]
-    caught.append(told["rules_held_out"]["otherwise"]["caught"])
+    caught = [rule["assigned"] for rule in told["rules_held_out"]["rules"]]
+    caught.append(told["rules_held_out"]["otherwise"]["assigned"])
     assert sum(caught) == told["rows"]["held_out"] == 30
 
 
@@ -526,7 +526,7 @@ def test_core_parameters_of_every_method_are_options(table):
     held = rules_of(
         "--n-rules", "3", "--min-samples-leaf", "30", "--learn-from", "labels"
     )
-    assert all(rule["caught"] >= 30 for rule in held["rules"])
+    assert all(rule["assigned"] >= 30 for rule in held["rules"])
     assert "labels" in held["about"].values() or held["rules"] != free["rules"]
     exact = rules_of("--n-rules", "3", "--exact-thresholds")
     assert exact["rules"] != free["rules"]

@@ -106,14 +106,14 @@ def by_hand():
         cw.Rule(
             (cw.Interval(3, low=np.inf, missing=True),),
             2, (0.2, 0.8), statistics=cw.rules.RuleStatistics(
-                support=5.0, caught=5.0, disagreement=1.0, instead=1,
+                support=5.0, assigned=5.0, disagreement=1.0, instead=1,
             ),
         ),
         cw.Rule(
             (cw.rules.CategorySet(1, (1,), missing=True, unseen=True),
              cw.rules.CategorySet(2, (0, 2))),
             2, (0.25, 0.75), statistics=cw.rules.RuleStatistics(
-                support=3.5, caught=2.0, rows=3.0, rows_caught=2.0, expected=0.7,
+                support=3.5, assigned=2.0, rows=3.0, rows_assigned=2.0, expected=0.7,
             ),
         ),
     )  # fmt: skip

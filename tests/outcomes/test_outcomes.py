@@ -198,7 +198,7 @@ def test_a_new_type_is_fitted_and_cross_fitted():
     assert lost[0] == nine.evaluate(X, new).error < lost[1]
     for rule in nine:
         known = rule.statistics
-        assert known.low < 0.9 < known.high and math.isnan(known.spread)
+        assert known.low < 0.9 < known.high and math.isnan(known.std)
         assert "share below" in statistics_text(rule, nine.outcome)[-1]
 
 

@@ -65,8 +65,8 @@ def test_it_is_found_on_a_sample_and_counted_on_all_rows(frame, source):
     for own, other in zip([*tree.rules_], [*whole]):
         assert own.support == pytest.approx(other.support, rel=1e-12)
         assert own.agreement == pytest.approx(other.agreement, rel=1e-9)
-        assert own.spread == pytest.approx(other.spread, rel=1e-9)
-    assert sum(rule.caught for rule in tree.rules_) == pytest.approx(frame["w"].sum())
+        assert own.std == pytest.approx(other.std, rel=1e-9)
+    assert sum(rule.assigned for rule in tree.rules_) == pytest.approx(frame["w"].sum())
     assert f"2,000 of {N:,} rows" in tree.rules_.about["sample"]
 
 

@@ -47,7 +47,7 @@ def classes_rules(
                 labels[1],
                 (0.1, 0.9),
                 statistics=RuleStatistics(
-                    support=40.0, caught=40.0, agreement=0.95, precision=0.9
+                    support=40.0, assigned=40.0, agreement=0.95, precision=0.9
                 ),
             ),
             Rule(
@@ -73,10 +73,10 @@ def numbers_rules():
             Rule(
                 (Interval(0, low=0.5),),
                 3.0,
-                statistics=RuleStatistics(5.0, 5.0, 0.8, spread=0.25),
+                statistics=RuleStatistics(5.0, 5.0, 0.8, std=0.25),
             ),
         ),
-        otherwise=Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, -0.1, spread=0.5)),
+        otherwise=Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, -0.1, std=0.5)),
         features=FeatureSpace.numeric(2),
     )
 

@@ -136,10 +136,10 @@ def test_no_tag_of_a_hostile_name_survives_in_bars_and_chart(name, tmp_path):
                 Rule(
                     (Interval(0, low=0.5),),
                     3.0,
-                    statistics=RuleStatistics(5.0, 5.0, 0.8, spread=0.25),
+                    statistics=RuleStatistics(5.0, 5.0, 0.8, std=0.25),
                 ),
             ),
-            Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, 0.1, spread=0.5)),
+            Rule((), 1.0, statistics=RuleStatistics(5.0, 5.0, 0.1, std=0.5)),
             FeatureSpace.numeric(1, [hostile]),
             target=hostile,
         )

@@ -232,13 +232,13 @@ def test_numbers_are_of_the_rows_handed_in_and_the_others_are_kept(fitted, tmp_p
     page = summarize(fab, X=X[:60], y=y[:60])
     here = fab.rules_.described_on(X[:60], y[:60], model=fab.ensemble_.predict(X[:60]))
     for line, rule, there in zip(page["rules"]["lines"], here, fab.rules_):
-        assert line["rows_caught"] == rule.rows_caught
-        assert rule.rows_caught < there.rows_caught or there.rows_caught == 0
-        assert line["precision_caught"] == (
-            rule.precision_caught if rule.rows_caught else None
+        assert line["rows_assigned"] == rule.rows_assigned
+        assert rule.rows_assigned < there.rows_assigned or there.rows_assigned == 0
+        assert line["precision_assigned"] == (
+            rule.precision_assigned if rule.rows_assigned else None
         )
-    kept = [line["rows_caught"] for line in page["as_found"]["lines"]]
-    assert kept == [rule.rows_caught for rule in fab.rules_]
+    kept = [line["rows_assigned"] for line in page["as_found"]["lines"]]
+    assert kept == [rule.rows_assigned for rule in fab.rules_]
     shown = page_of(tmp_path, fab, X=X[:60], y=y[:60])
     alone = page_of(tmp_path, fab)
     same_lines(shown.partition("<details>")[0], without=alone)

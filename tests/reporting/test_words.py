@@ -50,7 +50,7 @@ def an_average():
         Rule(
             (Interval(0, low=37.5),),
             2.0,
-            statistics=RuleStatistics(support=3.0, caught=3.0),
+            statistics=RuleStatistics(support=3.0, assigned=3.0),
         ),
     )
     return RuleAverage(rules, Rule((), 1.0), FeatureSpace.numeric(1))

@@ -180,30 +180,30 @@ SUM = DOCUMENTS[1]
 @pytest.mark.parametrize(
     ("document", "field", "changes"),
     [
-        (LIST_OF_CLASSES, "caught", {"support": None}),
-        (LIST_OF_CLASSES, "caught", {"caught": 1e9}),
+        (LIST_OF_CLASSES, "assigned", {"support": None}),
+        (LIST_OF_CLASSES, "assigned", {"assigned": 1e9}),
         (LIST_OF_CLASSES, "support", {"support": -1}),
-        (LIST_OF_CLASSES, "caught", {"caught": -1e-9}),
+        (LIST_OF_CLASSES, "assigned", {"assigned": -1e-9}),
         (LIST_OF_CLASSES, "agreement", {"agreement": 1.5}),
-        (LIST_OF_CLASSES, "agreement_caught", {"agreement_caught": -0.5}),
+        (LIST_OF_CLASSES, "agreement_assigned", {"agreement_assigned": -0.5}),
         (LIST_OF_CLASSES, "precision", {"precision": 2}),
-        (LIST_OF_CLASSES, "precision_caught", {"precision_caught": -1}),
-        (LIST_OF_CLASSES, "spread", {"spread": 1.0}),
+        (LIST_OF_CLASSES, "precision_assigned", {"precision_assigned": -1}),
+        (LIST_OF_CLASSES, "std", {"std": 1.0}),
         (LIST_OF_CLASSES, "low", {"low": -0.1}),
         (LIST_OF_CLASSES, "high", {"high": 1.1}),
         (LIST_OF_CLASSES, "low", {"low": None}),
         (LIST_OF_CLASSES, "disagreement", {"disagreement": 1e9}),
-        (LIST_OF_CLASSES, "disagreement", {"support": None, "caught": None}),
+        (LIST_OF_CLASSES, "disagreement", {"support": None, "assigned": None}),
         (LIST_OF_CLASSES, "instead", {"disagreement": 0, "instead": "no"}),
         (LIST_OF_CLASSES, "instead", {"disagreement": None, "instead": "no"}),
         (LIST_OF_CLASSES, "instead", {"disagreement": 1, "instead": "yes"}),
         (LIST_OF_VALUES, "agreement", {"agreement": 1.5}),
         (LIST_OF_VALUES, "precision", {"precision": 0.5}),
-        (LIST_OF_VALUES, "spread", {"spread": -2}),
+        (LIST_OF_VALUES, "std", {"std": -2}),
         (LIST_OF_VALUES, "low", {"high": None}),
         (LIST_OF_VALUES, "instead", {"instead": 1.0}),
         (SUM, "agreement", {"agreement": 0.5}),
-        (SUM, "spread", {"spread": 0.5}),
+        (SUM, "std", {"std": 0.5}),
     ],
 )
 def test_statistics_that_cannot_be_are_named(document, field, changes):
@@ -217,7 +217,7 @@ def test_by_hand_they_are_refused_too():
     with refuses(InputError, match="5.0"):
         RuleList(
             (),
-            Rule((), 1.0, statistics=RuleStatistics(caught=5.0)),
+            Rule((), 1.0, statistics=RuleStatistics(assigned=5.0)),
             FeatureSpace.numeric(1),
         )
 
@@ -227,7 +227,7 @@ def test_sums_of_weights_may_round():
         (),
         1.0,
         statistics=RuleStatistics(
-            support=3.0, caught=3.0000000001, agreement=1.0000000001
+            support=3.0, assigned=3.0000000001, agreement=1.0000000001
         ),
     )
     rules = RuleList((), rule, FeatureSpace.numeric(1))

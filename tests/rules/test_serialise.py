@@ -89,8 +89,8 @@ def rule_sets(draw):
                 tuple(shares.tolist()),
                 statistics=RuleStatistics(
                     support=3.0,
-                    caught=2.0,
-                    precision_caught=draw(st.sampled_from([0.25, float("nan")])),
+                    assigned=2.0,
+                    precision_assigned=draw(st.sampled_from([0.25, float("nan")])),
                     disagreement=1.0,
                     instead=draw(st.sampled_from([None, *{*classes} - {said}])),
                 ),
@@ -360,15 +360,15 @@ def test_what_is_told_of_columns_is_checked_and_may_be_absent():
 
 
 def test_numbers_of_rows_are_kept_beside_their_weights():
-    numbers = {"support": 7.5, "caught": 5.0, "rows": 30.0, "rows_caught": 5.0}
+    numbers = {"support": 7.5, "assigned": 5.0, "rows": 30.0, "rows_assigned": 5.0}
     rule = Rule((Interval(0, low=1.0),), 1.0, statistics=RuleStatistics(**numbers))
     rules = RuleList((rule,), Rule((), 0.0), FeatureSpace.numeric(1))
     document = json.loads(rules.to_json())
     assert document["rules"][0]["rows"] == 30.0
     # Where it is the weight, once is enough.
-    assert "rows_caught" not in document["rules"][0]
+    assert "rows_assigned" not in document["rules"][0]
     again = RuleSet.from_json(rules.to_json()).rules[0]
-    assert (again.rows, again.rows_caught, again.support) == (30.0, 5.0, 7.5)
+    assert (again.rows, again.rows_assigned, again.support) == (30.0, 5.0, 7.5)
 
 
 END = st.one_of(st.sampled_from([-np.inf, np.inf, np.nan, 0.0, -0.0, 1]), NUMBER)

@@ -42,15 +42,15 @@ def mean_interval(values, weight):
 
 def test_both_senses_of_every_share():
     first, second, rest = LIST.described_on(X, TRUTH, model=TAUGHT)
-    assert (first.support, first.caught) == (3.0, 3.0)
-    assert (second.support, second.caught) == (7.0, 4.0)
-    assert (rest.support, rest.caught) == (3.0, 3.0)
+    assert (first.support, first.assigned) == (3.0, 3.0)
+    assert (second.support, second.assigned) == (7.0, 4.0)
+    assert (rest.support, rest.assigned) == (3.0, 3.0)
     assert second.precision == pytest.approx(4 / 7)
-    assert second.precision_caught == pytest.approx(3 / 4)
+    assert second.precision_assigned == pytest.approx(3 / 4)
     assert second.agreement == pytest.approx(1 / 7)
-    assert second.agreement_caught == pytest.approx(1 / 4)
-    assert first.precision_caught == pytest.approx(2 / 3)
-    assert math.isnan(first.spread)
+    assert second.agreement_assigned == pytest.approx(1 / 4)
+    assert first.precision_assigned == pytest.approx(2 / 3)
+    assert math.isnan(first.std)
 
 
 def test_where_the_model_says_otherwise():
@@ -90,9 +90,9 @@ def test_the_interval_of_a_mean_is_students():
     rule = rules.described_on(X, y, model=target).rules[0]
     exact = stats.ttest_1samp(y[5:], 0.0).confidence_interval(0.95)
     assert (rule.low, rule.high) == pytest.approx((exact.low, exact.high))
-    assert rule.spread == pytest.approx(y[5:].std())
+    assert rule.std == pytest.approx(y[5:].std())
     assert rule.disagreement == pytest.approx(np.sqrt(np.mean((target[5:] - 7) ** 2)))
-    assert rule.instead is None and math.isnan(rule.precision_caught)
+    assert rule.instead is None and math.isnan(rule.precision_assigned)
     low, high = mean_interval(target[5:], np.ones(5))
     of_model = rules.described_on(X, model=target).rules[0]
     assert (of_model.low, of_model.high) == (low, high)
@@ -140,18 +140,20 @@ def test_rows_are_counted_and_weighed():
     ).described_on(X, sample_weight=weight)
     # A row without weight is none.
     first, second = rules.rules
-    assert (first.rows, first.rows_caught, first.support) == (2, 2, 12.5)
-    assert (second.rows, second.rows_caught) == (2, 1)
-    assert (second.support, second.caught) == (3.0, 0.5)
+    assert (first.rows, first.rows_assigned, first.support) == (2, 2, 12.5)
+    assert (second.rows, second.rows_assigned) == (2, 1)
+    assert (second.support, second.assigned) == (3.0, 0.5)
     assert (rules.n_rows, rules.total_weight) == (3, 13.0)
     same_text(str(rules))
     same_lines(rules._repr_html_())
-    rows = [(rule.rows_caught, rule.rows) for rule in rules]
+    rows = [(rule.rows_assigned, rule.rows) for rule in rules]
     assert rows == [(2, 2), (1, 2), (0, 0)]
 
 
 def test_a_million_rows_are_told_to_the_row():
-    rule = Rule((), 0.0, statistics=RuleStatistics(support=1234567.0, caught=1234567.0))
+    rule = Rule(
+        (), 0.0, statistics=RuleStatistics(support=1234567.0, assigned=1234567.0)
+    )
     assert statistics_text(rule, Mean())[0] == "1234567 rows"
 
 
@@ -159,7 +161,9 @@ def test_an_agreement_that_rounding_took_is_nought():
     rule = Rule(
         (),
         0.0,
-        statistics=RuleStatistics(support=9.0, caught=9.0, agreement_caught=-1.25e-06),
+        statistics=RuleStatistics(
+            support=9.0, assigned=9.0, agreement_assigned=-1.25e-06
+        ),
     )
     assert statistics_text(rule, Mean())[1] == "agreement 0"
 
@@ -171,7 +175,7 @@ def test_few_rows():
     assert mean_interval(np.ones(3), np.ones(3)) == (1.0, 1.0)
     # A rule that decides nothing has no interval, and says so in no words.
     told = LIST.described_on([[9.0]], ["ill"], model=["ill"])
-    assert told.rules[1].caught == 0.0 and math.isnan(told.rules[1].low)
+    assert told.rules[1].assigned == 0.0 and math.isnan(told.rules[1].low)
     same_text(str(told))
 
 
@@ -236,7 +240,7 @@ def test_wrong_rows_are_refused():
 )
 def test_the_ends_of_an_interval_are_told_apart(low, high, text):
     rule = Rule(
-        (), 1.0, statistics=RuleStatistics(support=9, caught=9, low=low, high=high)
+        (), 1.0, statistics=RuleStatistics(support=9, assigned=9, low=low, high=high)
     )
     assert Mean().interval_text(rule.statistics) == text
 
@@ -247,5 +251,8 @@ def test_blocks_of_rows_add_up():
         for n in (1, 2000)
     )
     for one, many in zip(once, often):
-        assert (many.caught, many.support) == (2000 * one.caught, 2000 * one.support)
+        assert (many.assigned, many.support) == (
+            2000 * one.assigned,
+            2000 * one.support,
+        )
         assert (many.precision, many.agreement) == (one.precision, one.agreement)

@@ -105,7 +105,7 @@ def test_tree_and_rules_say_what_the_bins_say(seed, missing, unseen):
         assert leaf.prediction == pytest.approx(
             target[decided == k].mean(), abs=0.0051 * target.std()
         )
-        assert leaf.caught == leaf.support == (decided == k).sum()
+        assert leaf.assigned == leaf.support == (decided == k).sum()
     # On all kinds of rows, those that training never had among them.
     rules, others = tree.to_rules(), table_of(rows_of(rng, 300))
     assert rules.n_rules == tree.n_leaves

@@ -11,4 +11,4 @@ def check_disjoint_and_true(found, X, min_samples_leaf=5):
     np.testing.assert_array_equal(found.tree_.predict(X), rules.predict(X))
     caught = rules.apply(X)
     for i, rule in enumerate(rules):
-        assert rule.support == rule.caught == (caught == i).sum() >= min_samples_leaf
+        assert rule.support == rule.assigned == (caught == i).sum() >= min_samples_leaf

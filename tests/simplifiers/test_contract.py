@@ -135,7 +135,7 @@ def test_rules_count_the_rows_that_they_catch(case):
         assert rule.support == caught[:, i].sum()
     if isinstance(rules, cw.RuleList):
         first = rules.apply(X)
-        assert [line.caught for line in rules] == [
+        assert [line.assigned for line in rules] == [
             (first == i).sum() for i in range(rules.n_rules)
         ]
 
@@ -158,8 +158,8 @@ def test_rows_are_counted_and_their_weight_stands_beside(case):
         if rule.conditions:
             assert rule.rows == matches[:, i].sum()
             assert rule.support == weight[matches[:, i]].sum()
-        assert rule.rows_caught == part[:, i].sum()
-        assert rule.caught == weight[part[:, i]].sum()
+        assert rule.rows_assigned == part[:, i].sum()
+        assert rule.assigned == weight[part[:, i]].sum()
     assert (rules.n_rows, rules.total_weight) == (len(X), weight.sum())
     rule = rules.rules[0]
     # It decides all that it holds; the others may not.
@@ -170,7 +170,7 @@ def test_rows_are_counted_and_their_weight_stands_beside(case):
     assert cw.RuleSet.from_json(rules.to_json()) == rules
     without = json.loads(rules.to_json())
     for line in (*without["rules"], without["otherwise"]):
-        del line["rows"], line["rows_caught"]
+        del line["rows"], line["rows_assigned"]
     before = cw.RuleSet.from_json(json.dumps(without))
     assert before.rules[0].rows == rule.support
 
@@ -178,7 +178,7 @@ def test_rows_are_counted_and_their_weight_stands_beside(case):
 @each(SIMPLIFIERS)
 def test_rows_without_weights_are_their_own_weight(case):
     for rule in case.fitted().rules_:
-        assert (rule.rows, rule.rows_caught) == (rule.support, rule.caught)
+        assert (rule.rows, rule.rows_assigned) == (rule.support, rule.assigned)
     assert '"rows"' not in case.fitted().rules_.to_json()
 
 
@@ -209,7 +209,7 @@ def test_min_rows_are_rows_whatever_they_weigh(case):
     least, weight = len(y) // 8, np.full(len(y), 1e3)
     found = case.made(case.forest(), min_samples_leaf=least)
     for rules in sizes(found.fit(X, y, sample_weight=weight)).values():
-        assert all(rule.rows_caught >= least for rule in rules.rules)
+        assert all(rule.rows_assigned >= least for rule in rules.rules)
 
 
 # Of scikit-learn, which takes means of neighbours.
@@ -312,9 +312,9 @@ def test_as_many_lines_as_pay_within_half_a_standard_error(case):
 
 @each(SIMPLIFIERS)
 def test_no_rule_catches_fewer_than_min_rows(case):
-    least = int(min(rule.caught for rule in case.fitted().rules_.rules))
+    least = int(min(rule.assigned for rule in case.fitted().rules_.rules))
     for rules in sizes(case.fitted(min_samples_leaf=least + 1)).values():
-        assert all(rule.caught > least for rule in rules.rules)
+        assert all(rule.assigned > least for rule in rules.rules)
     assert case.fitted(min_samples_leaf=1000).rules_.n_rules == 1
 
 

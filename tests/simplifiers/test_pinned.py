@@ -38,8 +38,8 @@ def test_pinned_rules_come_first_and_the_others_see_only_what_they_leave(flowers
     ]
     # What is promised is that of the search; what is counted is of all rows.
     assert [r.expected for r in rules][2:] == [r.expected for r in below]
-    assert np.isnan(rules[0].expected) and rules[0].precision_caught > 0
-    assert sum(r.rows_caught for r in rules) == rules.n_rows == len(X)
+    assert np.isnan(rules[0].expected) and rules[0].precision_assigned > 0
+    assert sum(r.rows_assigned for r in rules) == rules.n_rows == len(X)
     same_text(rules.about["pinned"])
 
 
@@ -66,7 +66,7 @@ def test_rules_found_before_stay_as_they_are(method):
     for old, new in zip(first.rules, again.rules):
         assert (old.conditions, old.prediction) == (new.conditions, new.prediction)
         assert (old.expected, old.low, old.high) == (new.expected, new.low, new.high)
-        assert old.rows_caught == new.rows_caught
+        assert old.rows_assigned == new.rows_assigned
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_forest_in_four_lines(cancer):
     np.testing.assert_array_equal(labels, found.predict(X))
     caught = found.rules_.apply(X)
     for i, rule in enumerate(found.rules_):
-        assert rule.caught == (caught == i).sum() >= 5
+        assert rule.assigned == (caught == i).sum() >= 5
 
 
 def test_rules_say_the_mean_of_the_rows_that_they_catch(cancer, diabetes):

@@ -187,10 +187,10 @@ class ClassProbabilities(Outcome):
 
     def told(self, known: Any) -> list[str]:
         """Agreement, and precision unless an estimate for new rows is known."""
-        labels_known = not math.isnan(known.precision_caught)
-        named = {"agreement": known.agreement_caught}
+        labels_known = not math.isnan(known.precision_assigned)
+        named = {"agreement": known.agreement_assigned}
         if not known.is_expected:
-            named["precision"] = known.precision_caught
+            named["precision"] = known.precision_assigned
         parts = []
         for name, value in named.items():
             has_ends = not known.is_expected and labels_known == (name == "precision")

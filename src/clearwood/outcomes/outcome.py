@@ -249,7 +249,7 @@ class Outcome(ABC):
         # Degrees of freedom follow the number of rows, regardless of their weights.
         off = variance if counts is None else variance * (n - 1) / counts
         low, high = mean_interval(mean, off, n)
-        return {"low": low, "high": high, "spread": math.sqrt(variance)}
+        return {"low": low, "high": high, "std": math.sqrt(variance)}
 
     def expected_text(self, known: Any) -> str:
         """Expected value on new rows with its interval; or nothing.
@@ -276,14 +276,14 @@ class Outcome(ABC):
         The interval follows the number that it belongs to.
         """
         parts = []
-        if not math.isnan(known.agreement_caught):
-            parts.append(f"agreement {short_text(unrounded(known.agreement_caught))}")
+        if not math.isnan(known.agreement_assigned):
+            parts.append(f"agreement {short_text(unrounded(known.agreement_assigned))}")
         if known.is_expected:
             parts.append(f"{self.shown_name} {self.expected_text(known)}")
         elif self.interval_text(known):
             parts.append(f"{self.shown_name} in {self.interval_text(known)}")
-        if not math.isnan(known.spread):
-            parts.append(f"SD {short_text(known.spread)}")
+        if not math.isnan(known.std):
+            parts.append(f"SD {short_text(known.std)}")
         return parts
 
     # Predictions of rules, and their text

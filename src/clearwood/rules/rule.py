@@ -218,7 +218,7 @@ def unlikely_text(
 
     Examples
     --------
-    >>> few, many = RuleStatistics(caught=10.0), RuleStatistics(caught=90.0)
+    >>> few, many = RuleStatistics(assigned=10.0), RuleStatistics(assigned=90.0)
     >>> some = Rule((), "ill", (0.7, 0.3), statistics=few)
     >>> rest = Rule((), "well", (0.9, 0.1), statistics=many)
     >>> unlikely_text(some, ("well", "ill"), [some, rest])
@@ -241,7 +241,7 @@ def unlikely_text(
         return f", the likeliest of {len(classes)} classes"
     k = classes.index(rule.prediction)
     others = [
-        (one.statistics.caught, one.probabilities[k])
+        (one.statistics.assigned, one.probabilities[k])
         for one in lines
         if one is not rule
     ]

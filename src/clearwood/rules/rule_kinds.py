@@ -91,12 +91,12 @@ class RuleList(RuleSet):
     @property
     def n_rows(self) -> float:
         """Number of rows of the statistics: each is predicted by one rule."""
-        return sum(rule.statistics.rows_caught for rule in self)
+        return sum(rule.statistics.rows_assigned for rule in self)
 
     @property
     def total_weight(self) -> float:
         """Total weight of these rows."""
-        return sum(rule.statistics.caught for rule in self)
+        return sum(rule.statistics.assigned for rule in self)
 
     @property
     def heading(self) -> str:

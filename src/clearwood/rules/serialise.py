@@ -36,10 +36,10 @@ TOP = (
     "float32", "features", "combine", "rules", "otherwise", "about",
 )  # fmt: skip
 STATISTICS = (
-    "support", "caught", "agreement", "precision", "spread", "agreement_caught",
-    "precision_caught", "low", "high", "disagreement",
+    "support", "assigned", "agreement", "precision", "std", "agreement_assigned",
+    "precision_assigned", "low", "high", "disagreement",
 )  # fmt: skip
-ROWS = {"rows": "support", "rows_caught": "caught"}
+ROWS = {"rows": "support", "rows_assigned": "assigned"}
 """Numbers of rows, and the weight of the same rows."""
 KNOWN = ("expected", *ROWS)
 """Written only where known."""

@@ -146,13 +146,13 @@ def test_values_stand_on_one_axis_with_their_spread():
     axes, bands = ends[2::2], ends[3::2]
     (left, right), *others = axes
     assert all(other.tolist() == [left, right] for other in others)
-    low = min(rule.prediction - rule.spread for rule in rules)
-    high = max(rule.prediction + rule.spread for rule in rules)
+    low = min(rule.prediction - rule.std for rule in rules)
+    high = max(rule.prediction + rule.std for rule in rules)
     unit = (right - left) / (high - low)
     for rule, dot, band in zip(rules, dots, bands, strict=True):
         at = left + unit * (rule.prediction - low)
         assert dot == pytest.approx(at)
-        wide = unit * rule.spread
+        wide = unit * rule.std
         assert band == pytest.approx([at - wide, at + wide])
 
 

@@ -97,7 +97,7 @@ def test_rules_say_what_the_most_probable_tree_says(fitted):
 
 def test_support_is_the_weight_of_the_rows(fitted):
     model, X = fitted
-    total = sum(rule.caught for rule in model.rules_)
+    total = sum(rule.assigned for rule in model.rules_)
     assert total == pytest.approx(model.meta_tree_.weight)
 
 
@@ -115,7 +115,7 @@ def test_what_is_read_follows_what_is_learned():
     before = str(model.map_tree_)
     later = copy.deepcopy(model).partial_fit(X[150:], y[150:])
     assert str(later.map_tree_) != before
-    rows = sum(rule.caught for rule in later.rules_)
+    rows = sum(rule.assigned for rule in later.rules_)
     assert rows == 220
     later.unlearn(X[150:], y[150:])
     assert later.map_tree_.nodes[0].rule.support == 150

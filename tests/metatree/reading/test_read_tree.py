@@ -152,7 +152,7 @@ def test_supports_are_the_rows(case):
     read = reader.map_tree_
     where = np.bincount(read.apply(X), minlength=len(read.ends))
     assert [end.rule.support for end in read.ends] == where.tolist()
-    assert sum(rule.caught for rule in reader.rules_) == len(np.asarray(X))
+    assert sum(rule.assigned for rule in reader.rules_) == len(np.asarray(X))
     if len(classes):
         for end in read.ends:
             if end.rule.support and not end.stopped:
@@ -367,7 +367,7 @@ def test_rows_are_counted_whatever_they_weigh(tmp_path):
     model = cw.MetaTreeClassifier(random_state=0).fit(X, y, weight)
     parts = model.rules_.contributing(model.rules_.features.encode(X))
     for rule, part in zip(model.rules_, parts.T):
-        assert rule.rows == rule.rows_caught == part[weight > 0].sum()
+        assert rule.rows == rule.rows_assigned == part[weight > 0].sum()
         assert rule.support == weight[part].sum()
     first = model.rules_.rules[0]
     words = f"({first.rows:.0f} rows, weight {first.support:g}, precision"
@@ -396,5 +396,5 @@ def test_the_spread_of_a_node_is_that_of_its_rows():
     for node, _ in shown_nodes(read_tree(learned.update(codes, y))):
         rows = codes[:, 0] == node.number - 1 if node.number else codes[:, 0] >= 0
         assert node.rule.rows == rows.sum()
-        assert node.rule.spread == pytest.approx(np.std(y[rows]))
+        assert node.rule.std == pytest.approx(np.std(y[rows]))
         assert node.rule.low < y[rows].mean() < node.rule.high

@@ -320,7 +320,7 @@ def test_the_page_is_about_the_reference_and_the_rows_handed_in(values, rows):
     reference = compare_with_reference(values, X, y)["reference"]["rmse"]
     line = next(one for name, one in lines.items() if "squared error" in name)
     assert line["model"] == pytest.approx(reference)
-    assert sum(line["rows_caught"] for line in page["rules"]["lines"]) == len(X)
+    assert sum(line["rows_assigned"] for line in page["rules"]["lines"]) == len(X)
     here = page["rules"]["words"]
     same_text(here["Rows"])
     alone = summarize(values)["rules"]["words"]

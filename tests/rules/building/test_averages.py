@@ -139,8 +139,8 @@ def test_how_it_reads():
 def test_what_is_printed_tells_how_good_a_line_is_where_it_holds():
     rules = values().described_on(ROWS, [30.0, 32, 10, 20, 24], model=[31.0] * 5)
     assert [rule.support for rule in rules] == [2, 2, 5]
-    assert [rule.caught for rule in rules] == [2, 2, 5]
-    assert rules.rules[0].spread == 1.0
+    assert [rule.assigned for rule in rules] == [2, 2, 5]
+    assert rules.rules[0].std == 1.0
     assert rules.rules[0].disagreement == 0.0
     same_lines(str(rules))
     assert rules.predict(ROWS).tolist() == values().predict(ROWS).tolist()

@@ -38,7 +38,7 @@ def test_lines_are_taken_by_place_and_by_slice():
     first = COUNTED[:1]
     assert (first.n_rules, first.predict(TABLE).tolist()) == (2, ["sick"] * 4)
     # Rows that the second rule had are now of the last line.
-    assert all(math.isnan(rule.caught) for rule in first)
+    assert all(math.isnan(rule.assigned) for rule in first)
 
 
 def test_what_is_changed_by_hand_forgets_its_statistics_and_says_so():
@@ -48,7 +48,7 @@ def test_what_is_changed_by_hand_forgets_its_statistics_and_says_so():
     assert all(math.isnan(rule.rows) and math.isnan(rule.low) for rule in edited)
     assert edited.predict(TABLE).tolist() == ["sick", "well", "well", "sick"]
     again = edited.described_on(TABLE, Y)
-    assert [rule.rows_caught for rule in again] == [2, 2, 0]
+    assert [rule.rows_assigned for rule in again] == [2, 2, 0]
     assert again[0].precision == 0.5
     assert type(again).from_json(again.to_json()) == again
     # What it came from is as it was.
@@ -114,15 +114,15 @@ def test_a_frame_holds_what_is_known():
     assert frame.index.tolist() == [1, 2, 3]
     same_text(frame["conditions"].tolist())
     assert frame["probability of sick"].tolist() == [0.8, 0.1, 0.7]
-    assert frame["rows_caught"].tolist() == [1, 2, 1]
+    assert frame["rows_assigned"].tolist() == [1, 2, 1]
     assert frame["precision"].tolist() == [1.0, 2 / 3, 0.0]
-    assert "spread" not in frame
+    assert "std" not in frame
     assert "rows" not in RULES.to_frame()
 
 
 def test_a_representation_is_short_and_features_are_named():
     same_text(repr(RULES))
-    assert RULES.inclusion_probability_ == {"age": 2, "ward": 1}
+    assert RULES.feature_counts_ == {"age": 2, "ward": 1}
 
 
 def test_long_sets_are_shortened_in_print_and_nowhere_else():

@@ -46,13 +46,13 @@ def test_values_order_and_statistics_of_regression_rules():
     # Perfect agreement first, by support; the region without rows and the one
     # whose rows all belong to an earlier rule are gone.
     assert [rule.prediction for rule in rules.rules] == [0.0, 5.0, 10.0]
-    assert [rule.caught for rule in rules] == [4.0, 3.0, 3.0, 0.0]
+    assert [rule.assigned for rule in rules] == [4.0, 3.0, 3.0, 0.0]
     assert [rule.agreement for rule in rules.rules[:2]] == [1.0, 1.0]
-    assert [rule.agreement_caught for rule in rules.rules[:2]] == [1.0, 1.0]
+    assert [rule.agreement_assigned for rule in rules.rules[:2]] == [1.0, 1.0]
     variance = training.target.var()
     assert rules.rules[2].agreement == pytest.approx(1 - 2.0 / variance)
     # Spread is of the labels (y), not of the target.
-    assert rules.rules[2].spread == pytest.approx(np.std([10.0, 10.0, 13.0]))
+    assert rules.rules[2].std == pytest.approx(np.std([10.0, 10.0, 13.0]))
     assert rules.otherwise.support == 0.0
     np.testing.assert_array_equal(rules.predict(X), [0] * 4 + [5] * 3 + [10] * 3)
 
@@ -87,9 +87,9 @@ def test_agreement_is_told_apart_where_earlier_rules_take_rows():
         Training(X, target, None, ONES, target.argmax(axis=1), NO_CUTS, ("a", "b")),
     )
     later = rules.rules[1]
-    assert (later.support, later.caught) == (8.0, 6.0)
+    assert (later.support, later.assigned) == (8.0, 6.0)
     assert later.agreement == pytest.approx(6 / 8)
-    assert later.agreement_caught == pytest.approx(4 / 6)
+    assert later.agreement_assigned == pytest.approx(4 / 6)
     same_lines(str(rules))
 
 
@@ -106,8 +106,8 @@ def test_weights_count_as_repeated_rows():
     for a, b in zip(weighted, repeated):
         assert a.conditions == b.conditions
         np.testing.assert_allclose(
-            [a.prediction, a.support, a.caught, a.agreement, a.spread],
-            [b.prediction, b.support, b.caught, b.agreement, b.spread],
+            [a.prediction, a.support, a.assigned, a.agreement, a.std],
+            [b.prediction, b.support, b.assigned, b.agreement, b.std],
         )
 
 
@@ -159,7 +159,7 @@ def test_agreement_is_with_the_model_also_where_labels_are_the_target():
 def test_lines_beyond_max_rules_fall_to_otherwise():
     regions, training = low_mid_high()
     rules = build_rule_set(regions, training, max_rules=2, round_thresholds=False)
-    assert [rule.caught for rule in rules] == [4.0, 6.0]
+    assert [rule.assigned for rule in rules] == [4.0, 6.0]
     assert rules.otherwise.prediction == training.target[4:].mean()
 
 
@@ -224,7 +224,7 @@ def test_lists_keep_their_order_and_speak_for_the_rows_they_catch():
     rules = build_rule_list(in_order, training, round_thresholds=False)
     # The region without rows is gone; nothing else is moved or left out.
     assert [rule.conditions[0].high for rule in rules.rules] == [2.5, 3.5, 6.5]
-    assert [rule.caught for rule in rules] == [3.0, 1.0, 3.0, 3.0]
+    assert [rule.assigned for rule in rules] == [3.0, 1.0, 3.0, 3.0]
     assert [rule.support for rule in rules] == [3.0, 4.0, 3.0, 3.0]
     assert [rule.prediction for rule in rules] == [0.0, 0.0, 5.0, 10.0]
 
@@ -431,15 +431,17 @@ def test_what_is_expected_in_order_is_a_probability_of_each_class():
             (Interval(0, low=5.0),),
             "yes",
             (0.4, 0.6),
-            statistics=RuleStatistics(support=3.0, caught=3.0),
+            statistics=RuleStatistics(support=3.0, assigned=3.0),
         ),
         Rule(
             (Interval(0, low=2.0),),
             "yes",
             (0.2, 0.8),
-            statistics=RuleStatistics(support=1.0, caught=1.0),
+            statistics=RuleStatistics(support=1.0, assigned=1.0),
         ),
-        Rule((), "no", (0.7, 0.3), statistics=RuleStatistics(support=4.0, caught=4.0)),
+        Rule(
+            (), "no", (0.7, 0.3), statistics=RuleStatistics(support=4.0, assigned=4.0)
+        ),
     ]
     space = FeatureSpace.numeric(1)
     rules = RuleList(tuple(lines[:-1]), lines[-1], space, ("no", "yes"))

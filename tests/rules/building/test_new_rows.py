@@ -95,15 +95,13 @@ def test_means_are_of_own_rows_and_usual_ones(weight):
         mean = rows_and_usual(values, rows.weight, here, usual_rows=5.0)
         square = rows_and_usual(values**2, rows.weight, here, usual_rows=5.0)
         assert rule.expected == pytest.approx(mean)
-        assert rule.spread == pytest.approx(math.sqrt(square - mean**2))
+        assert rule.std == pytest.approx(math.sqrt(square - mean**2))
         w = rows.weight[here]
         n = w.sum() ** 2 / (w**2).sum()
         usual = np.average(values, weights=rows.weight) - np.average(
             values[here], weights=w
         )
-        error = math.hypot(
-            rule.spread / math.sqrt(0.5 * n), n * 5 / (n + 5) ** 2 * usual
-        )
+        error = math.hypot(rule.std / math.sqrt(0.5 * n), n * 5 / (n + 5) ** 2 * usual)
         half = stats.t.ppf(0.975, n - 1) * error
         assert (rule.low, rule.high) == pytest.approx((mean - half, mean + half))
         assert rule.prediction == 0.0

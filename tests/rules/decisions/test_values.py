@@ -16,10 +16,10 @@ def a_list():
             cw.Rule(
                 (cw.Interval(0, low=0.5),),
                 3.0,
-                statistics=cw.rules.RuleStatistics(10.0, 10.0, spread=0.5),
+                statistics=cw.rules.RuleStatistics(10.0, 10.0, std=0.5),
             ),
         ),
-        cw.Rule((), 1.0, statistics=cw.rules.RuleStatistics(10.0, 10.0, spread=1.0)),
+        cw.Rule((), 1.0, statistics=cw.rules.RuleStatistics(10.0, 10.0, std=1.0)),
         SPACE,
     )
 

@@ -66,7 +66,7 @@ def test_without_rows_training_rows_are_counted():
     assert drawn.n_rows == len(X)
     for node in drawn.nodes:
         if node.rule is not None:
-            assert node.rows == node.rule.rows_caught
+            assert node.rows == node.rule.rows_assigned
         else:
             assert node.rows == sum(drawn.nodes[child].rows for child in node.children)
 

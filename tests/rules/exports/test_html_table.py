@@ -16,11 +16,11 @@ def numbers(values, spreads):
         Rule(
             (Interval(0, low=k),),
             value,
-            statistics=RuleStatistics(20.0 + k, 10.0, spread=spread),
+            statistics=RuleStatistics(20.0 + k, 10.0, std=spread),
         )
         for k, (value, spread) in enumerate(zip(values, spreads))
     )
-    otherwise = Rule((), values[0], statistics=RuleStatistics(10.0, 10.0, spread=0.0))
+    otherwise = Rule((), values[0], statistics=RuleStatistics(10.0, 10.0, std=0.0))
     return RuleList(rules, otherwise, FeatureSpace.numeric(1))
 
 
@@ -104,6 +104,6 @@ def test_an_unlikely_class_states_why_it_is_predicted():
     )
     same_lines(str(third))
     # Nothing is known of rows elsewhere.
-    unknown = replace(rest.statistics, support=np.nan, caught=np.nan)
+    unknown = replace(rest.statistics, support=np.nan, assigned=np.nan)
     unknown = replace(rules, otherwise=replace(rest, statistics=unknown))
     assert "elsewhere" not in str(unknown)

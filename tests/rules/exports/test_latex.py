@@ -64,7 +64,7 @@ def test_a_list():
                 "#1",
                 (0.2, 0.8),
                 statistics=RuleStatistics(
-                    support=12.0, caught=10.0, agreement_caught=0.987654321
+                    support=12.0, assigned=10.0, agreement_assigned=0.987654321
                 ),
             ),
         ),

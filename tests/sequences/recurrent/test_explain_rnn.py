@@ -26,7 +26,7 @@ def test_a_machine_of_four_states_is_found_again():
     for name in ("states read", "automaton alone"):
         assert found.fidelity_[name].kl == pytest.approx(0, abs=1e-12)
         assert found.fidelity_[name].agreement == 1
-        assert found.fidelity_[name].log_likelihood_gap == pytest.approx(0, abs=1e-12)
+        assert found.fidelity_[name].log_likelihood_loss == pytest.approx(0, abs=1e-12)
     automaton = found.automaton_
     assert (automaton.transition[:, 0] == np.arange(4)).all()
     state, way = 0, []

@@ -31,7 +31,7 @@ def test_golden_numbers(name, output, monkeypatch):
         assert found.kl == pytest.approx(float(facts["mean_kl"]), abs=1e-12)
         assert found.agreement == facts["top1_agreement"]
         gap = float(facts["log_likelihood_gap"])
-        assert found.log_likelihood_gap == pytest.approx(gap, abs=1e-12)
+        assert found.log_likelihood_loss == pytest.approx(gap, abs=1e-12)
 
 
 def test_a_step_that_nothing_follows_has_no_likelihood():
@@ -41,7 +41,7 @@ def test_a_step_that_nothing_follows_has_no_likelihood():
     following[4:] = -1
     found = fidelity_of(log_proba, said, states, following)
     first = fidelity_of(log_proba[:4], said, states[:4], following[:4])
-    assert found.log_likelihood_gap == pytest.approx(first.log_likelihood_gap)
+    assert found.log_likelihood_loss == pytest.approx(first.log_likelihood_loss)
     assert found.kl == pytest.approx(facts["mean_kl"])
 
 

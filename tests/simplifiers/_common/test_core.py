@@ -69,7 +69,7 @@ def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
             assert rule.probabilities == pytest.approx((share, 1 - share))
             # Agreement is with the model, precision with the labels.
             told = (forest.predict(X[rows]) == rule.prediction).mean()
-            assert rule.agreement_caught == pytest.approx(told)
+            assert rule.agreement_assigned == pytest.approx(told)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -89,13 +89,13 @@ def test_no_labels_are_known_of_synthetic_rows(cases):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_rule_catches_so_many_rows_at_least(cases, method, kind):
     found = fitted(method, kind, cases[kind], min_samples_leaf=60)
-    fewest = [min(rule.caught for rule in rules) for rules in found.path_]
+    fewest = [min(rule.assigned for rule in rules) for rules in found.path_]
     assert len(found.path_) > 1
     assert min(fewest) >= 60
     free = fitted(
         method, kind, cases[kind], n_rules=10, max_rules=10, min_samples_leaf=1
     )
-    assert min(rule.caught for rules in free.path_ for rule in rules) < 60
+    assert min(rule.assigned for rules in free.path_ for rule in rules) < 60
     assert fitted(method, kind, cases[kind], min_samples_leaf=300).rules_.n_rules == 1
 
 

@@ -50,8 +50,8 @@ def test_a_forest_that_learnt_noise_by_heart_takes_nobody_in(noise, method, sett
     told = [rule for rule in found.rules_ if not math.isnan(rule.expected)]
     assert len(told) >= found.rules_.n_rules - 1 > 1
     # Of its own rows a rule knows far more than is so.
-    weights = [rule.caught for rule in told]
-    own = np.average([rule.precision_caught for rule in told], weights=weights)
+    weights = [rule.assigned for rule in told]
+    own = np.average([rule.precision_assigned for rule in told], weights=weights)
     expected = np.average([rule.expected for rule in told], weights=weights)
     assert expected < 0.62
     assert all(rule.low < 0.6 for rule in told)
@@ -67,7 +67,7 @@ def test_what_is_expected_holds_on_new_rows():
     new = rules.described_on(X_new, y_new)
     # But for lines of a few rows, now and then.
     holds = [
-        there.rows_caught * (rule.low <= there.precision_caught <= rule.high)
+        there.rows_assigned * (rule.low <= there.precision_assigned <= rule.high)
         for rule, there in zip(rules, new)
     ]
     assert sum(holds) > 0.95 * new.n_rows

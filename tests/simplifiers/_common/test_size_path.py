@@ -118,7 +118,7 @@ def test_of_very_many_rows_a_part_tells_what_to_choose(captured, noisy, monkeypa
     found = cw.DistilledTreeRegressor(forest, max_rules=3, random_state=0).fit(X, y)
     assert judged == [90]
     # The rules themselves are of all rows.
-    assert found.rules_.to_frame()["rows_caught"].sum() == len(y)
+    assert found.rules_.to_frame()["rows_assigned"].sum() == len(y)
 
 
 def test_only_the_rows_themselves_have_labels(noisy):

@@ -56,10 +56,10 @@ def test_rules_explain_a_real_forest(cancer):
 def test_regions_of_few_rows_are_not_printed(cancer):
     X, y, forest = cancer
     every = quick(forest, rules="regions", min_samples_leaf=1).fit(X, y).rules_
-    least = int(min(rule.caught for rule in every.rules)) + 1
+    least = int(min(rule.assigned for rule in every.rules)) + 1
     found = quick(forest, rules="regions", min_samples_leaf=least).fit(X, y).rules_
     assert 1 < found.n_rules < every.n_rules
-    assert all(rule.caught >= least for rule in found.rules)
+    assert all(rule.assigned >= least for rule in found.rules)
 
 
 def test_predict_is_the_printed_rules_and_not_the_soft_posterior(cancer):
@@ -134,8 +134,8 @@ def test_forbidding_is_fitting_to_the_other_statements(diabetes):
 def test_rules_catch_as_many_rows_as_asked_for(diabetes):
     X, y, forest = diabetes
     few, many = (quick(forest, min_samples_leaf=n).fit(X, y).rules_ for n in (1, 100))
-    assert min(rule.caught for rule in many) >= 100
-    assert min(rule.caught for rule in few) < 100
+    assert min(rule.assigned for rule in many) >= 100
+    assert min(rule.assigned for rule in few) < 100
 
 
 def test_one_line_is_the_mean(diabetes):

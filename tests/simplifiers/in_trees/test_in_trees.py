@@ -136,10 +136,10 @@ def test_golden_rules_pruning_and_list(facts, monkeypatch):
     assert len(found.rules_.rules) == len(listed)
     for rule, entry in zip(found.rules_.rules, listed):
         assert rule.prediction == entry["pred"]
-        assert rule.caught / len(y) == pytest.approx(entry["freq_of_all"])
-        assert 1 - rule.precision_caught == pytest.approx(entry["err"])
+        assert rule.assigned / len(y) == pytest.approx(entry["freq_of_all"])
+        assert 1 - rule.precision_assigned == pytest.approx(entry["err"])
     assert found.rules_.otherwise.prediction == default["pred"]
-    assert found.rules_.otherwise.caught / len(y) == default["freq_of_all"]
+    assert found.rules_.otherwise.assigned / len(y) == default["freq_of_all"]
     assert found.predict(X).tolist() == facts["train_prediction"]
     assert found.score(X, y) == pytest.approx(1 - facts["train_error"])
 
@@ -511,7 +511,7 @@ def test_many_rows_are_judged_by_some(cancer, monkeypatch):
     found = cw.InTreesClassifier(forest, random_state=0).fit(X, y)
     shares = found.extracted_.frequency * 200
     np.testing.assert_allclose(shares, shares.round(), atol=1e-9)
-    assert sum(rule.caught for rule in found.rules_) == len(y)
+    assert sum(rule.assigned for rule in found.rules_) == len(y)
 
 
 def test_an_ensemble_without_splits_says_one_thing(monkeypatch):

@@ -166,7 +166,7 @@ def _scale_of(tree: AnnotatedTree) -> tuple[float, ...]:
     if tree.classes:
         return ()
     rules = [node.rule for node, _ in shown_nodes(tree)]
-    known = [rule.statistics.spread for rule in rules]
+    known = [rule.statistics.std for rule in rules]
     spread = [0.0 if math.isnan(s) else s for s in known]
     values = [(r.prediction, s) for r, s in zip(rules, spread)]
     values = [(v, s) for v, s in values if math.isfinite(v)] or [(0.0, 1.0)]
@@ -186,7 +186,7 @@ def _draw_value(
     if not math.isfinite(rule.prediction):
         return
     x = left + unit * (rule.prediction - low)
-    if not math.isnan(spread := rule.statistics.spread):
+    if not math.isnan(spread := rule.statistics.std):
         width = unit * spread
         ax.hlines(line.y, x - width, x + width, color=VALUE, alpha=0.45, linewidth=3)
     ax.plot([x], [line.y], marker="o", markersize=0.55 * place.size, color=VALUE)

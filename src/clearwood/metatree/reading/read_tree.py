@@ -225,7 +225,9 @@ class _NodeRules:
             best = int(said.argmax())
             shares, prediction = tuple(said.tolist()), self.classes[best]
             quality = _precision(float(stats[best]), support)
-        known = RuleStatistics(support, support, rows=rows, rows_caught=rows, **quality)
+        known = RuleStatistics(
+            support, support, rows=rows, rows_assigned=rows, **quality
+        )
         return Rule(conditions, prediction, shares, statistics=known)
 
 
@@ -235,7 +237,7 @@ def _precision(right: float, support: float) -> dict[str, float]:
         return {}
     share = min(right / support, 1.0)
     low, high = share_interval(share, support)
-    return {"precision": share, "precision_caught": share, "low": low, "high": high}
+    return {"precision": share, "precision_assigned": share, "low": low, "high": high}
 
 
 def _moments(stats: np.ndarray) -> dict[str, float]:
@@ -245,4 +247,4 @@ def _moments(stats: np.ndarray) -> dict[str, float]:
         return {}
     variance = max(squares, 0.0) / weight
     low, high = mean_interval(mean, variance, weight)
-    return {"spread": math.sqrt(variance), "low": low, "high": high}
+    return {"std": math.sqrt(variance), "low": low, "high": high}

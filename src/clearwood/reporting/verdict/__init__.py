@@ -109,7 +109,7 @@ def _one_question(
 
 def _as_learnt(rules: RuleSet) -> dict[str, Any]:
     """Statistics stored with the rules, if no rows were given; None if unknown."""
-    agreement = _on_average(rules, "agreement_caught")
+    agreement = _on_average(rules, "agreement_assigned")
     if agreement is None:
         return {"learnt": {"agreement": None, "expected": None}, "few": None}
     expected = _on_average(rules, "expected") if rules.outcome.is_share else None
@@ -120,15 +120,17 @@ def _as_learnt(rules: RuleSet) -> dict[str, Any]:
 def _on_average(rules: RuleSet, name: str) -> float | None:
     """Mean of a statistic, weighted by the rows that each rule predicts."""
     known = [rule.statistics for rule in rules]
-    lines = [(own.caught, getattr(own, name)) for own in known if not own.caught == 0]
-    total = max(sum(caught for caught, _ in lines), 1e-300)
-    mean = sum(caught * value for caught, value in lines) / total
+    lines = [
+        (own.assigned, getattr(own, name)) for own in known if not own.assigned == 0
+    ]
+    total = max(sum(assigned for assigned, _ in lines), 1e-300)
+    mean = sum(assigned * value for assigned, value in lines) / total
     return None if math.isnan(mean) or not rules.one_rule_predicts else mean
 
 
 def _hardly_known(rules: RuleSet) -> dict[str, Any] | None:
     """Rules of so few rows that their statistics are hardly informative."""
-    rows = {str(k): rule.statistics.rows_caught for k, rule in rules.lines()}
+    rows = {str(k): rule.statistics.rows_assigned for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}
     if not few or not rules.one_rule_predicts:
         return None

@@ -132,7 +132,7 @@ class Editable:
         return glossary(self.features.names, self.features.info, asked)
 
     @property
-    def inclusion_probability_(self) -> dict[str, int]:
+    def feature_counts_(self) -> dict[str, int]:
         """Number of rules that use each feature, most used first.
 
         Examples
@@ -140,7 +140,7 @@ class Editable:
         >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
         >>> rules = RuleList((Rule((Interval(1, low=37.5),), 1.0),), Rule((), 0.0),
         ...     FeatureSpace.numeric(2, ["age", "temperature"]))
-        >>> rules.inclusion_probability_
+        >>> rules.feature_counts_
         {'temperature': 1}
         """
         asked = Counter(c.feature for rule in self.rules for c in rule.conditions)

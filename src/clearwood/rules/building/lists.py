@@ -114,16 +114,16 @@ def build_rule_list(
     free = training.weight > 0
     for region in regions:
         conditions = prune_by_coverage(region, encoded)
-        caught = free & matches_all(conditions, encoded)
-        if not (caught & training.is_real).any():
+        assigned = free & matches_all(conditions, encoded)
+        if not (assigned & training.is_real).any():
             continue
         if not conditions:
             break  # It holds every row, as the default rule does.
-        rule = _rule(conditions, caught, training, round_thresholds)
+        rule = _rule(conditions, assigned, training, round_thresholds)
         if round_thresholds:
             rule = replace(rule, conditions=rounded(conditions, encoded, features))
         rules.append(rule)
-        free &= ~caught
+        free &= ~assigned
     otherwise = _otherwise(rules, training, round_thresholds)
     if signs is not None and signs.any():
         *rules, otherwise = in_order(
@@ -210,10 +210,10 @@ def _with_rows(
     kept = []
     free = np.ones(len(training), dtype=bool)
     for rule in rules:
-        caught = free & rule.matches(training.encoded)
-        if training.counts[caught].sum() >= min_samples_leaf:
+        assigned = free & rule.matches(training.encoded)
+        if training.counts[assigned].sum() >= min_samples_leaf:
             kept.append(rule)
-            free &= ~caught
+            free &= ~assigned
     return kept
 
 

@@ -85,7 +85,7 @@ def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:
     lines = list(rules)
     pooled = pool_values(
         [line.probabilities[1] for line in lines],
-        [line.statistics.caught for line in lines],
+        [line.statistics.assigned for line in lines],
         [_kind(line, signs) for line in lines],
     )
     for i, (line, p) in enumerate(zip(lines, pooled)):

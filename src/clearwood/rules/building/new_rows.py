@@ -267,9 +267,9 @@ def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each rule on some rows."""
-    caught = rules.contributing(training.encoded) & (training.weight > 0)[:, None]
+    assigned = rules.contributing(training.encoded) & (training.weight > 0)[:, None]
     found = np.zeros((3, rules.n_rules))
-    for i, (rule, here) in enumerate(zip(rules, caught.T)):
+    for i, (rule, here) in enumerate(zip(rules, assigned.T)):
         if here.any():
             own = WeightedMoments.of(
                 _truth(rule, training)[here], training.weight[here]

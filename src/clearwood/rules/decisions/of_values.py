@@ -179,7 +179,7 @@ def judge_values(
     Residuals
     """
     said = rules.predict_encoded(encoded)
-    printed = np.array([rule.statistics.spread for rule in rules])
+    printed = np.array([rule.statistics.std for rule in rules])
     decided = rules.decides(encoded)
     spread = np.full(len(said), math.nan) if decided is None else printed[decided]
     lines = tuple(

@@ -288,5 +288,5 @@ class _Maker:
         if here is not None:
             return float(here.sum())
         return sum(
-            rule.statistics.rows_caught for rule in list(self.rules)[first : last + 1]
+            rule.statistics.rows_assigned for rule in list(self.rules)[first : last + 1]
         )

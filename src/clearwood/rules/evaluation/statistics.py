@@ -27,8 +27,8 @@ class RuleStatistics:
     ----------
     support : float
         Weight of the rows that satisfy the conditions: their number, where no weights
-        were given. What follows is weighted too, except ``rows`` and ``rows_caught``.
-    caught : float
+        were given. What follows is weighted too, except ``rows`` and ``rows_assigned``.
+    assigned : float
         Weight of those of them that no earlier rule covers: the rows predicted by it.
     agreement : float
         Agreement with the model on the rule's support. Classification: share of rows
@@ -38,12 +38,12 @@ class RuleStatistics:
     precision : float
         Classification: share of the support whose label is the prediction. Regression,
         and without labels: NaN.
-    spread : float
+    std : float
         Regression: standard deviation of the target on the rows that the rule predicts.
         Classification: NaN.
-    agreement_caught : float
+    agreement_assigned : float
         The agreement on the rows that the rule predicts.
-    precision_caught : float
+    precision_assigned : float
         The precision on the rows that the rule predicts.
     low, high : float
         95 % interval on the rows that the rule predicts. Classification: of the share
@@ -58,9 +58,9 @@ class RuleStatistics:
         Classification: weight of the predicted rows for which the model predicts
         another class. Regression: root mean squared difference from the model on the
         predicted rows.
-    rows, rows_caught : float
-        Numbers of the rows of which ``support`` and ``caught`` are the weight; equal to
-        these by default.
+    rows, rows_assigned : float
+        Numbers of the rows of which ``support`` and ``assigned`` are the weight; equal
+        to these by default.
     expected : float
         Estimate for new rows that the rule predicts: the share of its class, or the
         mean of the target, from rules evaluated on rows held out of their search. NaN
@@ -70,28 +70,28 @@ class RuleStatistics:
 
     Examples
     --------
-    >>> some = RuleStatistics(support=5.0, caught=2.5, rows=2, rows_caught=1)
+    >>> some = RuleStatistics(support=5.0, assigned=2.5, rows=2, rows_assigned=1)
     >>> some.rows_text
     'predicts 1 of 2 rows, weight 2.5 of 5'
     """
 
     support: float = UNKNOWN
-    caught: float = UNKNOWN
+    assigned: float = UNKNOWN
     agreement: float = UNKNOWN
     precision: float = UNKNOWN
-    spread: float = UNKNOWN
-    agreement_caught: float = UNKNOWN
-    precision_caught: float = UNKNOWN
+    std: float = UNKNOWN
+    agreement_assigned: float = UNKNOWN
+    precision_assigned: float = UNKNOWN
     low: float = UNKNOWN
     high: float = UNKNOWN
     disagreement: float = UNKNOWN
     rows: float = UNKNOWN
-    rows_caught: float = UNKNOWN
+    rows_assigned: float = UNKNOWN
     expected: float = UNKNOWN
     instead: Any = None
 
     def __post_init__(self) -> None:
-        for rows, weight in (("rows", self.support), ("rows_caught", self.caught)):
+        for rows, weight in (("rows", self.support), ("rows_assigned", self.assigned)):
             if math.isnan(getattr(self, rows)):
                 object.__setattr__(self, rows, weight)
 
@@ -114,17 +114,17 @@ class RuleStatistics:
     def rows_text(self) -> str:
         """Numbers of rows that the rule covers and predicts, with their weight."""
         rows = count_text(self.rows) + (" row" if self.rows == 1 else " rows")
-        if self.rows_caught < self.rows:
-            rows = f"predicts {count_text(self.rows_caught)} of {rows}"
+        if self.rows_assigned < self.rows:
+            rows = f"predicts {count_text(self.rows_assigned)} of {rows}"
         return ", ".join(filter(None, (rows, self.weight_text)))
 
     @property
     def weight_text(self) -> str:
         """The weight of the rows; empty if all weights are one."""
-        if (self.support, self.caught) == (self.rows, self.rows_caught):
+        if (self.support, self.assigned) == (self.rows, self.rows_assigned):
             return ""
-        is_part = self.rows_caught < self.rows
-        part = f"{short_text(self.caught, 6)} of " if is_part else ""
+        is_part = self.rows_assigned < self.rows
+        part = f"{short_text(self.assigned, 6)} of " if is_part else ""
         return f"weight {part}{short_text(self.support, 6)}"
 
     def wrong(self, prediction: Any, is_class: bool, judged: bool) -> tuple[str, str]:
@@ -146,11 +146,11 @@ class RuleStatistics:
 
         Examples
         --------
-        >>> some = RuleStatistics(support=3.0, caught=5.0)
+        >>> some = RuleStatistics(support=3.0, assigned=5.0)
         >>> some.wrong(1.0, is_class=False, judged=True)
-        ('caught', 'at most the support')
+        ('assigned', 'at most the support')
         """
-        unused = ("spread",) if is_class else OF_CLASSES
+        unused = ("std",) if is_class else OF_CLASSES
         for name in unused if judged else JUDGEMENTS:
             value = getattr(self, name)
             if value is not None and value == value:
@@ -162,12 +162,12 @@ class RuleStatistics:
             value = getattr(self, name)
             if (is_class and value < 0) or _is_more(value, 1.0):
                 return name, "a share, from 0 to 1" if is_class else "at most 1"
-        if _is_more(self.caught, self.support):
-            return "caught", "at most the support"
-        if _is_more(self.rows_caught, self.rows):
-            return "rows_caught", "at most the rows"
-        if is_class and _is_more(self.disagreement, self.caught):
-            return "disagreement", "at most the rows that it predicts (caught)"
+        if _is_more(self.assigned, self.support):
+            return "assigned", "at most the support"
+        if _is_more(self.rows_assigned, self.rows):
+            return "rows_assigned", "at most the rows"
+        if is_class and _is_more(self.disagreement, self.assigned):
+            return "disagreement", "at most the rows that it predicts (assigned)"
         if self.low > self.high:
             return "low", "at most high"
         if math.isnan(self.low) != math.isnan(self.high):
@@ -178,11 +178,11 @@ class RuleStatistics:
         return "", ""
 
 
-AMOUNTS = ("support", "caught", "rows", "rows_caught", "spread", "disagreement")
-OF_CLASSES = ("precision", "precision_caught", "instead")
+AMOUNTS = ("support", "assigned", "rows", "rows_assigned", "std", "disagreement")
+OF_CLASSES = ("precision", "precision_assigned", "instead")
 JUDGEMENTS = (
-    "agreement", "agreement_caught", "precision", "precision_caught", "low", "high",
-    "expected", "spread", "disagreement", "instead",
+    "agreement", "agreement_assigned", "precision", "precision_assigned", "low", "high",
+    "expected", "std", "disagreement", "instead",
 )  # fmt: skip
 """Statistics of rules that predict; for classes the first 7 are shares."""
 

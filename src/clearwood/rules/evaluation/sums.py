@@ -66,33 +66,33 @@ class BlockSums:
 
 @dataclass(frozen=True)
 class LineSums(BlockSums):
-    """Sums of one rule, over the rows where it holds and those it predicts (caught).
+    """Sums of one rule, over the rows where it holds and those it predicts (assigned).
 
     Attributes
     ----------
-    support, caught : float
+    support, assigned : float
         Total weight of these rows.
-    rows, rows_caught : int
+    rows, rows_assigned : int
         Their number, without rows of weight zero.
-    agrees, agrees_caught, right, right_caught : float
+    agrees, agrees_assigned, right, right_assigned : float
         Weight of those of these rows for which the model, or the truth, equals the
         rule's prediction; or the weighted sum of squared differences. 0 if unknown.
     shown : WeightedMoments
-        Moments of the truth, or of the model's predictions, in the rows caught: of
+        Moments of the truth, or of the model's predictions, in the rows assigned: of
         values, or of the indicator of the predicted class.
     otherwise : ndarray of shape (n_classes + 1,)
-        Weight of the rows caught for which the model predicts another class: first one
-        that is not among the rules' classes, then each of ``classes``.
+        Weight of the rows assigned for which the model predicts another class: first
+        one that is not among the rules' classes, then each of ``classes``.
     """
 
     support: float
-    caught: float
+    assigned: float
     rows: int
-    rows_caught: int
+    rows_assigned: int
     agrees: float
-    agrees_caught: float
+    agrees_assigned: float
     right: float
-    right_caught: float
+    right_assigned: float
     shown: WeightedMoments
     otherwise: np.ndarray
 
@@ -119,16 +119,16 @@ class LineSums(BlockSums):
 
         if has_model:
             found["agreement"] = agreement(self.agrees, self.support)
-            found["agreement_caught"] = agreement(self.agrees_caught, self.caught)
+            found["agreement_assigned"] = agreement(self.agrees_assigned, self.assigned)
         if has_truth and is_class:
             found["precision"] = agreement(self.right, self.support)
-            found["precision_caught"] = agreement(self.right_caught, self.caught)
-        if self.caught > 0 and (has_model or has_truth):
+            found["precision_assigned"] = agreement(self.right_assigned, self.assigned)
+        if self.assigned > 0 and (has_model or has_truth):
             shown = self.shown
             found |= outcome.interval(shown.mean, shown.variance, shown.n_effective)
-        if self.caught > 0 and has_model:
+        if self.assigned > 0 and has_model:
             if not is_class:
-                found["disagreement"] = math.sqrt(self.agrees_caught / self.caught)
+                found["disagreement"] = math.sqrt(self.agrees_assigned / self.assigned)
             else:
                 found["disagreement"] = float(self.otherwise.sum())
                 # The first holds labels of the model that are not among the rules'.
@@ -137,9 +137,9 @@ class LineSums(BlockSums):
                     found["instead"] = outcome.classes[largest]
         return RuleStatistics(
             support=self.support,
-            caught=self.caught,
+            assigned=self.assigned,
             rows=self.rows,
-            rows_caught=self.rows_caught,
+            rows_assigned=self.rows_assigned,
             **found,
         )
 
@@ -173,11 +173,11 @@ def with_sums(
 def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     """Moments of the model's predictions in a block, then the sums of each rule."""
     matches = rule_set.matches_encoded(rows.encoded)
-    caught = rule_set.contributing(rows.encoded)
+    assigned = rule_set.contributing(rows.encoded)
     # The default rule has no conditions of its own.
-    held = np.hstack([matches, caught[:, -1:]])
+    held = np.hstack([matches, assigned[:, -1:]])
     said = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
-    lines = map(partial(_line_sums, rows, rule_set), said, held.T, caught.T)
+    lines = map(partial(_line_sums, rows, rule_set), said, held.T, assigned.T)
     return _target_moments(rows, rows.weight), *lines
 
 
@@ -193,7 +193,7 @@ def _line_sums(
     rule_set: RuleSet,
     said: Any,
     held: np.ndarray,
-    caught: np.ndarray,
+    assigned: np.ndarray,
 ) -> LineSums:
     weight, outcome = rows.weight, rule_set.outcome
     # A row of weight zero does not count.
@@ -204,22 +204,22 @@ def _line_sums(
         known = (rows.target, rows.truth)
         terms = [None if v is None else outcome.terms(v, said) for v in known]
         agrees, right = (
-            (_weighed(own, weight, held), _weighed(own, weight, caught))
+            (_weighed(own, weight, held), _weighed(own, weight, assigned))
             for own in terms
         )
         values = rows.target if rows.truth is None else rows.truth
         if values is not None:
-            own = outcome.shown(values[caught], said)
-            shown = WeightedMoments.of(own, weight[caught])
+            own = outcome.shown(values[assigned], said)
+            shown = WeightedMoments.of(own, weight[assigned])
         if outcome.is_share and rows.target is not None:
-            codes = rows.target[caught] + 1
-            mass += np.bincount(codes, weight[caught], minlength=len(mass))
+            codes = rows.target[assigned] + 1
+            mass += np.bincount(codes, weight[assigned], minlength=len(mass))
             mass[said + 1] = 0.0
     return LineSums(
         float(weight[held].sum()),
-        float(weight[caught].sum()),
+        float(weight[assigned].sum()),
         int(counts[held].sum()),
-        int(counts[caught].sum()),
+        int(counts[assigned].sum()),
         *agrees,
         *right,
         shown,

@@ -106,7 +106,7 @@ def summarize_rules(
                 "prediction": rules.says(rule),
                 "weight": number_text(rule.weight),
                 **_known(rule.statistics),
-                "share": _share(rule.statistics.rows_caught, rules.n_rows),
+                "share": _share(rule.statistics.rows_assigned, rules.n_rows),
                 **bars,
                 "interval": rules.outcome.interval_text(rule.statistics),
                 "expected_text": rules.outcome.expected_text(rule.statistics),
@@ -121,10 +121,10 @@ def summarize_rules(
 
 def _known(known: RuleStatistics) -> dict[str, Any]:
     """Statistics of a rule; None where unknown."""
-    qualities = ("agreement", "agreement_caught", "precision", "precision_caught")
+    qualities = ("agreement", "agreement_assigned", "precision", "precision_assigned")
     values = vars(known) | {k: unrounded(getattr(known, k)) for k in qualities}
     return {k: None if v != v else v for k, v in values.items()} | {
-        "few": few_text(known.rows_caught),
+        "few": few_text(known.rows_assigned),
         "weight_of_rows": known.weight_text,
         "ends": (known.low, known.high),
     }
@@ -193,7 +193,7 @@ def line_bars(rules: RuleSet) -> list[dict[str, Any]]:
 
 def _values(shown: list[Rule]) -> list[Any]:
     # An unknown standard deviation is not drawn.
-    known = [rule.statistics.spread for rule in shown]
+    known = [rule.statistics.std for rule in shown]
     spread = [0.0 if math.isnan(s) else s for s in known]
     low = min(rule.prediction - s for rule, s in zip(shown, spread))
     high = max(rule.prediction + s for rule, s in zip(shown, spread))

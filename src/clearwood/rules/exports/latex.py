@@ -78,8 +78,8 @@ def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     known = rule.statistics
     rows, weight, agreement = known.rows, known.support, known.agreement
     if rule_set.one_rule_predicts:
-        rows, weight = known.rows_caught, known.caught
-        agreement = known.agreement_caught
+        rows, weight = known.rows_assigned, known.assigned
+        agreement = known.agreement_assigned
         says = says if rule_set.classes else f"${says}$"
     cells = [_conditions(asked) or rule_set.default_text, says]
     if rule_set.has_weights:

@@ -201,14 +201,14 @@ class ListAscent(BoxAscent):
         If the default rule would have too few, the last box is dropped.
         """
         first = first_box(self.member)
-        caught = np.bincount(
+        assigned = np.bincount(
             first, weights=self.problem.counts, minlength=len(self.boxes) + 1
         )
-        alive = caught[:-1] >= self.problem.min_samples_leaf
+        alive = assigned[:-1] >= self.problem.min_samples_leaf
         if (
             alive.all()
             and len(alive)
-            and 0 < caught[-1] < self.problem.min_samples_leaf
+            and 0 < assigned[-1] < self.problem.min_samples_leaf
         ):
             alive[-1] = False
         if alive.all():

@@ -117,7 +117,7 @@ def _fidelity(e: RecurrentExplanation) -> list[dict[str, Any]]:
             "kl": line.kl,
             "explained": max(e.fidelity_.explained(name), 0.0),
             "agreement": line.agreement,
-            "gap": line.log_likelihood_gap,
+            "loss": line.log_likelihood_loss,
             "n_lines": line.n_lines,
         }
         for name, line in e.fidelity_.items()

@@ -29,7 +29,7 @@ class SurrogateFidelity(NamedTuple):
     agreement : float
         Share of steps for which both have the same most probable symbol; of ties the
         first.
-    log_likelihood_gap : float
+    log_likelihood_loss : float
         Mean log probability of the symbol that followed, of the network less that of
         the surrogate: positive if the surrogate is worse.
     n_lines : int
@@ -38,7 +38,7 @@ class SurrogateFidelity(NamedTuple):
 
     kl: float
     agreement: float
-    log_likelihood_gap: float
+    log_likelihood_loss: float
     n_lines: int
 
 
@@ -72,10 +72,10 @@ class NetworkFidelity(Mapping[str, SurrogateFidelity]):
 
     def __str__(self) -> str:
         head = f"on {self.n_steps:,} held-out steps"
-        lines = [f"{head:<28}{'KL':>8}{'agreement':>11}{'gap':>9}{'lines':>9}"]
+        lines = [f"{head:<28}{'KL':>8}{'agreement':>11}{'loss':>9}{'lines':>9}"]
         lines += [
             f"{name:<28}{line.kl:>8.4f}{percent_text(line.agreement):>11}"
-            f"{line.log_likelihood_gap:>9.4f}{line.n_lines:>9,}"
+            f"{line.log_likelihood_loss:>9.4f}{line.n_lines:>9,}"
             for name, line in self.lines.items()
         ]
         return "\n".join(lines)

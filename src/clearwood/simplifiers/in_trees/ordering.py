@@ -81,12 +81,12 @@ def order_rules(
         rest_error = rest_loss / max(weight[free].sum(), 1e-300)
         if error[best] >= np.round(rest_error, DIGITS):
             break
-        caught = free & unpacked(bits[best], len(free))
-        free &= ~caught
+        assigned = free & unpacked(bits[best], len(free))
+        free &= ~assigned
         won += loss[best]
         found.append(best)
         losses.append((won + _rest_loss(target, weight, free, n_classes)) / all_weight)
-        add(caught, -1.0)
+        add(assigned, -1.0)
     return Ordered(found, losses)
 
 
