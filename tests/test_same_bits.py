@@ -60,13 +60,16 @@ ANSWERS = {
 WHOLE_NUMBERS = {"sbfc/scores.py"}
 """Files whose sums are of whole numbers, and exact in any order."""
 
+SPARSE = {"sbfc/calibration.py"}
+"""Files whose products are of sparse matrices, which SciPy adds in their order."""
+
 
 def test_no_fit_multiplies_by_blas():
     house = ROOT / "src" / "clearwood"
     found = []
     for path in sorted(house.rglob("*.py")):
         name = path.relative_to(house).as_posix()
-        if name in WHOLE_NUMBERS | ANSWERS or any(
+        if name in WHOLE_NUMBERS | SPARSE | ANSWERS or any(
             name.startswith(f"{room}/") for room in ADD_AS_THEY_LIKE
         ):
             continue

@@ -7,7 +7,7 @@ an earlier version wrote is never written again, so that today's version must re
 import json
 import warnings
 import zipfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,13 @@ def target(classify):
     X = table()
     score = (X["age"].fillna(70) > 45) + (X["ward"] == "süd") + 0.3 * X["dose"]
     return np.where(score > 0.9, "yes", "no") if classify else np.round(score, 3)
+
+
+def graphs(calibration):
+    found = cw.SelectiveBayesianForestClassifier(
+        calibration=calibration, n_graphs=4, random_state=0
+    )
+    return found.fit(table()[["age", "ward", "member"]], classes(3))
 
 
 NUMBERS = ["age", "dose", "member"]
@@ -281,11 +288,14 @@ CASES = {
     "ProjectedLinearRegression": (linear, FEW),
     # Feature graphs
     "SelectiveBayesianForestClassifier": (
-        lambda: cw.SelectiveBayesianForestClassifier(
-            n_graphs=4, random_state=0
-        ).fit(table()[["age", "ward", "member"]], classes(3)),
-        ROWS[["age", "ward", "member"]],
+        lambda: graphs(None), ROWS[["age", "ward", "member"]]
     ),
+    **{
+        f"SelectiveBayesianForestClassifier-{kind}": (
+            partial(graphs, kind), ROWS[["age", "ward", "member"]]
+        )
+        for kind in ("additive", "temperature")
+    },
     # Densities
     "Circuit": (lambda: density(cw.MiniSPN).circuit_, COLUMNS),
     "MiniSPN": (lambda: density(cw.MiniSPN), COLUMNS),

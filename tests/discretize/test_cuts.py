@@ -13,7 +13,7 @@ from tests.discretize import naive
 
 from clearwood._kernels import discretize as kernels
 from clearwood.discretize import bin_positions, halving_cut, mdlp_decisions
-from clearwood.discretize.cuts import between
+from clearwood.discretize.cuts import between, even_cuts
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "mdlp.json").read_text(encoding="utf-8")
@@ -99,6 +99,20 @@ def test_halves_are_most_nearly_equal(column):
     if len(cut):
         uneven = [abs(2 * (values <= v).sum() - len(values)) for v in distinct[:-1]]
         assert abs(2 * (values <= cut[0]).sum() - len(values)) == min(uneven)
+
+
+@settings(max_examples=40, deadline=None)
+@given(columns, st.integers(2, 6))
+def test_even_parts_are_most_nearly_equal(column, n_parts):
+    values, _ = column
+    n, cuts = len(values), even_cuts(values, np.ones(len(values)), n_parts)
+    below = np.array([(values <= v).sum() for v in np.unique(values)[:-1]])
+    nearest = [
+        below[np.abs(n_parts * below - k * n).argmin()]
+        for k in range(1, n_parts)
+        if len(below)
+    ]
+    assert [(values <= cut).sum() for cut in cuts] == sorted(set(nearest))
 
 
 def test_noise_is_seldom_cut_and_many_classes_do_not_overflow():

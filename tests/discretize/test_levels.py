@@ -76,6 +76,20 @@ def test_numbers_of_few_values_are_levels_though_they_say_nothing_alone():
     np.testing.assert_array_equal(coder.codes(X), X - 1)
 
 
+def test_numbers_without_a_cut_are_halved_if_asked_for():
+    values, label = np.arange(40.0)[:, None], np.arange(40) % 2
+    for halves, n_levels in ((False, 1), (True, 2)):
+        coder = LevelCoder.fit(values, label, np.ones(40), 2, halves)
+        assert coder.n_levels.tolist() == [n_levels]
+    assert coder.cuts[0].tolist() == [19.5]
+    parts = coder.in_even_parts(values, np.ones(40), 4)
+    assert parts.cuts[0].tolist() == [9.5, 19.5, 29.5]
+    # Where MDLP finds cuts, there are no others.
+    told = values[:, 0] > 30
+    coder = LevelCoder.fit(values, told.astype(int), np.ones(40), 2, True)
+    assert coder.cuts[0].tolist() == [30.5]
+
+
 def test_dates_and_booleans_are_told_as_such():
     at = pd.date_range("2020-01-01", periods=60, tz="Asia/Kathmandu")
     y = (np.arange(60) >= 31).astype(int)

@@ -17,7 +17,7 @@ class Quantile(Outcome):
 
     level: float = 0.5
     task: ClassVar[str] = "quantile"
-    tells_share: ClassVar[bool] = True
+    shows_share: ClassVar[bool] = True
     shown_name: ClassVar[str] = "share below"
     constant: ClassVar[str] = "quantile of all rows"
     error: ClassVar[str] = "mean pinball loss"

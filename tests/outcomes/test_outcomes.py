@@ -65,11 +65,11 @@ def test_every_type_keeps_the_contract(outcome, truth):
     ]
     assert lost[0] == pytest.approx(min(lost))
     # A rule says it in numbers that come to the same answer.
-    rule = Rule((), **outcome.says(together, float))
+    rule = Rule((), **outcome.rule_fields(together, float))
     numbers = outcome.answers(np.array([rule.numbers]))
     assert outcome.named(outcome.point(numbers)).tolist() == [rule.prediction]
     assert numbers.ravel() == pytest.approx(np.ravel(together))
-    added = Rule((), **outcome.adds(np.ravel(together), float)).numbers
+    added = Rule((), **outcome.added_fields(np.ravel(together), float)).numbers
     assert added == pytest.approx(tuple(np.ravel(together)))
     assert outcome.added_text(added, str) and outcome.averaged_text(rule.numbers)
     assert outcome.figure(0.25) and outcome.in_words().startswith(outcome.task)

@@ -11,7 +11,7 @@ from clearwood._words.sentences import listed
 from clearwood.outcomes import ClassProbabilities
 from clearwood.outcomes.intervals import mean_interval, share_interval
 from clearwood.reporting import summarize
-from clearwood.reporting.verdict.rivals import best_question, better, nearer
+from clearwood.reporting.verdict.rivals import best_stump, better, nearer
 from clearwood.rules import FeatureSpace, Interval, Rule, RuleList, RuleSum
 from clearwood.rules.evaluation.statistics import FEW_ROWS, few_text
 from clearwood.simplifiers import RuleListClassifier
@@ -257,7 +257,7 @@ def test_one_question_that_does_as_well_is_named():
 def test_the_best_question_is_asked_of_missing_and_huge_cells():
     columns = np.array([[np.nan, 1e300], [np.inf, 1.0], [3.0, 1e300], [4.0, 1.0]] * 4)
     model = np.tile([0, 1], 8)
-    feature, said = best_question(columns, model, ClassProbabilities())
+    feature, said = best_stump(columns, model, ClassProbabilities())
     assert feature == 1 and (said == model).all()
 
 

@@ -1,4 +1,4 @@
-"""Scores by hand, and what is said against a model's classes."""
+"""Scores by hand, and what is predicted against a model's classes."""
 
 import math
 from dataclasses import FrozenInstanceError
@@ -12,7 +12,7 @@ from clearwood.rules.scores import (
     RuleScores,
     class_scores,
     likelier_order,
-    never_said,
+    never_predicted,
 )
 
 VALUES, WEIGHT = np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 1.0])
@@ -26,15 +26,15 @@ def test_scores_that_are_not_known_are_not_printed():
 
 
 def test_classes_that_nobody_says():
-    said, rows = np.array([0, 0]), np.full(8, 5)
-    found = never_said(list("abcdefgh"), said, rows >= 5, rows)
+    predicted, rows = np.array([0, 0]), np.full(8, 5)
+    found = never_predicted(list("abcdefgh"), predicted, rows >= 5, rows)
     assert found.count("5 of 40") == MOST_NAMED
     same_text(found)
-    assert never_said(list("abcdefgh"), said, rows >= 6, rows) == ""
+    assert never_predicted(list("abcdefgh"), predicted, rows >= 6, rows) == ""
 
 
 def binary(n_right, n_rows=1000):
-    """True classes, and what is said: so many right of each class alike."""
+    """True classes, and what is predicted: so many right of each class alike."""
     truth = np.repeat([0, 1], n_rows // 2)
     wrong = np.tile(np.arange(n_rows // 2) >= n_right // 2, 2)
     return truth, np.where(wrong, 1 - truth, truth)
@@ -42,12 +42,12 @@ def binary(n_right, n_rows=1000):
 
 @pytest.mark.parametrize(("n_right", "better"), [(320, True), (340, False)])
 def test_another_order_has_to_halve_the_errors(n_right, better):
-    truth, said = binary(n_right)
-    found = likelier_order(("no", "yes"), truth, said)
+    truth, predicted = binary(n_right)
+    found = likelier_order(("no", "yes"), truth, predicted)
     assert (found is not None) == better
     if better:
         # Rows of no known class say nothing.
-        unknown = np.append(truth, [-1] * 500), np.append(said, [0] * 500)
+        unknown = np.append(truth, [-1] * 500), np.append(predicted, [0] * 500)
         assert likelier_order(("no", "yes"), *unknown) == found
         labels, text = found
         assert labels == ["yes", "no"]

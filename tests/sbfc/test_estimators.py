@@ -111,7 +111,7 @@ def test_constant_columns_are_set_aside_but_counted(corral, exact):
     assert all(graph.parent[0] == -1 for graph in found.graphs_)
     assert {int(p) for graph in found.graphs_ for p in graph.parent} <= {*range(-1, 11)}
     # As if the prior had been told that there are two columns more.
-    table = Forest()._read(X, y, None)
+    table, _ = Forest()._read(X, y, None)
     scores = score(table)
     penalty = Penalty.of("balanced", 4.0, 1.0, len(wide[0]), 2)
     narrow = cw.sbfc.FeatureForest(
@@ -143,6 +143,18 @@ def test_where_nothing_varies_the_classes_have_their_shares():
     assert found.inclusion_probability_.tolist() == [0, 0]
 
 
+def test_numbers_that_matter_only_together_are_signal():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 4))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    found = Forest(random_state=0).fit(X[:400], y[:400])
+    assert (found.inclusion_probability_ > 0.5).tolist() == [True, True, False, False]
+    assert (found.inclusion_probability_ > 0).all()
+    assert found.score(X[400:], y[400:]) > 0.85
+    alone = Forest(binning="mdlp", random_state=0).fit(X[:400], y[:400])
+    assert alone.inclusion_probability_[:2].tolist() == [0, 0]
+
+
 def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
     X, y = corral
     found = Forest(random_state=0).fit(X[:, :4], y)
@@ -155,6 +167,17 @@ def test_missing_cells_say_nothing_unless_some_were_missing_in_the_fit(corral):
     again = Forest(random_state=0).fit(np.column_stack([X[:, :4], told]), y)
     assert again.predict_proba([[0, 0, 0, 0, np.nan]])[0, 1] > 0.2
     assert again.inclusion_probability_[4] > 0.999
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_edges_that_chains_disagree_on_are_diagnosed(corral):
+    found = Forest("original", n_draws=60, random_state=0).fit(*corral)
+    diagnoses = found.diagnose()
+    parent = found.chains_.draws["parent"]
+    drawn = (parent[..., 0] == 1) | (parent[..., 1] == 0)
+    assert diagnoses["x0 -- x1"].mean == pytest.approx(drawn.mean())
+    assert diagnoses["x0 -- x1"].mean == pytest.approx(found.edge_probability_[0, 1])
+    assert not any("--" in name for name in Forest().fit(*corral).diagnose())
 
 
 def test_many_noise_features_do_not_hide_the_clusters():

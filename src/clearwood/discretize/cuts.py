@@ -142,15 +142,28 @@ def halving_cut(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     >>> halving_cut(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
     array([0.5])
     """
+    return even_cuts(values, weight, 2)
+
+
+def even_cuts(values: np.ndarray, weight: np.ndarray, n_parts: int) -> np.ndarray:
+    """Cuts into parts most nearly equal in weight, fewer where values are tied.
+
+    Examples
+    --------
+    >>> even_cuts(np.arange(8.0), np.ones(8), 4)
+    array([1.5, 3.5, 5.5])
+    """
     order = _order(values, weight)
     values, below = values[order], np.cumsum(weight[order])
     ends = np.flatnonzero(values[1:] > values[:-1])
     if not len(ends):
         return np.zeros(0)
-    uneven = np.abs(2 * below[ends] - below[-1])
+    shares = np.arange(1, n_parts)[:, None] / n_parts
+    uneven = np.abs(below[ends] - shares * below[-1])
     # Fractional weights leave rounding errors in the sums.
-    at = int(ends[np.argmax(uneven <= uneven.min() + 1e-12 * below[-1])])
-    return np.array([between(values[at], values[at + 1])])
+    near = uneven <= uneven.min(axis=1, keepdims=True) + 5e-13 * below[-1]
+    at = ends[np.unique(near.argmax(axis=1))]
+    return np.array([between(values[i], values[i + 1]) for i in at])
 
 
 def _order(values: np.ndarray, weight: np.ndarray) -> np.ndarray:

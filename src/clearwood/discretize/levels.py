@@ -17,6 +17,7 @@ from clearwood.discretize.cuts import (
     between,
     bin_positions,
     bin_texts,
+    even_cuts,
     mdlp_decisions,
 )
 from clearwood.rules.conditions import name_text
@@ -64,7 +65,12 @@ class LevelCoder:
 
     @classmethod
     def fit(
-        cls, X: Any, label: np.ndarray, weight: np.ndarray, n_classes: int
+        cls,
+        X: Any,
+        label: np.ndarray,
+        weight: np.ndarray,
+        n_classes: int,
+        halves: bool = False,
     ) -> LevelCoder:
         """Find the levels of a table.
 
@@ -76,16 +82,27 @@ class LevelCoder:
         weight : ndarray of shape (n_rows,)
             Rows of weight 0 are ignored.
         n_classes : int
+        halves : bool, default=False
+            Whether a column without an MDLP cut gets one into halves.
         """
         counted = weight > 0
         features = features_of(X, counted)
         encoded = features.encode(X)
         cuts = [
-            _cuts(column, label, weight, n_classes) if labels is None else None
+            _cuts(column, label, weight, n_classes, halves) if labels is None else None
             for column, labels in zip(encoded.T, features.categories)
         ]
         missing = np.isnan(encoded[counted])
         return cls(features, tuple(cuts), ~missing.all(axis=0), missing.any(axis=0))
+
+    def in_even_parts(self, X: Any, weight: np.ndarray, n_parts: int) -> LevelCoder:
+        """Coder of the same columns, numeric ones cut into parts of equal weight."""
+        columns = self.features.encode(X).T
+        cuts = [
+            None if own is None else even_cuts(column, weight, n_parts)
+            for column, own in zip(columns, self.cuts)
+        ]
+        return replace(self, cuts=tuple(cuts))
 
     def of_all(self, table: RowBlocks) -> LevelCoder:
         """Add all categories of a table of which the fit saw a sample; keep the cuts.
@@ -181,9 +198,14 @@ def _missing(cells: np.ndarray) -> np.ndarray:
 
 
 def _cuts(
-    column: np.ndarray, label: np.ndarray, weight: np.ndarray, n_classes: int
+    column: np.ndarray,
+    label: np.ndarray,
+    weight: np.ndarray,
+    n_classes: int,
+    halves: bool,
 ) -> np.ndarray:
     values = np.unique(column[(weight > 0) & ~np.isnan(column)])
     if len(values) <= FEW_VALUES:
         return np.array([between(*pair) for pair in zip(values, values[1:])])
-    return accepted(mdlp_decisions(column, label, weight, n_classes))
+    cuts = accepted(mdlp_decisions(column, label, weight, n_classes))
+    return cuts if len(cuts) or not halves else even_cuts(column, weight, 2)

@@ -30,7 +30,7 @@ class ClassProbabilities(Outcome):
     >>> classes = ClassProbabilities(("well", "ill"))
     >>> classes.point(np.array([[0.9, 0.1], [0.2, 0.8]]))
     array([0, 1])
-    >>> classes.says(np.array([0.25, 0.75]), float)
+    >>> classes.rule_fields(np.array([0.25, 0.75]), float)
     {'prediction': 'ill', 'probabilities': (0.25, 0.75)}
     """
 
@@ -39,7 +39,7 @@ class ClassProbabilities(Outcome):
     is_share: ClassVar[bool] = True
     added: ClassVar[str] = "log-odds of "
     averaged: ClassVar[str] = "probabilities of "
-    tells_share: ClassVar[bool] = True
+    shows_share: ClassVar[bool] = True
     scoring: ClassVar[str] = "log_loss"
     constant: ClassVar[str] = "most frequent class"
     error: ClassVar[str] = "error"
@@ -84,10 +84,12 @@ class ClassProbabilities(Outcome):
         """Probabilities need no standardization."""
         return 0.0, 1.0
 
-    def says(self, answer: Any, shorten: Shorten, counts: Any = 1.0) -> dict[str, Any]:
+    def rule_fields(
+        self, answer: Any, shorten: Shorten, counts: Any = 1.0
+    ) -> dict[str, Any]:
         """The class of largest weighted probability, and all probabilities."""
-        said = self.classes[int(np.argmax(answer * counts))]
-        return {"prediction": said, "probabilities": tuple(answer.tolist())}
+        predicted = self.classes[int(np.argmax(answer * counts))]
+        return {"prediction": predicted, "probabilities": tuple(answer.tolist())}
 
     def shortening(
         self, step: float, answers: np.ndarray, weight: np.ndarray
@@ -109,24 +111,24 @@ class ClassProbabilities(Outcome):
         # With very many classes no remainder may be left.
         return short if short.argmax() == largest else answer
 
-    def adds(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
+    def added_fields(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
         """Log-odds of each class, and the class whose log-odds rise most."""
         scores = tuple(shorten(float(number)) for number in numbers)
         return {"prediction": self.classes[int(np.argmax(scores))], "scores": scores}
 
-    def losses(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def losses(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """0-1 loss: whether the predicted class is wrong."""
-        return truth != said
+        return truth != predicted
 
-    def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def apart(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """1 where the predicted classes differ."""
-        return (truth != said).astype(np.float64)
+        return (truth != predicted).astype(np.float64)
 
-    def terms(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def terms(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Whether the predicted class is right."""
-        return truth == said
+        return truth == predicted
 
-    def proper_losses(self, answers: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def proper_losses(self, answers: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Log loss per row beyond that of the target probabilities (Kullback-Leibler).
 
         Differences of its mean are those of the log loss, with smaller standard errors:
@@ -134,7 +136,7 @@ class ClassProbabilities(Outcome):
 
         Parameters
         ----------
-        answers, said : ndarray of shape (n_rows, n_classes)
+        answers, predicted : ndarray of shape (n_rows, n_classes)
             Target and predicted probabilities, or these weighted by class.
 
         Examples
@@ -145,8 +147,10 @@ class ClassProbabilities(Outcome):
         array([0.368, 0.   ])
         """
         total = answers.sum(axis=1)
-        target, said = (p / p.sum(axis=1, keepdims=True) for p in (answers, said))
-        p = np.maximum(said, LEAST)
+        target, predicted = (
+            p / p.sum(axis=1, keepdims=True) for p in (answers, predicted)
+        )
+        p = np.maximum(predicted, LEAST)
         p /= p.sum(axis=1, keepdims=True)
         return total * (xlogy(target, target) - target * np.log(p)).sum(axis=1)
 
@@ -177,15 +181,15 @@ class ClassProbabilities(Outcome):
 
         return DecisionTreeClassifier
 
-    def shown(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def shown(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Whether a row is of the class."""
-        return truth == said
+        return truth == predicted
 
     def interval_text(self, known: Any) -> str:
         """Empty: the interval is printed after the share."""
         return ""
 
-    def told(self, known: Any) -> list[str]:
+    def statistics_texts(self, known: Any) -> list[str]:
         """Agreement, and precision unless an estimate for new rows is known."""
         labels_known = not math.isnan(known.precision_assigned)
         named = {"agreement": known.agreement_assigned}

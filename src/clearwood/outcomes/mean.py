@@ -31,9 +31,9 @@ class Mean(Outcome):
     agreement_words: ClassVar[str] = "Fidelity to the model (R²)"
     lost: ClassVar[str] = "R² lost"
 
-    def losses(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def losses(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Squared differences."""
-        return (truth - said) ** 2
+        return (truth - predicted) ** 2
 
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
         """The variance."""

@@ -44,7 +44,7 @@ class Outcome(ABC):
         Task of the models that rules can explain.
     is_share : bool
         Whether errors and agreement are shares of rows.
-    tells_share : bool
+    shows_share : bool
         Whether the statistic of a rule on rows (``shown``) is a share.
     shown_name : str
         Name of that statistic.
@@ -64,7 +64,7 @@ class Outcome(ABC):
     task: ClassVar[str]
     model_task: ClassVar[str] = "regression"
     is_share: ClassVar[bool] = False
-    tells_share: ClassVar[bool] = False
+    shows_share: ClassVar[bool] = False
     shown_name: ClassVar[str] = ""
     scoring: ClassVar[str] = "agreement"
     added: ClassVar[str] = ""
@@ -114,20 +114,20 @@ class Outcome(ABC):
     # Loss and score
 
     @abstractmethod
-    def losses(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def losses(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Loss of point predictions per row."""
 
-    def proper_losses(self, answers: np.ndarray, said: np.ndarray) -> np.ndarray:
+    def proper_losses(self, answers: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Proper loss of predictions against targets; least if they are equal."""
-        return self.losses(answers, said)
+        return self.losses(answers, predicted)
 
-    def apart(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def apart(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Absolute difference of point predictions per row."""
-        return np.abs(truth - said)
+        return np.abs(truth - predicted)
 
-    def mean_loss(self, truth: np.ndarray, said: Any) -> float:
+    def mean_loss(self, truth: np.ndarray, predicted: Any) -> float:
         """Mean loss: the error."""
-        return float(np.mean(self.losses(truth, said)))
+        return float(np.mean(self.losses(truth, predicted)))
 
     def constant_of(self, points: np.ndarray) -> Any:
         """Best constant prediction: the mean."""
@@ -137,9 +137,9 @@ class Outcome(ABC):
     def constant_error(self, truth: np.ndarray, weight: np.ndarray | None) -> float:
         """Mean loss of the best constant."""
 
-    def terms(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def terms(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Terms whose mean determines the agreement: the losses."""
-        return self.losses(truth, said)
+        return self.losses(truth, predicted)
 
     def spread(self, points: np.ndarray, weight: np.ndarray | None = None) -> float:
         """Scale of the mean loss in ``agreement``: that of the best constant."""
@@ -155,7 +155,7 @@ class Outcome(ABC):
     def fidelity(
         self,
         target: np.ndarray,
-        said: Any,
+        predicted: Any,
         weight: np.ndarray | None = None,
         rows: np.ndarray | None = None,
     ) -> float:
@@ -165,7 +165,7 @@ class Outcome(ABC):
         ----------
         target : ndarray of shape (n_rows,)
             Labels or values of the model.
-        said : ndarray of shape (n_rows,), or one label or value for all rows
+        predicted : ndarray of shape (n_rows,), or one label or value for all rows
         weight : ndarray of shape (n_rows,), optional
         rows : ndarray of bool of shape (n_rows,), optional
             Rows to evaluate; NaN if their weight is zero. The scale is still the spread
@@ -182,9 +182,9 @@ class Outcome(ABC):
             rows = np.ones(len(target), dtype=bool)
         elif not (rows if weight is None else weight[rows]).sum() > 0:
             return math.nan
-        said = said[rows] if np.ndim(said) else said
+        predicted = predicted[rows] if np.ndim(predicted) else predicted
         of_rows = None if weight is None else weight[rows]
-        mean = float(np.average(self.terms(target[rows], said), weights=of_rows))
+        mean = float(np.average(self.terms(target[rows], predicted), weights=of_rows))
         return self.agreement(mean, self.spread(target, weight))
 
     def concordance(self, one: np.ndarray, two: np.ndarray) -> float:
@@ -225,7 +225,7 @@ class Outcome(ABC):
 
     # Statistics of predictions on other rows, and their uncertainty
 
-    def shown(self, truth: np.ndarray, said: Any) -> np.ndarray:
+    def shown(self, truth: np.ndarray, predicted: Any) -> np.ndarray:
         """Statistic per row whose mean is printed beside a prediction: the value."""
         return truth
 
@@ -243,7 +243,7 @@ class Outcome(ABC):
         counts : float, optional
             Effective number of rows of the mean.
         """
-        if self.tells_share:
+        if self.shows_share:
             low, high = share_interval(mean, n if counts is None else counts)
             return {"low": low, "high": high}
         # Degrees of freedom follow the number of rows, regardless of their weights.
@@ -260,7 +260,7 @@ class Outcome(ABC):
             return ""
         if math.isnan(known.low):
             return short_text(known.expected)
-        write = share_text if self.tells_share else measured_text
+        write = share_text if self.shows_share else measured_text
         return write(known.expected, known.low, known.high)
 
     def interval_text(self, known: Any) -> str:
@@ -270,7 +270,7 @@ class Outcome(ABC):
         told = measured_text((known.low + known.high) / 2, known.low, known.high)
         return told[told.index("[") :]
 
-    def told(self, known: Any) -> list[str]:
+    def statistics_texts(self, known: Any) -> list[str]:
         """Short statistics of a rule on the rows that it decides.
 
         The interval follows the number that it belongs to.
@@ -299,7 +299,9 @@ class Outcome(ABC):
         """Probabilities with few decimals; a value unchanged."""
         return answer
 
-    def says(self, answer: Any, shorten: Shorten, counts: Any = 1.0) -> dict[str, Any]:
+    def rule_fields(
+        self, answer: Any, shorten: Shorten, counts: Any = 1.0
+    ) -> dict[str, Any]:
         """Fields of a rule with a prediction.
 
         ``shorten`` rounds a value for printing; a class is predicted by its probability
@@ -307,9 +309,9 @@ class Outcome(ABC):
         """
         return {"prediction": shorten(np.asarray(answer, np.float64).item())}
 
-    def adds(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
+    def added_fields(self, numbers: Any, shorten: Shorten) -> dict[str, Any]:
         """Fields of a rule of a sum that adds these numbers."""
-        return self.says(numbers, shorten)
+        return self.rule_fields(numbers, shorten)
 
     def in_words(self) -> str:
         """The task in words."""

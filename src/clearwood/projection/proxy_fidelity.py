@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from clearwood._words.numbers import percent_text
 from clearwood.exceptions import ClassOrderWarning, PoorFidelityWarning
-from clearwood.rules.scores import likelier_order, never_said
+from clearwood.rules.scores import likelier_order, never_predicted
 
 LEAST_EXPLAINED = 0.1
 """Least share of variation that a proxy must reproduce; that of a constant is zero."""
@@ -109,7 +109,7 @@ def warn_of_poor_fit(
     if len(classes):
         target, predicted = reference.argmax(axis=1), proxy.argmax(axis=1)
         rows = np.bincount(target, minlength=len(classes))
-        left_out = never_said(classes, predicted, rows >= min_samples_leaf, rows)
+        left_out = never_predicted(classes, predicted, rows >= min_samples_leaf, rows)
         if left_out and not messages:
             messages.append(f"The proxy never predicts {left_out}. {remedy}")
         if labels is not None:

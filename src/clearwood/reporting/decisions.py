@@ -17,7 +17,7 @@ from clearwood.rules.decisions import (
     CalibrationPoint,
     Decisions,
     Residuals,
-    judge,
+    evaluate_encoded,
 )
 from clearwood.rules.decisions.display import (
     ResidualsDisplay,
@@ -57,7 +57,7 @@ def summarize_decisions(
     if table is None or table.y is None:
         return None
     encoded = rules.encode(table.rows)
-    found = judge(
+    found = evaluate_encoded(
         rules, encoded, table.y, table.taught, table.probabilities,
         np.ones(len(encoded)), pos_label, threshold,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def summarize_decisions(
 
 def _of_one(found: Decisions) -> dict[str, Any]:
     label = prediction_text(found.pos_label)
-    sides, decimals = list(found.judged.values()), decimals_of(found)
+    sides, decimals = list(found.metrics.values()), decimals_of(found)
     rates = [
         {
             "word": key,
@@ -118,7 +118,7 @@ def _of_each(found: Decisions) -> dict[str, Any]:
             for rates in found.rules.rates
         ],
         "errors": [
-            (who, j.error.as_share(decimals)) for who, j in found.judged.items()
+            (who, j.error.as_share(decimals)) for who, j in found.metrics.items()
         ],
     }
 
@@ -161,8 +161,8 @@ def _calibration(found: Decisions, label: str) -> dict[str, Any]:
 def _point_text(point: CalibrationPoint, label: str) -> str:
     who = "" if point.line is None else f"Rule {point.line}: "
     return (
-        f"{who}predicted probability of {label} {percent_text(point.said)}, observed "
-        f"{point.found} of {point.found.rows:,} rows."
+        f"{who}predicted probability of {label} {percent_text(point.predicted)}, "
+        f"observed {point.found} of {point.found.rows:,} rows."
     )
 
 
@@ -170,7 +170,7 @@ def _roc(found: Decisions) -> dict[str, Any]:
     """ROC curves of rules and model, with dots at their predictions."""
     areas = {
         who: rate_text("area", side.rates[0].area)
-        for who, side in found.judged.items()
+        for who, side in found.metrics.items()
         if side.roc is not None
     }
     words = [f"The area under the curve of the {w} is {a}." for w, a in areas.items()]
@@ -186,7 +186,7 @@ def _roc(found: Decisions) -> dict[str, Any]:
 def _of_values(found: Residuals) -> dict[str, Any]:
     has_spread = not math.isnan(found.inside.value)
     rows = [(line.name, line.errors) for line in found.lines] + [
-        (f"all rows, {who}", errors) for who, errors in found.judged.items()
+        (f"all rows, {who}", errors) for who, errors in found.metrics.items()
     ]
     words = " ".join(
         f"{label}: half of the errors lie from {quantile_texts(errors.quantiles)[1]}."
@@ -209,16 +209,16 @@ def _of_values(found: Residuals) -> dict[str, Any]:
                 "bias": errors.bias.as_number(),
                 "half": quantile_texts(errors.quantiles)[1],
             }
-            for who, errors in found.judged.items()
+            for who, errors in found.metrics.items()
         ],
         "lines": [
             {
                 "name": "" if line.line is None else line.name,
                 "n_rows": line.mean.rows,
                 "few": few_text(line.mean.rows),
-                "prediction": f"{line.said:.4g}"
+                "prediction": f"{line.predicted:.4g}"
                 if line.line is None
-                else prediction_text(line.said),
+                else prediction_text(line.predicted),
                 "mean": line.mean.as_number(),
                 "half": quantile_texts(line.errors.quantiles)[1],
                 "inside": str(line.inside),

@@ -359,8 +359,8 @@ def model_error(rules: RuleSet, table: Table) -> float | None:
 def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     """Errors of rules and model, in words that need no statistics."""
     assert table.y is not None
-    said = rules.predict(table.rows)
-    error = rules.outcome.mean_loss(table.y, said)
+    predicted = rules.predict(table.rows)
+    error = rules.outcome.mean_loss(table.y, predicted)
     of_model = model_error(rules, table)
     if rules.outcome.is_share:
         return [_line("Error rate", "percent", error, of_model)]
@@ -369,12 +369,14 @@ def _error_lines(rules: RuleSet, table: Table) -> list[dict[str, Any]]:
     name = "Root mean squared error"
     return [
         _line(name, "number", error**0.5, root) | {"word": "typical"},
-        _line("Median absolute error", "number", _half_within(table.y, said), half),
+        _line(
+            "Median absolute error", "number", _half_within(table.y, predicted), half
+        ),
     ]
 
 
-def _half_within(truth: Any, said: Any) -> float:
-    return float(np.median(np.abs(np.asarray(truth) - np.asarray(said))))
+def _half_within(truth: Any, predicted: Any) -> float:
+    return float(np.median(np.abs(np.asarray(truth) - np.asarray(predicted))))
 
 
 def _line(

@@ -151,10 +151,10 @@ def _best(
     for block in blocks:
         if not block:
             continue
-        said = _said(rule_set, row, block)
-        for i in np.flatnonzero(said != before).tolist():
+        predicted = _said(rule_set, row, block)
+        for i in np.flatnonzero(predicted != before).tolist():
             options = block[i]
-            key = (*(option.feature for option in options), said[i].item())
+            key = (*(option.feature for option in options), predicted[i].item())
             size = sum(option.size for option in options)
             # Of two changes of equal size the first is kept.
             if key not in best or size < best[key][0]:
@@ -186,13 +186,13 @@ def _change(
     chosen: tuple[Option, ...],
 ) -> Change:
     encoded = _changed(row, [chosen])
-    said = rule_set.predict_encoded(encoded).tolist()[0]
-    decides = rule_set.decides(encoded)
-    rule = None if decides is None else int(decides[0]) + 1
+    predicted = rule_set.predict_encoded(encoded).tolist()[0]
+    predicting = rule_set.predicting_rule(encoded)
+    rule = None if predicting is None else int(predicting[0]) + 1
     by = "" if rule is None else f" (rule {rule})"
     farthest = {option: option.region for option in chosen}
     if len(chosen) == 1:
-        farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], said)
+        farthest[chosen[0]] = _farthest(rule_set, row, options, chosen[0], predicted)
     features, names = rule_set.features, rule_set.features.names
     parts = [
         f"{name_text(features.shown(option.feature))} "
@@ -204,14 +204,18 @@ def _change(
     return Change(
         tuple(names[option.feature] for option in chosen),
         tuple(_cell_of(option, features) for option in chosen),
-        said,
+        predicted,
         rule,
-        f"{changes} would change the prediction to {prediction_text(said)}{by}",
+        f"{changes} would change the prediction to {prediction_text(predicted)}{by}",
     )
 
 
 def _farthest(
-    rule_set: RuleSet, row: np.ndarray, options: list[Option], start: Option, said: Any
+    rule_set: RuleSet,
+    row: np.ndarray,
+    options: list[Option],
+    start: Option,
+    predicted: Any,
 ) -> int:
     """Last region in the same direction with the same rule and prediction."""
     if start.region < 0 or math.isnan(row[start.feature]):
@@ -221,7 +225,7 @@ def _farthest(
     region = start.region
     while region + away in of_feature:
         further = of_feature[region + away]
-        if _said(rule_set, row, [(further,)]).tolist()[0] != said:
+        if _said(rule_set, row, [(further,)]).tolist()[0] != predicted:
             break
         if _decides(rule_set, row, further) != _decides(rule_set, row, start):
             break
@@ -231,8 +235,8 @@ def _farthest(
 
 def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
     """The rule that predicts after a change; None in sums and averages."""
-    decides = rule_set.decides(_changed(row, [(option,)]))
-    return None if decides is None else int(decides[0])
+    predicting = rule_set.predicting_rule(_changed(row, [(option,)]))
+    return None if predicting is None else int(predicting[0])
 
 
 def options_of(

@@ -152,13 +152,13 @@ class Explanation:
     @property
     def title(self) -> str:
         """Prediction of the row, and the rule that makes it."""
-        said = f"{printable(self.target)}: {prediction_text(self.prediction)}"
+        predicted = f"{printable(self.target)}: {prediction_text(self.prediction)}"
         if self.rule is None:
             of_one, of_class = TOGETHER[self.combine]
             if len(self.totals) == 1:
-                return f"{said}, the {of_one} of"
-            return f"{said}, the largest {of_class} ({_totals_text(self)}) of"
-        words = f"{said}, by rule {self.rule}"
+                return f"{predicted}, the {of_one} of"
+            return f"{predicted}, the largest {of_class} ({_totals_text(self)}) of"
+        words = f"{predicted}, by rule {self.rule}"
         return words if self.tried[-1].answers else f"{words}, otherwise"
 
     def as_dict(self) -> dict[str, Any]:
@@ -299,8 +299,8 @@ def _explain_row(
     ]
     if rules.otherwise.weight == 0 and any(one.holds for one in tried[:-1]):
         del tried[-1]
-    decides = rules.decides(encoded)
-    rule = None if decides is None else int(decides[0]) + 1
+    predicting = rules.predicting_rule(encoded)
+    rule = None if predicting is None else int(predicting[0]) + 1
     found = rules.aggregate(encoded).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
     return Explanation(

@@ -200,15 +200,15 @@ def rule_says(rule: Rule, outcome: Outcome, lines: Iterable[Rule] = ()) -> str:
     lines : iterable of Rule
         All rules of its rule set.
     """
-    said, classes = prediction_text(rule.prediction), outcome.classes
-    probability = said_probability(rule, classes)
+    predicted, classes = prediction_text(rule.prediction), outcome.classes
+    probability = predicted_probability(rule, classes)
     if probability is not None:
         known = rule.statistics
         ends = (known.low, known.high) if known.is_expected else ()
-        said += f", probability {share_text(probability, *ends)}"
-        said += unlikely_text(rule, classes, lines)
+        predicted += f", probability {share_text(probability, *ends)}"
+        predicted += unlikely_text(rule, classes, lines)
     told = ", ".join(statistics_text(rule, outcome))
-    return f"{said}  ({told})" if told else said
+    return f"{predicted}  ({told})" if told else predicted
 
 
 def unlikely_text(
@@ -234,7 +234,7 @@ def unlikely_text(
     >>> unlikely_text(wrong, ("well", "ill"), [wrong, rest])
     ''
     """
-    p = said_probability(rule, classes)
+    p = predicted_probability(rule, classes)
     if p is None or p >= 0.5:
         return ""
     if p >= max(rule.probabilities):
@@ -256,7 +256,7 @@ def unlikely_text(
     return f", against {share_text(elsewhere)} elsewhere"
 
 
-def said_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
+def predicted_probability(rule: Rule, classes: tuple[Any, ...]) -> float | None:
     """Probability of the predicted class; None for a value."""
     if not rule.probabilities:
         return None
@@ -279,4 +279,4 @@ def statistics_text(rule: Rule, outcome: Outcome) -> list[str]:
     known = rule.statistics
     if math.isnan(known.support):
         return []
-    return [known.rows_text, *outcome.told(known)]
+    return [known.rows_text, *outcome.statistics_texts(known)]

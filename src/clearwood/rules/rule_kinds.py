@@ -80,7 +80,7 @@ class RuleList(RuleSet):
         numbers = np.array([rule.numbers for rule in self])
         return self.outcome.answers(numbers)[self.apply_encoded(encoded)]
 
-    def decides(self, encoded: np.ndarray) -> np.ndarray:
+    def predicting_rule(self, encoded: np.ndarray) -> np.ndarray:
         """Position of the rule that predicts each row."""
         return self.apply_encoded(encoded)
 
@@ -245,15 +245,15 @@ class RuleSum(_AllThatHold):
 
     def text_lines(self, most: int | None = MOST_CATEGORIES) -> list[str]:
         """One line for the value added, one for the conditions."""
-        lines = [f"   {self.says(self.otherwise)}  always"]
+        lines = [f"   {self.text_of(self.otherwise)}  always"]
         for number, rule in enumerate(self.rules, start=1):
             known = rule.statistics
             rows = "" if math.isnan(known.support) else f"  ({known.rows_text})"
-            lines.append(f"{number}. {self.says(rule)}")
+            lines.append(f"{number}. {self.text_of(rule)}")
             lines.append(f"      if {rule.text(self.features, most)}{rows}")
         return lines
 
-    def says(self, rule: Rule) -> str:
+    def text_of(self, rule: Rule) -> str:
         """Value added by a rule: a number, or one per class with its label."""
         write = signed_text if rule.conditions else number_text
         return self.outcome.added_text(rule.numbers, write)
@@ -325,12 +325,12 @@ class RuleAverage(_AllThatHold):
 
     def aggregate(self, encoded: np.ndarray) -> np.ndarray:
         """Weighted average of the rules that hold: values, or class probabilities."""
-        said = np.array([rule.numbers for rule in self], np.float64)
+        predicted = np.array([rule.numbers for rule in self], np.float64)
         weights = np.array([rule.weight for rule in self], dtype=np.float64)
-        total = self._added_up(encoded, weights[:, None] * said)
+        total = self._added_up(encoded, weights[:, None] * predicted)
         weight = self._added_up(encoded, weights)
         nothing = weight == 0
-        total[nothing], weight[nothing] = said[-1], 1.0
+        total[nothing], weight[nothing] = predicted[-1], 1.0
         return self.outcome.answers(total / weight[:, None])
 
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
@@ -355,21 +355,21 @@ class RuleAverage(_AllThatHold):
             lines.append(f"{number}. if {rule.text(self.features, most)}")
             lines.append(f"   {self._with_statistics(rule)}")
         last = self.otherwise
-        says = self._with_statistics(last) if last.weight > 0 else self.says(last)
+        says = self._with_statistics(last) if last.weight > 0 else self.text_of(last)
         return [*lines, f"{self.n_rules}. {self.default_text} {says}"]
 
     def _with_statistics(self, rule: Rule) -> str:
         parts = statistics_text(rule, self.outcome)
         if self.outcome.is_share and rule.statistics.is_expected:
-            said = prediction_text(rule.prediction)
-            parts.append(f"{said} {self.outcome.expected_text(rule.statistics)}")
+            predicted = prediction_text(rule.prediction)
+            parts.append(f"{predicted} {self.outcome.expected_text(rule.statistics)}")
         known = ", ".join(parts)
         return self.full_text_of(rule) + (f"  ({known})" if known else "")
 
-    def says(self, rule: Rule) -> str:
+    def text_of(self, rule: Rule) -> str:
         """Prediction of a rule: a value, or probabilities with their classes."""
         return self.outcome.averaged_text(rule.numbers)
 
     def full_text_of(self, rule: Rule) -> str:
         """Prediction of a rule, with its weight."""
-        return f"{self.says(rule)} with weight {number_text(rule.weight)}"
+        return f"{self.text_of(rule)} with weight {number_text(rule.weight)}"

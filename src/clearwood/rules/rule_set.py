@@ -230,9 +230,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             Class labels, or values; for Dask a collection that is not computed yet.
         """
         if is_read_in_blocks(X):
-            from clearwood.rules.evaluation.tables import said_of
+            from clearwood.rules.evaluation.tables import predicted_on
 
-            return said_of(self, X)
+            return predicted_on(self, X)
         return self._said(X, type(self).predict_encoded)
 
     def _said(self, X: Any, says: Callable[[Self, np.ndarray], np.ndarray]) -> Any:
@@ -264,9 +264,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         if not self.classes:
             raise InputError("These rules predict a number; they have no classes.")
         if is_read_in_blocks(X):
-            from clearwood.rules.evaluation.tables import said_of
+            from clearwood.rules.evaluation.tables import predicted_on
 
-            return said_of(self, X, shares=True)
+            return predicted_on(self, X, shares=True)
         return self._said(X, type(self).answers_encoded)
 
     @abstractmethod
@@ -276,7 +276,7 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         The result of :meth:`predict_proba`, or of :meth:`predict` in regression.
         """
 
-    def decides(self, encoded: np.ndarray) -> np.ndarray | None:
+    def predicting_rule(self, encoded: np.ndarray) -> np.ndarray | None:
         """Position of the rule that predicts each row; None in sums and averages."""
         return None
 
@@ -330,17 +330,17 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         Sets of more than ``most`` categories are abbreviated; None lists all.
         """
 
-    def says(self, rule: Rule) -> str:
+    def text_of(self, rule: Rule) -> str:
         """Prediction, or contribution, of a rule in words."""
         return prediction_text(rule.prediction)
 
     def full_text_of(self, rule: Rule) -> str:
-        """As :meth:`says`, with the rule's weight."""
-        return self.says(rule)
+        """As :meth:`text_of`, with the rule's weight."""
+        return self.text_of(rule)
 
     def brief_text_of(self, rule: Rule) -> str:
-        """As :meth:`says`, shortened for charts."""
-        return self.says(rule)
+        """As :meth:`text_of`, shortened for charts."""
+        return self.text_of(rule)
 
     @warned_once()
     def evaluate(self, X: Any, y: Any = None, *, model: Any = None) -> RuleScores:

@@ -75,15 +75,15 @@ class RuleScores:
 # Checks of predicted classes, as text
 
 
-def never_said(
-    classes: Sequence[Any], said: np.ndarray, needed: np.ndarray, rows: np.ndarray
+def never_predicted(
+    classes: Sequence[Any], predicted: np.ndarray, needed: np.ndarray, rows: np.ndarray
 ) -> str:
     """Classes that some rule should predict but none does, as text.
 
     Parameters
     ----------
     classes : sequence
-    said : ndarray of int of shape (n_samples,)
+    predicted : ndarray of int of shape (n_samples,)
         Positions in ``classes``.
     needed : ndarray of bool of shape (n_classes,)
         Whether some rule should predict each class.
@@ -93,10 +93,10 @@ def never_said(
     Examples
     --------
     >>> rows = np.array([60, 8, 40])
-    >>> never_said(["no", "rare", "yes"], np.array([0, 2, 2]), rows > 5, rows)
+    >>> never_predicted(["no", "rare", "yes"], np.array([0, 2, 2]), rows > 5, rows)
     'rare (target of 8 of 108 rows)'
     """
-    absent = np.setdiff1d(np.flatnonzero(needed), said)
+    absent = np.setdiff1d(np.flatnonzero(needed), predicted)
     named = [
         f"{prediction_text(classes[k])} (target of {rows[k]:,.6g} of "
         f"{rows.sum():,.6g} rows)"
@@ -107,7 +107,7 @@ def never_said(
 
 
 def likelier_order(
-    classes: Sequence[Any], truth: np.ndarray, said: np.ndarray
+    classes: Sequence[Any], truth: np.ndarray, predicted: np.ndarray
 ) -> tuple[list[Any], str] | None:
     """Find another order of a model's classes if its own appears to be wrong.
 
@@ -117,7 +117,7 @@ def likelier_order(
     ----------
     classes : sequence
         The model's, in its own order.
-    truth, said : ndarray of int of shape (n_rows,)
+    truth, predicted : ndarray of int of shape (n_rows,)
         Positions in ``classes``; -1 for a true class that is not among them.
 
     Returns
@@ -129,9 +129,9 @@ def likelier_order(
 
     Examples
     --------
-    >>> said = np.repeat([0, 1], 10)
-    >>> likelier_order(("no", "yes"), said, said)
-    >>> likelier_order(("no", "yes"), 1 - said, said)[0]
+    >>> predicted = np.repeat([0, 1], 10)
+    >>> likelier_order(("no", "yes"), predicted, predicted)
+    >>> likelier_order(("no", "yes"), 1 - predicted, predicted)[0]
     ['yes', 'no']
     """
     from scipy.optimize import linear_sum_assignment
@@ -139,7 +139,7 @@ def likelier_order(
     known, n_classes = truth >= 0, len(classes)
     if not known.any():
         return None
-    cell, n_rows = truth[known] * n_classes + said[known], int(known.sum())
+    cell, n_rows = truth[known] * n_classes + predicted[known], int(known.sum())
     joint = np.bincount(cell, minlength=n_classes**2) / n_rows
     joint = joint.reshape(n_classes, n_classes)
     right, best = np.trace(joint), joint[linear_sum_assignment(-joint)].sum()

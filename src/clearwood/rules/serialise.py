@@ -245,8 +245,8 @@ def _values_of(rule: Rule) -> dict[str, Any]:
 
 def _rule_of(**values: Any) -> Rule:
     known = {k: v for k, v in values.items() if k in vars(RuleStatistics())}
-    said = {k: v for k, v in values.items() if k not in known}
-    return Rule(**said, statistics=RuleStatistics(**known))
+    predicted = {k: v for k, v in values.items() if k not in known}
+    return Rule(**predicted, statistics=RuleStatistics(**known))
 
 
 # Conditions

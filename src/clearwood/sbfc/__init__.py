@@ -9,6 +9,7 @@ it; within each group they form a forest of trees. In reading order:
 - ``samplers``: computation of the posterior over graphs, ``exact``, ``collapsed`` and
   ``original`` (2.3.2), and the choice between them
 - ``prediction``: classification by averaging over graphs (2.3.4)
+- ``calibration``: the correction of its probabilities
 """
 
 from clearwood._lazy import loader, names_in

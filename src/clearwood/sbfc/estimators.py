@@ -29,11 +29,13 @@ from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains
 from clearwood.sampling.diagnostics import diagnose
+from clearwood.sbfc.calibration import N_PARTS, Calibration, calibrate
 from clearwood.sbfc.graphs import FeatureForest
-from clearwood.sbfc.prediction import Averaged, average_graphs
+from clearwood.sbfc.prediction import Averaged, average_graphs, leave_one_out
 from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
+    diagnose_edges,
     find_posterior,
     posterior_without_features,
 )
@@ -42,10 +44,12 @@ from clearwood.sbfc.scores import CodedTable, Penalty, score
 N_CHAINS, WARMUP = 4, 100
 """Number of Markov chains, and of warm-up draws that each discards."""
 
-PRESETS = {
-    None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper"},
-    "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper"},
-}
+PRESETS: dict[str | None, dict[str, Any]] = {
+    None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper",
+           "binning": "mdlp_or_halves", "calibration": "additive"},
+    "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper",
+              "binning": "mdlp", "calibration": None},
+}  # fmt: skip
 """What "auto" means for a setting, by preset."""
 
 NEARLY = np.finfo(float).tiny, 1 - np.finfo(float).epsneg
@@ -58,6 +62,10 @@ MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
 
+MOST_CALIBRATED = 10_000
+"""Number of rows beyond which a random sample determines the calibration."""
+
+
 class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
@@ -67,10 +75,11 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond, Markov
     chains draw the groups, with all forests summed out.
 
-    Numeric features are discretized (`MDLPDiscretizer`), except that those with at most
-    five distinct values have a level for each; texts and categories are levels as they
-    are. Missing values are a level of their own if any occurred in the fit. Features
-    with a single level are excluded, and never signal.
+    Numeric features are discretized (`MDLPDiscretizer`; into halves where it finds no
+    cut), except that those with at most five distinct values have a level for each;
+    texts and categories are levels as they are. Missing values are a level of their own
+    if any occurred in the fit. Features with a single level are excluded, and never
+    signal.
 
     Parameters
     ----------
@@ -81,9 +90,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         where possible; else collapsed; else original: for undirected trees, and where
         strong edges connect too many features to sum over their forests.
     preset : {"paper"} or None, default=None
-        Settings for each of ``sampler``, ``prior`` and ``smoothing`` that is "auto":
-        ``"paper"`` gives those of the thesis, ``"original"``, ``"paper"`` and
-        ``"paper"``.
+        Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning`` and
+        ``calibration`` that is "auto": ``"paper"`` gives those of the thesis,
+        ``"original"``, ``"paper"``, ``"paper"``, ``"mdlp"`` and None.
     prior : {"auto", "balanced", "paper"}, default="auto"
         ``"auto"`` is ``"balanced"`` without a preset. In the thesis an edge between
         signal features costs less than one between noise features, by the number of
@@ -102,6 +111,18 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         Estimates of conditional probabilities. ``"paper"``, which ``"auto"`` is:
         counts plus one row distributed as the feature is overall; ``"dirichlet"``:
         posterior means under the prior of the scores.
+    binning : {"auto", "mdlp", "mdlp_or_halves"}, default="auto"
+        Levels of a numeric feature in which MDLP finds no cut: one, so that it is
+        excluded, or, which ``"auto"`` is without a preset, two of equal size. MDLP
+        looks at one feature at a time, so that it misses those that matter only
+        together.
+    calibration : {"auto", "additive", "temperature"} or None, default="auto"
+        Correction of the class probabilities, which are too certain where features say
+        the same. ``"temperature"`` multiplies the log odds by a number, relative to the
+        class frequencies; ``"additive"``, which ``"auto"`` is without a preset, also
+        adds a step function of every feature, signal or not. Both are fitted to
+        training rows, each predicted from the counts of all others. Graphs and signal
+        probabilities are not affected. None for the average over graphs as it is.
     n_graphs : int, default=500
         Number of graphs drawn for predictions.
     n_draws : int, default=500
@@ -142,6 +163,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     chains_ : Chains or None
         The draws, input of ``sampling.to_arviz``. None in exact mode, and for a
         classifier loaded from a file.
+    calibration_ : Calibration or None
+        The ``temperature``, and the ``effect`` of parts of features on the log odds.
     levels_ : LevelCoder
         Encoder of cells as levels, with the labels of levels.
     classes_ : ndarray
@@ -170,6 +193,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         "lambda_y": [Interval(Real, 0, None, closed="left")],
         "target": [StrOptions({"rooted", "undirected"})],
         "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
+        "binning": [StrOptions({"auto", "mdlp", "mdlp_or_halves"})],
+        "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
         "n_graphs": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [None, str, Path],
@@ -189,6 +214,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         lambda_y: float = 1.0,
         target: str = "rooted",
         smoothing: str = "auto",
+        binning: str = "auto",
+        calibration: str | None = "auto",
         n_graphs: int = 500,
         n_draws: int = 500,
         checkpoint: str | Path | None = None,
@@ -204,6 +231,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.lambda_y = lambda_y
         self.target = target
         self.smoothing = smoothing
+        self.binning = binning
+        self.calibration = calibration
         self.n_graphs = n_graphs
         self.n_draws = n_draws
         self.checkpoint = checkpoint
@@ -244,7 +273,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        table = self._read(X, y, sample_weight)
+        table, sample = self._read(X, y, sample_weight)
         # Constant columns carry no information, but count in the prior.
         varies = np.flatnonzero(table.levels > 1)
         varied = table._replace(
@@ -257,7 +286,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             table.n_columns,
             table.n_classes,
         )
-        chains_seed, graphs_seed = spawn_generators(self.random_state, 2)
+        chains_seed, graphs_seed, rows_seed = spawn_generators(self.random_state, 3)
 
         def run(sampler: Sampler) -> Chains:
             return run_chains(
@@ -284,14 +313,18 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self._average = average_graphs(
             self.graphs_, table, self._setting("smoothing"), self.alpha
         )
+        self.calibration_ = self._calibrated(table, sample, rows_seed)
         return self
 
-    def _setting(self, name: str) -> str:
+    def _setting(self, name: str) -> Any:
         """Setting of this name, or where it is "auto", the preset's or the default."""
-        own: str = getattr(self, name)
+        own = getattr(self, name)
         return own if own != "auto" else PRESETS[self.preset][name]
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> CodedTable:
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[CodedTable, tuple[Any, np.ndarray, np.ndarray]]:
+        """All rows, coded; and those in memory, their classes and weights."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -309,7 +342,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y) if rows is None else class_labels_of(rows)
         label = np.searchsorted(self.classes_, y)
         n_classes = len(self.classes_)
-        self.levels_ = LevelCoder.fit(X, label, weight, n_classes)
+        halves = self._setting("binning") == "mdlp_or_halves"
+        self.levels_ = LevelCoder.fit(X, label, weight, n_classes, halves)
         if rows is not None:
             rows = select_used_columns(self, rows)
             self.levels_ = self.levels_.of_all(rows)
@@ -322,9 +356,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
                 "columns; leave it out if it identifies rows, or group rare levels."
             )
         if rows is not None:
-            return _check_weights(
-                CodedTable.of_table(rows, self.levels_, self.classes_)
-            )
+            table = CodedTable.of_table(rows, self.levels_, self.classes_)
+            return _check_weights(table), (X, label, weight)
         kind = np.min_scalar_type(int(n_levels.max()))
         table = CodedTable(
             codes=self.levels_.codes(X).astype(kind),
@@ -334,7 +367,33 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             weight=None if (weight == 1).all() else weight,
             n_columns=len(n_levels),
         )
-        return _check_weights(table)
+        return _check_weights(table), (X, label, weight)
+
+    def _calibrated(
+        self,
+        table: CodedTable,
+        sample: tuple[Any, np.ndarray, np.ndarray],
+        rng: np.random.Generator,
+    ) -> Calibration | None:
+        kind, (X, label, weight) = self._setting("calibration"), sample
+        if kind is None:
+            return None
+        if len(label) > MOST_CALIBRATED:
+            rows = np.sort(rng.choice(len(label), MOST_CALIBRATED, replace=False))
+            X, label, weight = take_rows(X, rows), label[rows], weight[rows]
+        left_out = leave_one_out(
+            self._average,
+            table,
+            self._setting("smoothing"),
+            self.alpha,
+            self.levels_.codes(X),
+            label,
+        )
+        log_class = self._average.log_class
+        if kind == "temperature":
+            return calibrate(left_out, log_class, label, weight, self.levels_)
+        parts = self.levels_.in_even_parts(X, weight, N_PARTS)
+        return calibrate(left_out, log_class, label, weight, parts, X)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """Set the fitted attributes, with results for constant columns, too."""
@@ -380,8 +439,9 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         dict of str to Diagnosis
             R-hat, effective sample size and standard error of the log posterior, of the
             number of signal features, and, by name, of the features that are signal in
-            some draws but not all. Empty where there are no chains: in exact mode and
-            after `clearwood.load`.
+            some draws but not all. With ``"original"`` also of the 100 least certain
+            edges, as ``"x0 -- x1"``; ``"collapsed"`` sums over edges. Empty where there
+            are no chains: in exact mode and after `clearwood.load`.
         """
         check_is_fitted(self)
         if self.chains_ is None:
@@ -393,6 +453,8 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         varies = np.flatnonzero(self.levels_.n_levels > 1)
         for j in changes:
             found[names[varies[j]]] = diagnose(signal[..., j].astype(np.float64))
+        for edge, diagnosis in diagnose_edges(self.chains_, varies).items():
+            found[" -- ".join(names[j] for j in edge)] = diagnosis
         return found
 
     # Predicting
@@ -400,7 +462,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     @warned_once()
     @accepts_tables(shares=True)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities, averaged over the graphs drawn.
+        """Class probabilities, averaged over the graphs drawn, and calibrated.
 
         Levels that did not occur in the fit, missing values among them, are summed out
         exactly.
@@ -459,7 +521,10 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         asked = set(self._average.feature.tolist())
-        return self._average.predict(self.levels_.codes(X, asked))
+        found = self._average.predict(self.levels_.codes(X, asked))
+        if self.calibration_ is None:
+            return found
+        return self.calibration_.apply(found, self._average.log_class, X)
 
 
 def _check_weights(table: CodedTable) -> CodedTable:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,17 +133,47 @@ def average_graphs(
     [[0.88, 0.12], [0.6, 0.4], [0.75, 0.25]]
     """
     parts = arrange(graphs, table.levels)
-    feature, parent = parts["feature"], np.append(parts["feature"], -1)[parts["parent"]]
-    tables = [
-        _log_conditional(table, *pair, smoothing, alpha)
-        for pair in zip(feature[parts["child"]].tolist(), parent.tolist())
-    ]
+    feature = parts["feature"]
     return GraphAverage(
         log_class=_log_class(table, smoothing, alpha),
         known=np.concatenate([np.empty(0), *(_counts(table, j) for j in feature)]) > 0,
-        log_table=np.concatenate([np.empty((0, table.n_classes)), *tables]),
+        log_table=_log_conditionals(parts, table, smoothing, alpha),
         **parts,
     )
+
+
+def leave_one_out(
+    average: GraphAverage,
+    table: CodedTable,
+    smoothing: str,
+    alpha: float,
+    codes: np.ndarray,
+    label: np.ndarray,
+) -> np.ndarray:
+    """Class probabilities of training rows, each by the counts of all other rows.
+
+    Without a row only the conditional probabilities given its own class change.
+
+    Parameters
+    ----------
+    average : GraphAverage
+    table : CodedTable
+        All training rows.
+    smoothing, alpha
+        As in ``average_graphs``.
+    codes : ndarray of int of shape (n, d)
+        Levels of some training rows.
+    label : ndarray of int of shape (n,)
+        Their classes.
+    """
+    left = _log_conditionals(vars(average), table, smoothing, alpha, without=1.0)
+    found = np.empty((len(label), table.n_classes))
+    for c in range(table.n_classes):
+        log_table = average.log_table.copy()
+        log_table[:, c] = left[:, c]
+        own, rows = replace(average, log_table=log_table), label == c
+        found[rows] = own.predict(codes[rows]).probability
+    return found
 
 
 def arrange(
@@ -205,26 +235,45 @@ def _log_class(table: CodedTable, smoothing: str, alpha: float) -> np.ndarray:
         return np.log(count / count.sum())
 
 
-def _log_conditional(
-    table: CodedTable, child: int, parent: int, smoothing: str, alpha: float
+def _log_conditionals(
+    parts: Mapping[str, np.ndarray],
+    table: CodedTable,
+    smoothing: str,
+    alpha: float,
+    without: float = 0.0,
 ) -> np.ndarray:
-    """Log P(child | parent, class): levels of child and parent (rows), classes."""
-    levels, y = table.levels, table.y
-    v, width = int(levels[child]), 1 if parent < 0 else int(levels[parent])
+    """Log P(child | parent, class), as ``GraphAverage.log_table``.
+
+    ``without`` is the weight taken from the cell and the class in question.
+    """
+    feature, found = parts["feature"], [np.empty((0, table.n_classes))]
+    children, parents = feature[parts["child"]], np.append(feature, -1)[parts["parent"]]
+    for child, parent in zip(children.tolist(), parents.tolist()):
+        count = _joint_counts(table, child, parent)
+        v, width, _ = count.shape
+        if smoothing == "paper":  # one row more, distributed as the child is overall
+            share = _counts(table, child)
+            more = (share / share.sum())[:, None, None]
+        else:
+            more = np.full((v, 1, 1), alpha / count.size)
+        gone = np.minimum(count, without)
+        with np.errstate(divide="ignore"):  # a level without rows
+            share = np.log(
+                (count - gone + more) / (count.sum(axis=0) - gone + more.sum())
+            )
+        found.append(share.reshape(v * width, table.n_classes))
+    return np.concatenate(found)
+
+
+def _joint_counts(table: CodedTable, child: int, parent: int) -> np.ndarray:
+    """Weights of levels of the child by those of the parent, if any, by classes."""
+    v, width = int(table.levels[child]), 1 if parent < 0 else int(table.levels[parent])
     cell = table.codes[:, child].astype(np.intp) * width
     if parent >= 0:
         cell += table.codes[:, parent]
-    size = v * width * table.n_classes
-    count = np.bincount(cell * table.n_classes + y, table.weight, size)
-    count = count.reshape(v, width, table.n_classes)
-    if smoothing == "paper":  # one row more, distributed as the child is overall
-        share = _counts(table, child)
-        more = (share / share.sum())[:, None, None]
-    else:
-        more = np.full((v, 1, 1), alpha / (v * width * table.n_classes))
-    with np.errstate(divide="ignore"):  # a level without rows
-        found = np.log((count + more) / (count.sum(axis=0) + more.sum()))
-    return found.reshape(v * width, table.n_classes)
+    shape = v, width, table.n_classes
+    cell = cell * table.n_classes + table.y
+    return np.bincount(cell, table.weight, v * width * shape[2]).reshape(shape)
 
 
 def _counts(table: CodedTable, feature: Any) -> np.ndarray:

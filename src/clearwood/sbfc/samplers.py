@@ -9,6 +9,7 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Sampler
+from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.collapsed import SignalSampler
 from clearwood.sbfc.exact import MOST_FEATURES, exact_posterior
 from clearwood.sbfc.graphs import (
@@ -29,6 +30,9 @@ from clearwood.sbfc.scores import (
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+MOST_EDGES = 100
+"""Number of edges whose convergence is assessed, the least certain ones."""
 
 MOST_COMPARED = 1000
 """Number of sets of signal features, drawn by chains, that are searched for the best
@@ -209,6 +213,32 @@ def _sampled_by_moves(
         sampler="original",
         dropped=max(float(part.dropped.max()) for part in problem.edges),
     )
+
+
+def diagnose_edges(
+    chains: Chains | None, varies: np.ndarray
+) -> dict[tuple[int, int], Diagnosis]:
+    """Convergence of the least certain edges, where chains draw graphs.
+
+    Parameters
+    ----------
+    chains : Chains or None
+    varies : ndarray of int of shape (d,)
+        Columns of their features.
+    """
+    if chains is None or "parent" not in chains.draws:
+        return {}
+    parent = chains.draws["parent"]
+    chain, draw, child = np.nonzero(parent >= 0)
+    ends = np.sort([child, parent[chain, draw, child]], axis=0)
+    edges, count = np.unique(ends, axis=1, return_counts=True)
+    share = count / parent[..., 0].size
+    found = {}
+    for k in np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_EDGES]:
+        i, j = edges[:, k]
+        drawn = (parent[..., i] == j) | (parent[..., j] == i)
+        found[int(varies[i]), int(varies[j])] = diagnose(drawn.astype(np.float64))
+    return found
 
 
 def posterior_without_features(n_graphs: int) -> GraphPosterior:

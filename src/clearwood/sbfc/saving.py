@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 
 from clearwood import codec
 from clearwood.discretize import LevelCoder
+from clearwood.sbfc.calibration import Calibration
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.prediction import GraphAverage, arrange
@@ -21,8 +22,8 @@ PARTS = (
     codec.FEATURES,
     codec.Settings(
         "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y", "target",
-        "smoothing",
-        "n_graphs", "n_draws",
+        "smoothing", "calibration", "n_graphs", "n_draws",
+        unless_none=("calibration",),
     ),
     codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),
     codec.Field("dropped", codec.NUMBER, "dropped_"),
@@ -41,16 +42,26 @@ PARTS = (
     codec.Array("log_class", "f", "classes", check=LOGS),
     codec.Array("known", "b", "levels"),
     codec.Array("log_table", "f", "cells classes", check=LOGS),
+    codec.Together(
+        codec.Field("temperature", codec.NUMBER),
+        codec.Pieces("part_cuts", "f", size="columns of numbers", check=codec.RISING),
+        codec.Array("effect", "f", "parts classes", check=codec.FINITE),
+    ),
 )  # fmt: skip
 
 
 def _take(found: SelectiveBayesianForestClassifier) -> dict[str, Any]:
     coder, edges = found.levels_, found.edge_probability_.tocoo()
     graphs = [found.best_graph_, *found.graphs_]
+    calibration: dict[str, Any] = {"temperature": codec.UNSET}
+    if found.calibration_ is not None:
+        calibration = found.calibration_._asdict()
+        calibration["part_cuts"] = _numeric(found.calibration_.parts)
     return {
+        **calibration,
         **vars(coder),
         **vars(found._average),
-        "cuts": [own for own in coder.cuts if own is not None],
+        "cuts": _numeric(coder),
         "edge_ends": np.column_stack([edges.row, edges.col]),
         "edge_probability": edges.data,
         "signals": [graph.signal for graph in graphs],
@@ -58,8 +69,12 @@ def _take(found: SelectiveBayesianForestClassifier) -> dict[str, Any]:
     }
 
 
+def _numeric(coder: LevelCoder) -> list[np.ndarray]:
+    return [own for own in coder.cuts if own is not None]
+
+
 def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifier:
-    coder = _levels(values)
+    coder = _levels(values, values["cuts"])
     d = coder.features.n_features
     found = codec.filled(kind(), values, d)
     in_order = np.array_equal(np.unique(found.classes_), found.classes_)
@@ -74,12 +89,23 @@ def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifie
     fits = (len(own["known"]), len(own["log_table"])) == sizes
     codec.require(fits, "known, log_table", "the levels and cells of the graphs")
     found._average = GraphAverage(**own, **arranged)
+    found.calibration = values["settings"].get("calibration")
+    found.calibration_ = _calibration(values)
     return found
 
 
-def _levels(values: dict[str, Any]) -> LevelCoder:
-    names = "features", "cuts", "has_values", "has_missing"
-    features, cuts, *has = (values[name] for name in names)
+def _calibration(values: dict[str, Any]) -> Calibration | None:
+    if values["temperature"] is codec.UNSET:
+        return None
+    parts, effect = _levels(values, values["part_cuts"]), values["effect"]
+    fits = len(effect) in (0, parts.n_levels.sum())
+    codec.require(fits, "effect", "one row per part of the features, or none")
+    return Calibration(values["temperature"], parts, effect)
+
+
+def _levels(values: dict[str, Any], cuts: list[np.ndarray]) -> LevelCoder:
+    names = "features", "has_values", "has_missing"
+    features, *has = (values[name] for name in names)
     numeric = [labels is None for labels in features.categories]
     codec.require(len(cuts) == sum(numeric), "n_cuts", "one per column of numbers")
     codec.require(has[0] | has[1], "has_values, has_missing", "a level of each column")

@@ -177,7 +177,7 @@ def test_a_point_for_each_line_that_decides(rows):
     rules = two_classes()
     points = cw.decisions(rules, X, y).calibration
     assert [point.line for point in points] == [1, 2, 3]
-    assert [point.said for point in points] == pytest.approx([0.9, 0.5, 0.2])
+    assert [point.predicted for point in points] == pytest.approx([0.9, 0.5, 0.2])
     line = rules.apply(X)
     for k, point in enumerate(points):
         assert point.found.value == np.mean(y[line == k] == "ill")
@@ -189,7 +189,7 @@ def test_where_no_line_decides_rows_go_by_what_is_said(rows):
     rules = a_sum()
     points = cw.decisions(rules, X, y).calibration
     assert 5 <= len(points) <= 10 and all(point.line is None for point in points)
-    said = [point.said for point in points]
+    said = [point.predicted for point in points]
     assert said == sorted(said)
     assert sum(point.found.rows for point in points) == len(y)
     found = sum(point.found.rows * point.found.value for point in points)

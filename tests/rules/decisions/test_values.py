@@ -82,7 +82,7 @@ def test_a_sum_goes_by_what_it_says(rows):
     X, y, _ = rows
     found = cw.decisions(a_sum(), X, y)
     assert 2 <= len(found.lines) <= 5
-    said = [line.said for line in found.lines]
+    said = [line.predicted for line in found.lines]
     assert said == sorted(said)
     assert sum(line.mean.rows for line in found.lines) == 200
     assert np.isnan(found.inside.value) and "spreads" not in str(found)
@@ -94,7 +94,7 @@ def test_frame_and_text(rows):
     frame = found.to_frame().set_index("of")
     assert list(frame.index) == ["rule 1", "rule 2", "rules", "model"]
     assert frame.loc["model", "rmse"] == 0.0
-    assert frame.loc["rule 1", "said"] == 3.0
+    assert frame.loc["rule 1", "predicted"] == 3.0
     same_lines(str(found))
 
 

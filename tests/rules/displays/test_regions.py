@@ -22,7 +22,7 @@ def test_rules_on_other_features_have_no_box():
     )
     display = RegionsDisplay.from_estimator(rules, np.zeros((4, 3)), features=(0, 1))
     assert [box.number for box in display.boxes] == [2]
-    assert display.said.tolist() == [2.0] * 4
+    assert display.predicted.tolist() == [2.0] * 4
     display.plot()
 
 

@@ -165,3 +165,14 @@ def test_the_legend_stands_clear_of_what_is_written():
     for said in (drawn.ax_._left_title, drawn.ax_.xaxis.label):
         assert not legend.overlaps(said.get_window_extent())
     assert legend.y0 >= 0
+
+
+def test_features_of_a_single_level_are_not_shown_as_improbable():
+    X = np.column_stack([np.ones(60), np.arange(60) % 2, np.arange(60) % 3])
+    forest = cw.SelectiveBayesianForestClassifier(n_graphs=5, random_state=0)
+    forest.fit(X, np.arange(60) % 2)
+    graph = cw.sbfc.FeatureGraphDisplay.from_estimator(forest).graph
+    assert set(graph.shown) == {1, 2}
+    ranking = cw.sbfc.SignalDisplay.from_estimator(forest)
+    assert set(ranking.names) == {"x1", "x2"}
+    assert ranking.n_left_out == 1

@@ -48,14 +48,14 @@ def simplify(args: Any) -> Result:
     the rules and their scores on held-out rows. For a Parquet file of more than 200,000
     rows the rules are fitted to a sample and evaluated on all rows.
     """
-    from clearwood.rules.decisions import check_asked
+    from clearwood.rules.decisions import positive_position
 
     check_options(args)
     if args.scheduler and args.train:
         raise click.UsageError("--scheduler is for a model file.")
     model, split = read_or_train(args)
     # Raises for an unknown class, before the work.
-    check_asked(classes_of(model), args.pos_label, args.threshold)
+    positive_position(classes_of(model), args.pos_label, args.threshold)
     fitted = fit_rules(model, split, args)
     evaluated = evaluate_rules(
         fitted.rules_, split.X_test, split.y_test, fitted.ensemble_, args

@@ -16,7 +16,7 @@ from clearwood._words.labels import printable
 from clearwood._words.sentences import sentences
 from clearwood.reporting.table import Table
 from clearwood.reporting.verdict import of_classes, of_values
-from clearwood.reporting.verdict.rivals import Predictions, best_question
+from clearwood.reporting.verdict.rivals import Predictions, best_stump
 from clearwood.rules import RuleSet
 from clearwood.rules.evaluation.statistics import FEW_ROWS, count_text
 
@@ -50,8 +50,8 @@ def summarize_verdict(
     >>> from clearwood.rules import FeatureSpace, Interval, Rule, RuleList
     >>> rules = RuleList((Rule((Interval(0, low=37.5),), "ill", (0.1, 0.9)),),
     ...     Rule((), "well", (0.8, 0.2)), FeatureSpace.numeric(1), ("well", "ill"))
-    >>> X, said = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
-    >>> table = Table(X, X, X, None, np.array(said), None)
+    >>> X, predicted = np.array([[36.0], [39.0]] * 8), ["well", "ill"] * 8
+    >>> table = Table(X, X, X, None, np.array(predicted), None)
     >>> print(*summarize_verdict(rules, rules, table, "model"), sep=chr(10))
     These rules approximate the model: they agree with the model on all 16 new rows \
     (100 %, 95 % interval 81 to 100 %).
@@ -59,46 +59,46 @@ def summarize_verdict(
     """
     facts: dict[str, Any] = {
         "is_share": rules.outcome.is_share,
-        "doubted": "warning" in rules.about,
+        "has_warning": "warning" in rules.about,
         "held_out_from": held_out_from,
-        **dict.fromkeys(("n", "learnt", "model", "truth", "alone", "never")),
-        "few": _hardly_known(shown),
+        **dict.fromkeys(("n", "stored", "model", "truth", "stump", "never")),
+        "few": _uncertain(shown),
     }
-    facts |= _as_learnt(rules) if table is None else _on_rows(rules, table)
+    facts |= _stored(rules) if table is None else _on_rows(rules, table)
     return sentences("reporting/verdict/verdict.txt", **facts)
 
 
 def _on_rows(rules: RuleSet, table: Table) -> dict[str, Any]:
     """Comparison of rules with the model and the truth, on given rows."""
     encoded = rules.encode(table.rows)
-    said = np.asarray(rules.predict_encoded(encoded))
-    answers = Predictions(said, table.taught, table.y)
+    predicted = np.asarray(rules.predict_encoded(encoded))
+    answers = Predictions(predicted, table.taught, table.y)
     of, model, truth = FACTS[rules.outcome.is_share], answers.model, answers.truth
     return {
-        "n": len(said),
-        "model": None if model is None else of.beside_model(said, model),
-        "truth": None if truth is None else of.beside_truth(said, model, truth),
-        "alone": _one_question(rules, encoded, answers),
-        "never": of.never_said(rules, answers),
+        "n": len(predicted),
+        "model": None if model is None else of.against_model(predicted, model),
+        "truth": None if truth is None else of.against_truth(predicted, model, truth),
+        "stump": _stump(rules, encoded, answers),
+        "never": of.never_predicted(rules, answers),
     }
 
 
-def _one_question(
+def _stump(
     rules: RuleSet, encoded: np.ndarray, answers: Predictions
 ) -> dict[str, Any] | None:
     """Whether a decision stump is as faithful to the model as all of the rules.
 
     The stump is the best for these very rows, among the features that rules use.
     """
-    said, model = answers.rules, answers.model
+    predicted, model = answers.rules, answers.model
     if model is None or "warning" in rules.about or rules.n_literals < 2:
         return None
     if (model == model[0]).all():
         return None
     asked, of = sorted(rules.asked), FACTS[rules.outcome.is_share]
-    said, model = (of.numbers_of(rules, points) for points in (said, model))
-    feature, alone = best_question(encoded[:, asked], model, rules.outcome)
-    found = of.beside_question(said, alone, model)
+    predicted, model = (of.numbers_of(rules, points) for points in (predicted, model))
+    feature, alone = best_stump(encoded[:, asked], model, rules.outcome)
+    found = of.against_stump(predicted, alone, model)
     if found["beaten"] > 0 or (alone == alone[0]).all():
         return None
     return found | {"name": printable(rules.features.shown(asked[feature]))}
@@ -107,14 +107,14 @@ def _one_question(
 # Without rows, and for single rules
 
 
-def _as_learnt(rules: RuleSet) -> dict[str, Any]:
+def _stored(rules: RuleSet) -> dict[str, Any]:
     """Statistics stored with the rules, if no rows were given; None if unknown."""
     agreement = _on_average(rules, "agreement_assigned")
     if agreement is None:
-        return {"learnt": {"agreement": None, "expected": None}, "few": None}
+        return {"stored": {"agreement": None, "expected": None}, "few": None}
     expected = _on_average(rules, "expected") if rules.outcome.is_share else None
-    learnt = {"agreement": agreement, "expected": expected, "rows": int(rules.n_rows)}
-    return {"learnt": learnt}
+    stored = {"agreement": agreement, "expected": expected, "rows": int(rules.n_rows)}
+    return {"stored": stored}
 
 
 def _on_average(rules: RuleSet, name: str) -> float | None:
@@ -128,7 +128,7 @@ def _on_average(rules: RuleSet, name: str) -> float | None:
     return None if math.isnan(mean) or not rules.one_rule_predicts else mean
 
 
-def _hardly_known(rules: RuleSet) -> dict[str, Any] | None:
+def _uncertain(rules: RuleSet) -> dict[str, Any] | None:
     """Rules of so few rows that their statistics are hardly informative."""
     rows = {str(k): rule.statistics.rows_assigned for k, rule in rules.lines()}
     few = {line: n for line, n in rows.items() if n <= FEW_ROWS}

@@ -13,9 +13,9 @@ from clearwood.reporting.verdict.rivals import Predictions, better
 from clearwood.rules import RuleSet
 
 
-def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
+def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     """Agreement of rules with the model, beside that of a constant class."""
-    same, n = said == model, len(model)
+    same, n = predicted == model, len(model)
     rate = rate_of(same, np.ones(n))
     # For readers who do not know brackets.
     share, _, ends = str(rate).partition(" [")
@@ -35,21 +35,21 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     }
 
 
-def beside_truth(
-    said: np.ndarray, model: np.ndarray | None, truth: np.ndarray
+def against_truth(
+    predicted: np.ndarray, model: np.ndarray | None, truth: np.ndarray
 ) -> dict[str, Any]:
     """Accuracy of rules, beside that of the model and of a constant class."""
-    right, (usual, n_usual) = said == truth, _commonest(truth)
+    right, (usual, n_usual) = predicted == truth, _commonest(truth)
     model_right = right if model is None else model == truth
     return {
         "rules": float(right.mean()),
         "model": None if model is None else float(model_right.mean()),
         "same_ones": bool((right == model_right).all()),
-        "beside_model": better(right, model_right),
+        "against_model": better(right, model_right),
         "usual": usual,
         "one": n_usual / len(truth),
         "is_one": n_usual == len(truth),
-        "beside_one": better(right, truth == usual),
+        "against_constant": better(right, truth == usual),
     }
 
 
@@ -62,26 +62,26 @@ def numbers_of(rules: RuleSet, labels: np.ndarray) -> np.ndarray:
     return rules.outcome.codes(labels) + 1
 
 
-def beside_question(
-    said: np.ndarray, alone: np.ndarray, model: np.ndarray
+def against_stump(
+    predicted: np.ndarray, alone: np.ndarray, model: np.ndarray
 ) -> dict[str, Any]:
     """Whether rules agree with the model more often than a decision stump does."""
-    same, same_alone = said == model, alone == model
+    same, same_alone = predicted == model, alone == model
     return {"beaten": better(same, same_alone), "same": int(same_alone.sum())}
 
 
-def never_said(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
+def never_predicted(rules: RuleSet, answers: Predictions) -> dict[str, Any] | None:
     """Classes that the rules never predict, and their number of rows."""
     told = rules.about.get("warning", "")
     known = answers.model if answers.truth is None else answers.truth
     counts = Counter([] if known is None else known.tolist())
-    said = set(answers.rules.tolist())
+    predicted = set(answers.rules.tolist())
     if rules.one_rule_predicts:
-        said |= set(rules.predictions.tolist())
+        predicted |= set(rules.predictions.tolist())
     else:
         # Combined predictions of several rules are known for these rows only.
-        said |= {label for label in rules.classes if not counts[label]}
-    absent = [label for label in (*rules.classes, *counts) if label not in said]
+        predicted |= {label for label in rules.classes if not counts[label]}
+    absent = [label for label in (*rules.classes, *counts) if label not in predicted]
     names = {label: prediction_text(label) for label in absent}
     left_out = {label: name for label, name in names.items() if name not in told}
     if not left_out:

@@ -17,10 +17,10 @@ TENTH = 10
 """Minimum number of rows for a statement on nine in ten of them."""
 
 
-def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
+def against_model(predicted: np.ndarray, model: np.ndarray) -> dict[str, Any]:
     """Difference of rules from the model, beside that of a constant."""
-    apart, is_one = np.abs(said - model), (model == model[0]).all()
-    few, r2 = len(apart) < TENTH, None if is_one else Mean().fidelity(model, said)
+    apart, is_one = np.abs(predicted - model), (model == model[0]).all()
+    few, r2 = len(apart) < TENTH, None if is_one else Mean().fidelity(model, predicted)
     return {
         "all_same": not apart.any(),
         "r2": r2,
@@ -28,21 +28,21 @@ def beside_model(said: np.ndarray, model: np.ndarray) -> dict[str, Any]:
         "half": float(np.median(apart)),
         "most_of_all": few,
         "most": float(apart.max() if few else np.quantile(apart, 0.9)),
-        "beaten": 1 if is_one else nearer(said, model.mean(), model),
+        "beaten": 1 if is_one else nearer(predicted, model.mean(), model),
     }
 
 
-def beside_truth(
-    said: np.ndarray, model: np.ndarray | None, truth: np.ndarray
+def against_truth(
+    predicted: np.ndarray, model: np.ndarray | None, truth: np.ndarray
 ) -> dict[str, Any]:
     """Error of rules, beside that of the model and of a constant."""
     return {
-        "rules": _typical(said - truth),
+        "rules": _typical(predicted - truth),
         "model": None if model is None else _typical(model - truth),
-        "beside_model": 0 if model is None else nearer(said, model, truth),
+        "against_model": 0 if model is None else nearer(predicted, model, truth),
         "one": _typical(truth - truth.mean()),
         "is_one": bool((truth == truth[0]).all()),
-        "beside_one": nearer(said, truth.mean(), truth),
+        "against_constant": nearer(predicted, truth.mean(), truth),
     }
 
 
@@ -55,13 +55,13 @@ def numbers_of(rules: RuleSet, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def beside_question(
-    said: np.ndarray, alone: np.ndarray, model: np.ndarray
+def against_stump(
+    predicted: np.ndarray, alone: np.ndarray, model: np.ndarray
 ) -> dict[str, Any]:
     """Whether rules are nearer to the model than a decision stump."""
-    return {"beaten": nearer(said, alone, model)}
+    return {"beaten": nearer(predicted, alone, model)}
 
 
-def never_said(rules: RuleSet, answers: Predictions) -> None:
+def never_predicted(rules: RuleSet, answers: Predictions) -> None:
     """Nothing to report: any value may be predicted."""
     return None

@@ -63,7 +63,7 @@ def nearer(one: Any, other: Any, truth: np.ndarray) -> int:
     return int(found.low > ROUNDING) - int(found.high < -ROUNDING)
 
 
-def best_question(
+def best_stump(
     columns: np.ndarray, model: np.ndarray, outcome: Outcome
 ) -> tuple[int, np.ndarray]:
     """Find the decision stump that best predicts the model, with its predictions.
@@ -81,15 +81,15 @@ def best_question(
     Returns
     -------
     feature : int
-    said : ndarray of shape (n_rows,)
+    predicted : ndarray of shape (n_rows,)
         The most frequent class, or the mean, of each side.
 
     Examples
     --------
     >>> columns = np.array([[5.0, 1.0], [4.0, 1.0], [5.0, 2.0], [4.0, 2.0]] * 4)
     >>> from clearwood.outcomes import Mean
-    >>> feature, said = best_question(columns, columns[:, 1] * 10, Mean())
-    >>> feature, said[:4].tolist()
+    >>> feature, predicted = best_stump(columns, columns[:, 1] * 10, Mean())
+    >>> feature, predicted[:4].tolist()
     (1, [10.0, 10.0, 20.0, 20.0])
     """
     # Ranks: the cells themselves may be missing, or too large for scikit-learn.
@@ -100,8 +100,8 @@ def best_question(
     # In units in which differences do not vanish for scikit-learn.
     stump.fit(ranks, model if outcome.is_share else model / np.abs(model).max())
     leaves = stump.apply(ranks)
-    said = np.empty(len(model), dtype=model.dtype)
+    predicted = np.empty(len(model), dtype=model.dtype)
     for leaf in np.unique(leaves):
         rows = leaves == leaf
-        said[rows] = outcome.constant_of(model[rows])
-    return max(int(stump.tree_.feature[0]), 0), said
+        predicted[rows] = outcome.constant_of(model[rows])
+    return max(int(stump.tree_.feature[0]), 0), predicted

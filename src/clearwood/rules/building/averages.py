@@ -81,4 +81,6 @@ def _part(
     answer = outcome.aggregate(training.target[rows], training.weight[rows])
     if round_values:
         answer, weight = outcome.rounded(answer), float(f"{weight:.3g}")
-    return Rule(conditions, **outcome.says(answer, shorten), weight=float(weight))
+    return Rule(
+        conditions, **outcome.rule_fields(answer, shorten), weight=float(weight)
+    )

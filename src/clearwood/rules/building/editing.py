@@ -229,7 +229,7 @@ class Editable:
         *,
         low: float | None = None,
         high: float | None = None,
-        **said: Any,
+        **predicted: Any,
     ) -> Self:
         """Change a bound or the prediction of a rule.
 
@@ -243,7 +243,7 @@ class Editable:
             condition.
         low, high : float, optional
             New bounds, ``low < x <= high``; infinite for none.
-        **said
+        **predicted
             ``prediction``, ``probabilities``, ``scores`` or ``weight`` of the
             :class:`Rule`.
 
@@ -262,7 +262,7 @@ class Editable:
            then 1
         2. otherwise 0
         """
-        unknown = set(said) - {"prediction", "probabilities", "scores", "weight"}
+        unknown = set(predicted) - {"prediction", "probabilities", "scores", "weight"}
         if unknown:
             raise InputError(
                 f"change knows no {sorted(unknown)[0]!r}; it takes low, high, "
@@ -270,7 +270,7 @@ class Editable:
             )
         last = number == len(self.rules) + 1
         i = len(self.rules) if last else _place(self.rules, number)
-        rule = replace(self[i], **said)
+        rule = replace(self[i], **predicted)
         if low is not None or high is not None:
             if last:
                 raise InputError("The last line has no conditions; add a rule instead.")

@@ -182,7 +182,7 @@ def build_rule_sum(
             conditions = rounded(conditions, training.encoded, training.bins.features)
         kept.append((conditions, value))
     rules = [
-        Rule(conditions, **outcome.adds(value, shorten))
+        Rule(conditions, **outcome.added_fields(value, shorten))
         for conditions, value in [*kept, ((), constant)]
     ]
     return printed(RuleSum, rules[:-1], rules[-1], training)
@@ -197,8 +197,8 @@ def _in_printed_order(
     target = outcome.point(training.target)
     found = {}
     for i in kept:
-        said = outcome.point(_aggregate(held[i], training))
-        found[i] = outcome.fidelity(target, said, weight, held[i])
+        predicted = outcome.point(_aggregate(held[i], training))
+        found[i] = outcome.fidelity(target, predicted, weight, held[i])
     support = {i: (training.weight * held[i]).sum() for i in kept}
     return sorted(kept, key=lambda i: (-found[i], -support[i], i))
 
@@ -229,8 +229,8 @@ def _rule(
 ) -> Rule:
     shorten = _shortening(training, round_values)
     answer = _aggregate(rows, training)
-    said = training.outcome.says(answer, shorten, training.class_counts)
-    return Rule(conditions, **said)
+    predicted = training.outcome.rule_fields(answer, shorten, training.class_counts)
+    return Rule(conditions, **predicted)
 
 
 def _shortening(training: Training, round_values: bool) -> Callable[[float], float]:

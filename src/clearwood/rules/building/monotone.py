@@ -59,17 +59,19 @@ def in_order(
     # The default rule may be left without rows.
     whole = np.full(len(lines), np.average(target, weights=training.weight))
     means = np.divide(sums, weights, out=whole, where=weights > 0)
-    said = pool_values(means.tolist(), weights.tolist(), kinds)
+    predicted = pool_values(means.tolist(), weights.tolist(), kinds)
     if classes:
-        both = [(1.0 - p, p) for p in said]
+        both = [(1.0 - p, p) for p in predicted]
         # As for every rule, the first of two classes of equal probability.
         return [
             replace(line, prediction=classes[k], probabilities=p)
             for line, p, k in zip(lines, both, training.point(np.array(both)))
         ]
     # Rounding may change the order of neighbours: restore it.
-    said = pool_values([shorten(v) for v in said], [0.0] * len(said), kinds)
-    return [replace(line, prediction=value) for line, value in zip(lines, said)]
+    predicted = pool_values(
+        [shorten(v) for v in predicted], [0.0] * len(predicted), kinds
+    )
+    return [replace(line, prediction=value) for line, value in zip(lines, predicted)]
 
 
 def expected_in_order(rules: RuleSet, signs: np.ndarray) -> RuleSet:

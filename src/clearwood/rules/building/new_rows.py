@@ -128,7 +128,7 @@ def fit_shrinkage(judged: Sequence[JudgedLines], outcome: Outcome) -> Shrinkage:
     True
     """
     lines = JudgedLines(*map(np.concatenate, zip(*judged)))
-    log_likelihood = _of_shares if outcome.tells_share else _of_means
+    log_likelihood = _of_shares if outcome.shows_share else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
 
     def loss(logs: np.ndarray) -> float:
@@ -286,8 +286,8 @@ def _usual(rule: Rule, training: Training) -> tuple[float, float]:
 
 def _truth(rule: Rule, training: Training) -> np.ndarray:
     """The target, or the indicator of the predicted class."""
-    said = training.outcome.code(rule.prediction)
-    return training.outcome.shown(np.asarray(training.labels), said)
+    predicted = training.outcome.code(rule.prediction)
+    return training.outcome.shown(np.asarray(training.labels), predicted)
 
 
 def _expected_shares(

@@ -80,17 +80,17 @@ def prune_by_prediction(
     list of tuple of conditions
     """
     pruned = [tuple(conditions) for conditions in rules]
-    said = np.array([*predictions, otherwise])
+    predicted = np.array([*predictions, otherwise])
     matches = np.empty((len(encoded), len(pruned)), dtype=bool)
     for r, conditions in enumerate(pruned):
         matches[:, r] = matches_all(conditions, encoded)
     for r in range(len(pruned)):
         earlier = matches[:, :r].any(axis=1)
         without = first_match(np.delete(matches, r, axis=1))
-        said_without = np.delete(said, r)[without]
+        said_without = np.delete(predicted, r)[without]
         # A row may enter the rule if an earlier rule predicts it anyway, or if its
         # present prediction is that of this rule.
-        harmless = earlier | (said_without == said[r])
+        harmless = earlier | (said_without == predicted[r])
 
         def entering_changes(
             entering: np.ndarray, harmless: np.ndarray = harmless

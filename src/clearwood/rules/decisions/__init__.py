@@ -14,17 +14,17 @@ from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.of_classes import (
     CalibrationPoint,
     ClassAnswers,
+    ClassMetrics,
     ClassRates,
     Decisions,
-    Judgement,
-    check_asked,
-    judge_classes,
+    evaluate_classes,
+    positive_position,
 )
 from clearwood.rules.decisions.of_values import (
     Errors,
     LineErrors,
     Residuals,
-    judge_values,
+    evaluate_values,
 )
 from clearwood.rules.decisions.roc import Roc
 from clearwood.rules.rule_set import RuleSet, rules_of
@@ -35,15 +35,15 @@ __all__ = [
     "ClassRates",
     "Decisions",
     "Errors",
-    "Judgement",
+    "ClassMetrics",
     "LineErrors",
     "Rate",
     "Residuals",
     "Roc",
     "answers_of",
-    "check_asked",
+    "positive_position",
     "decisions",
-    "judge",
+    "evaluate_encoded",
 ]
 
 
@@ -125,7 +125,7 @@ def decisions(
     truth = rules.check_target(y, len(encoded), "y")
     weight = check_weight(sample_weight, len(encoded))
     target, probabilities = answers_of(rules, model, X, len(encoded))
-    return judge(
+    return evaluate_encoded(
         rules, encoded, truth, target, probabilities, weight, pos_label, threshold
     )
 
@@ -145,7 +145,7 @@ def answers_of(
 
     Returns
     -------
-    said : ndarray of shape (n_rows,) or None
+    predicted : ndarray of shape (n_rows,) or None
         Labels or values.
     probabilities : ndarray of shape (n_rows, n_classes) or None
         In the order of the rules' classes; None where there are none or not needed.
@@ -153,9 +153,9 @@ def answers_of(
     from clearwood.ensembles.read import as_predictor
 
     model = as_predictor(model)
-    said = rules.model_predictions(model, X, n_rows)
+    predicted = rules.model_predictions(model, X, n_rows)
     if not rules.classes or not hasattr(model, "predict_proba"):
-        return said, None
+        return predicted, None
     p = np.asarray(model.predict_proba(X))
     own = getattr(model, "classes_", getattr(model, "classes", None))
     order = list(rules.classes if own is None else np.asarray(own).tolist())
@@ -164,10 +164,10 @@ def answers_of(
         p[:, order.index(label)] if label in order else np.zeros(len(p))
         for label in rules.classes
     ]
-    return said, np.column_stack(columns)
+    return predicted, np.column_stack(columns)
 
 
-def judge(
+def evaluate_encoded(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
@@ -179,9 +179,9 @@ def judge(
 ) -> Decisions | Residuals:
     """As :func:`decisions`, for validated input and predictions of the model."""
     if not rules.classes:
-        check_asked((), pos_label, threshold)
-        return judge_values(rules, encoded, truth, target, weight)
+        positive_position((), pos_label, threshold)
+        return evaluate_values(rules, encoded, truth, target, weight)
     model = None
     if target is not None:
         model = ClassAnswers(positions_of(rules.classes, target), probabilities)
-    return judge_classes(rules, encoded, truth, model, weight, pos_label, threshold)
+    return evaluate_classes(rules, encoded, truth, model, weight, pos_label, threshold)

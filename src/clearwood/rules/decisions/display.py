@@ -19,7 +19,7 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
-from clearwood.rules.decisions.of_classes import Decisions, Judgement
+from clearwood.rules.decisions.of_classes import ClassMetrics, Decisions
 from clearwood.rules.decisions.of_values import Residuals
 
 STYLES = {"rules": "first", "model": "second"}
@@ -119,8 +119,8 @@ def calibration_chart(found: Decisions) -> Chart:
     most = max(point.found.rows for point in found.calibration)
     marks: list[Mark] = []
     before: Note | None = None
-    for point in sorted(found.calibration, key=lambda p: (p.said, p.found.value)):
-        x, y = point.said, point.found.value
+    for point in sorted(found.calibration, key=lambda p: (p.predicted, p.found.value)):
+        x, y = point.predicted, point.found.value
         size = 4.5 + 8 * math.sqrt(point.found.rows / most)
         marks += [
             Points([x, x], [point.found.low, point.found.high], width=1.2),
@@ -144,8 +144,8 @@ def roc_chart(found: Decisions) -> Chart:
     label = prediction_text(found.pos_label)
     marks = [
         mark
-        for who, judged in reversed(found.judged.items())
-        for mark in _curve(who, judged)
+        for who, metrics in reversed(found.metrics.items())
+        for mark in _curve(who, metrics)
     ]
     what = _beside_axis(label)
     title = f"ROC curve: {label}"
@@ -153,10 +153,10 @@ def roc_chart(found: Decisions) -> Chart:
     return _square(title, marks, across, up)
 
 
-def _curve(who: str, judged: Judgement) -> list[Mark]:
-    rates, found, style = judged.rates[0], list[Mark](), STYLES[who]
-    if judged.roc is not None:
-        x, y = judged.roc.false_positives, judged.roc.sensitivity
+def _curve(who: str, metrics: ClassMetrics) -> list[Mark]:
+    rates, found, style = metrics.rates[0], list[Mark](), STYLES[who]
+    if metrics.roc is not None:
+        x, y = metrics.roc.false_positives, metrics.roc.sensitivity
         name = f"{who}, area {rates.area.as_number()}"
         found.append(Points(x, y, style, name, LOOK[who]))
     at = (1 - rates.specificity.value, rates.sensitivity.value)
@@ -198,12 +198,12 @@ def _draw_confusion(ax: Any, found: Decisions) -> None:
 
 def _draw_classes(ax: Any, found: Decisions) -> None:
     """A rate of each class with its interval, for rules and model."""
-    step = 0.7 / (len(SHARES) * len(found.judged))
+    step = 0.7 / (len(SHARES) * len(found.metrics))
     for k, (who, name) in enumerate(
-        (who, name) for name in SHARES for who in found.judged
+        (who, name) for name in SHARES for who in found.metrics
     ):
         ink = INK[STYLES[who]]
-        for i, rates in enumerate(found.judged[who].rates):
+        for i, rates in enumerate(found.metrics[who].rates):
             rate: Rate = getattr(rates, name)
             y = i - 0.3 + k * step
             ax.plot([rate.low, rate.high], [y, y], color=ink, alpha=0.6)
@@ -276,7 +276,7 @@ class ResidualsDisplay(Display):
     def chart(self) -> Chart:
         """Chart of 90 % of the residuals (thin), half of them (thick) and median."""
         rows = [(line.name, "rules", line.errors) for line in self.found.lines]
-        for who, errors in self.found.judged.items():
+        for who, errors in self.found.metrics.items():
             rows.append((f"all rows, {who}", who, errors))
         marks: list[Mark] = [Level(0.0, "x")]
         for y, (_, who, errors) in enumerate(rows):

@@ -26,7 +26,7 @@ class Group(NamedTuple):
 
 
 def groups_of(
-    rules: RuleSet, encoded: np.ndarray, said: np.ndarray, most: int
+    rules: RuleSet, encoded: np.ndarray, predicted: np.ndarray, most: int
 ) -> list[Group]:
     """Group rows by rule; in sums and averages, by quantiles of the prediction.
 
@@ -34,7 +34,7 @@ def groups_of(
     ----------
     rules : RuleSet
     encoded : ndarray of shape (n_rows, n_features)
-    said : ndarray of shape (n_rows,)
+    predicted : ndarray of shape (n_rows,)
         Predicted values, or probabilities of one class.
     most : int
         Maximum number of quantile groups; there may be more rules.
@@ -44,14 +44,14 @@ def groups_of(
     list of Group
         Non-empty groups; rules in printed order, quantiles ascending.
     """
-    line = rules.decides(encoded)
+    line = rules.predicting_rule(encoded)
     if line is not None:
         return [Group(int(k) + 1, line == k) for k in np.unique(line)]
-    values, place = np.unique(said, return_inverse=True)
+    values, place = np.unique(predicted, return_inverse=True)
     if len(values) > most:
         # Rows of equal prediction stay together.
-        ends = np.quantile(said, np.arange(1, most) / most, method="inverted_cdf")
-        place = np.searchsorted(ends, said, side="left")
+        ends = np.quantile(predicted, np.arange(1, most) / most, method="inverted_cdf")
+        place = np.searchsorted(ends, predicted, side="left")
     return [Group(None, place == k) for k in np.unique(place)]
 
 
@@ -62,7 +62,7 @@ class SideBySide(Generic[T]):
     model: T | None
 
     @property
-    def judged(self) -> dict[str, T]:
+    def metrics(self) -> dict[str, T]:
         """The metrics by name, of the rules and, if it is known, of the model."""
         found = {"rules": self.rules, "model": self.model}
-        return {who: judged for who, judged in found.items() if judged is not None}
+        return {who: metrics for who, metrics in found.items() if metrics is not None}

@@ -38,8 +38,8 @@ def rate_text(name: str, rate: Rate, decimals: int = 0) -> str:
 
 def decimals_of(found: Decisions) -> int:
     """Decimals of all percentages of the tables: those of the most precise one."""
-    shares = [side.error for side in found.judged.values()]
-    for side in found.judged.values():
+    shares = [side.error for side in found.metrics.values()]
+    for side in found.metrics.values():
         shares += [
             r for rates in side.rates for name, r in rates.items() if name != "area"
         ]
@@ -103,12 +103,12 @@ def _with_totals(table: np.ndarray) -> list[list[float]]:
 def _rates_of_one(found: Decisions) -> list[str]:
     label = prediction_text(found.pos_label)
     decimals = decimals_of(found)
-    columns = {who: side.rates[0] for who, side in found.judged.items()}
+    columns = {who: side.rates[0] for who, side in found.metrics.items()}
     rows = [["", *columns, ""]]
     for name, (short, meaning) in MEANING.items():
         texts = [rate_text(name, getattr(r, name), decimals) for r in columns.values()]
         rows.append([short, *texts, meaning.format(label)])
-    errors = [side.error.as_share(decimals) for side in found.judged.values()]
+    errors = [side.error.as_share(decimals) for side in found.metrics.values()]
     rows.append(["error", *errors, ERROR])
     return aligned(rows, left=len(columns) + 1)
 
@@ -121,7 +121,7 @@ def _rates_by_class(found: Decisions) -> list[str]:
         return [prediction_text(rates.label), *texts]
 
     head = ["each class, rules", *(short for short, _ in MEANING.values())]
-    errors = [f"{who} {j.error.as_share(decimals)}" for who, j in found.judged.items()]
+    errors = [f"{who} {j.error.as_share(decimals)}" for who, j in found.metrics.items()]
     return [
         *aligned([head, *map(row, found.rules.rates)]),
         f"error: {', '.join(errors)}",
@@ -136,7 +136,7 @@ def _calibration(found: Decisions) -> list[str]:
         name = "" if point.line is None else f"rule {point.line}"
         n_rows, found_text = rows_in_words(point.found.rows), point.found.as_share(1)
         rows.append(
-            [name, share_text(point.said, decimals=1), found_text, f"of {n_rows}"]
+            [name, share_text(point.predicted, decimals=1), found_text, f"of {n_rows}"]
         )
     return aligned(rows)
 
@@ -149,7 +149,7 @@ def residuals_text(found: Residuals) -> str:
         "",
     ]
     rows = [["", "root mean square", "mean", "5 %", "25 to 75 %", "95 %"]]
-    for who, errors in found.judged.items():
+    for who, errors in found.metrics.items():
         rows.append(
             [
                 who,
@@ -166,7 +166,9 @@ def residuals_text(found: Residuals) -> str:
         cells = [
             "" if line.line is None else line.name,
             f"{line.mean.rows:,}",
-            f"{line.said:.4g}" if line.line is None else prediction_text(line.said),
+            f"{line.predicted:.4g}"
+            if line.line is None
+            else prediction_text(line.predicted),
             line.mean.as_number(),
             *quantile_texts(line.errors.quantiles),
         ]

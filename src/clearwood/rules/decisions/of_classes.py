@@ -29,13 +29,13 @@ class ClassAnswers(NamedTuple):
 
     Attributes
     ----------
-    said : ndarray of int of shape (n_rows,)
+    predicted : ndarray of int of shape (n_rows,)
         Positions in the rules' classes, -1 for a class that is not among them.
     probabilities : ndarray of shape (n_rows, n_classes), or None
         In the order of the rules' classes.
     """
 
-    said: np.ndarray
+    predicted: np.ndarray
     probabilities: np.ndarray | None
 
 
@@ -82,19 +82,19 @@ class CalibrationPoint(NamedTuple):
     ----------
     line : int or None
         Number of the rule; None in sums and averages.
-    said : float
+    predicted : float
         Mean predicted probability.
     found : Rate
         Share of these rows that belong to the class.
     """
 
     line: int | None
-    said: float
+    predicted: float
     found: Rate
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class ClassMetrics:
     """Classification metrics of the rules, or of their model.
 
     Attributes
@@ -117,7 +117,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions(SideBySide[Judgement]):
+class Decisions(SideBySide[ClassMetrics]):
     """Classification metrics; see :func:`clearwood.decisions`.
 
     Attributes
@@ -137,8 +137,8 @@ class Decisions(SideBySide[Judgement]):
         Number of rows with a weight.
     is_weighted : bool
         Whether some weights differ from one.
-    rules : Judgement
-    model : Judgement or None
+    rules : ClassMetrics
+    model : ClassMetrics or None
         The same metrics of the model.
     calibration : tuple of CalibrationPoint
         For the rules, per rule in a list; empty without a positive class.
@@ -164,8 +164,8 @@ class Decisions(SideBySide[Judgement]):
     calls: tuple[str, ...]
     n_rows: int
     is_weighted: bool
-    rules: Judgement
-    model: Judgement | None
+    rules: ClassMetrics
+    model: ClassMetrics | None
     calibration: tuple[CalibrationPoint, ...]
 
     def to_frame(self) -> pd.DataFrame:
@@ -173,11 +173,12 @@ class Decisions(SideBySide[Judgement]):
         import pandas as pd
 
         table = [
-            (who, None, "error", *judged.error) for who, judged in self.judged.items()
+            (who, None, "error", *metrics.error)
+            for who, metrics in self.metrics.items()
         ] + [
             (who, rates.label, name, *rate)
-            for who, judged in self.judged.items()
-            for rates in judged.rates
+            for who, metrics in self.metrics.items()
+            for rates in metrics.rates
             for name, rate in rates.items()
         ]
         columns = ["of", "class", "rate", "value", "low", "high", "rows"]
@@ -187,7 +188,7 @@ class Decisions(SideBySide[Judgement]):
         return decisions_text(self)
 
 
-def judge_classes(
+def evaluate_classes(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
@@ -215,8 +216,8 @@ def judge_classes(
     Decisions
     """
     classes = list(rules.classes)
-    asked = check_asked(classes, pos_label, threshold)
-    said = positions_of(classes, rules.predict_encoded(encoded))
+    positive = positive_position(classes, pos_label, threshold)
+    predicted = positions_of(classes, rules.predict_encoded(encoded))
     p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
     # Labels that are not among the rules' classes follow these.
@@ -224,32 +225,34 @@ def judge_classes(
     true = np.where(true < 0, len(classes) + positions_of(others, truth), true)
     calls = [prediction_text(label) for label in classes]
     labels = [*calls, *map(prediction_text, others)]
-    if asked is not None:
-        true, labels = (true != asked).astype(int), _one_or_not(classes, asked)
+    if positive is not None:
+        true, labels = (true != positive).astype(int), _one_or_not(classes, positive)
         calls = labels
-    judged = {
-        who: _judged(answers, true, weight, classes, asked, threshold, len(labels))
-        for who, answers in (("rules", ClassAnswers(said, p)), ("model", model))
+    metrics = {
+        who: _metrics_of(
+            answers, true, weight, classes, positive, threshold, len(labels)
+        )
+        for who, answers in (("rules", ClassAnswers(predicted, p)), ("model", model))
         if answers is not None
     }
     points: tuple[CalibrationPoint, ...] = ()
-    if asked is not None:
-        points = calibration_of(rules, encoded, p[:, asked], true == 0, weight)
+    if positive is not None:
+        points = calibration_of(rules, encoded, p[:, positive], true == 0, weight)
     return Decisions(
         rules.target,
-        None if asked is None else classes[asked],
+        None if positive is None else classes[positive],
         threshold,
         tuple(labels),
         tuple(calls),
         int((weight > 0).sum()),
         bool((weight[weight > 0] != 1).any()),
-        judged["rules"],
-        judged.get("model"),
+        metrics["rules"],
+        metrics.get("model"),
         points,
     )
 
 
-def check_asked(
+def positive_position(
     classes: Sequence[Any], pos_label: Any, threshold: float | None
 ) -> int | None:
     """Position of the positive class; None for several classes without one.
@@ -288,45 +291,50 @@ def check_asked(
     return found[0]
 
 
-def _one_or_not(classes: Sequence[Any], asked: int) -> list[str]:
-    one = prediction_text(classes[asked])
+def _one_or_not(classes: Sequence[Any], positive: int) -> list[str]:
+    one = prediction_text(classes[positive])
     if len(classes) == 2:
-        return [one, prediction_text(classes[1 - asked])]
+        return [one, prediction_text(classes[1 - positive])]
     return [one, f"not {one}"]
 
 
-def _judged(
+def _metrics_of(
     answers: ClassAnswers,
     true: np.ndarray,
     weight: np.ndarray,
     classes: Sequence[Any],
-    asked: int | None,
+    positive: int | None,
     threshold: float | None,
     n_labels: int,
-) -> Judgement:
-    """Metrics of predictions; of one class, if ``asked`` is given."""
-    said, p = answers
-    if asked is None:
+) -> ClassMetrics:
+    """Metrics of predictions; of one class, if ``positive`` is given."""
+    predicted, p = answers
+    if positive is None:
         kinds = [(k, label) for k, label in enumerate(classes)]
     else:
         if threshold is not None and p is not None:
-            said = np.where(p[:, asked] >= threshold, asked, -1)
-        said, p = (said != asked).astype(int), None if p is None else p[:, [asked]]
-        kinds = [(0, classes[asked])]
-    n_calls = 2 if asked is not None else len(classes)
-    known = said >= 0
-    cell = (true * n_calls + said)[known]
+            predicted = np.where(p[:, positive] >= threshold, positive, -1)
+        predicted, p = (
+            (predicted != positive).astype(int),
+            None if p is None else p[:, [positive]],
+        )
+        kinds = [(0, classes[positive])]
+    n_calls = 2 if positive is not None else len(classes)
+    known = predicted >= 0
+    cell = (true * n_calls + predicted)[known]
     confusion, rows = (
         np.bincount(cell, w[known], n_labels * n_calls).reshape(n_labels, n_calls)
         for w in (weight, (weight > 0).astype(float))
     )
     rocs = [None if p is None else roc_of(p[:, k], true == k, weight) for k, _ in kinds]
     rates = tuple(
-        _rates(label, true == k, said == k, roc, weight)
+        _rates(label, true == k, predicted == k, roc, weight)
         for (k, label), roc in zip(kinds, rocs)
     )
-    error = rate_of(said != true, weight)
-    return Judgement(error, confusion, rows, rates, None if asked is None else rocs[0])
+    error = rate_of(predicted != true, weight)
+    return ClassMetrics(
+        error, confusion, rows, rates, None if positive is None else rocs[0]
+    )
 
 
 def _rates(
@@ -356,7 +364,7 @@ def calibration_of(
     rules: RuleSet,
     encoded: np.ndarray,
     p: np.ndarray,
-    is_pos_label: np.ndarray,
+    is_positive: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[CalibrationPoint, ...]:
     """Predicted and observed shares, by rule or by predicted probability."""
@@ -365,7 +373,7 @@ def calibration_of(
             line,
             # The mean of equal numbers may differ by rounding.
             float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
-            rate_of(is_pos_label[rows], weight[rows]),
+            rate_of(is_positive[rows], weight[rows]),
         )
         for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
         if weight[rows].sum() > 0

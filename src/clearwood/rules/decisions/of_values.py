@@ -54,12 +54,12 @@ class LineErrors(NamedTuple):
     ----------
     line : int or None
         Number of the rule; None in sums and averages.
-    said : float
+    predicted : float
         Mean predicted value.
     mean : Rate
         Mean of the observed values, with Student's interval.
     errors : Errors
-    spread : float
+    std : float
         Standard deviation printed with the rule; NaN where there is none.
     inside : Rate
         Share of rows within two such standard deviations of the prediction: 95 % where
@@ -67,10 +67,10 @@ class LineErrors(NamedTuple):
     """
 
     line: int | None
-    said: float
+    predicted: float
     mean: Rate
     errors: Errors
-    spread: float
+    std: float
     inside: Rate
 
     @property
@@ -83,7 +83,7 @@ class LineErrors(NamedTuple):
         >>> LineErrors(3, 2.5, NOT_KNOWN, errors, 1.0, NOT_KNOWN).name
         'rule 3'
         """
-        return f"rule {self.line}" if self.line else f"predicted {self.said:.4g}"
+        return f"rule {self.line}" if self.line else f"predicted {self.predicted:.4g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class Residuals(SideBySide[Errors]):
     >>> rules = cw.RuleList((cw.Rule((cw.Interval(0, low=5.25),), 31.0),),
     ...     cw.Rule((), 22.0), cw.FeatureSpace(("height",), (None,)), target="heating")
     >>> found = cw.decisions(rules, [[3.5], [7.0], [7.0]], [20.0, 30.0, 34.0])
-    >>> [line.mean.value - line.said for line in found.lines]
+    >>> [line.mean.value - line.predicted for line in found.lines]
     [1.0, -2.0]
     """
 
@@ -143,8 +143,8 @@ class Residuals(SideBySide[Errors]):
 
         lines = [
             row(line.name, line.errors, line.inside)
-            | {"said": line.said, "mean": line.mean.value, "low": line.mean.low,
-               "high": line.mean.high, "spread": line.spread}
+            | {"predicted": line.predicted, "mean": line.mean.value,
+               "low": line.mean.low, "high": line.mean.high, "std": line.std}
             for line in self.lines
         ]  # fmt: skip
         ends = [row("rules", self.rules, self.inside)]
@@ -156,7 +156,7 @@ class Residuals(SideBySide[Errors]):
         return residuals_text(self)
 
 
-def judge_values(
+def evaluate_values(
     rules: RuleSet,
     encoded: np.ndarray,
     truth: np.ndarray,
@@ -178,21 +178,21 @@ def judge_values(
     -------
     Residuals
     """
-    said = rules.predict_encoded(encoded)
+    predicted = rules.predict_encoded(encoded)
     printed = np.array([rule.statistics.std for rule in rules])
-    decided = rules.decides(encoded)
-    spread = np.full(len(said), math.nan) if decided is None else printed[decided]
+    decided = rules.predicting_rule(encoded)
+    std = np.full(len(predicted), math.nan) if decided is None else printed[decided]
     lines = tuple(
-        _line(group, said, truth, spread, weight)
-        for group in groups_of(rules, encoded, said, MOST_GROUPS)
+        _line(group, predicted, truth, std, weight)
+        for group in groups_of(rules, encoded, predicted, MOST_GROUPS)
         if weight[group.rows].sum() > 0
     )
     return Residuals(
         rules.target,
         int((weight > 0).sum()),
-        errors_of(truth - said, weight),
+        errors_of(truth - predicted, weight),
         None if model is None else errors_of(truth - model, weight),
-        _inside(truth - said, spread, weight),
+        _inside(truth - predicted, std, weight),
         _means_held(rules, lines),
         lines,
     )
@@ -210,27 +210,32 @@ def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
 
 def _line(
     group: Group,
-    said: np.ndarray,
+    predicted: np.ndarray,
     truth: np.ndarray,
-    spread: np.ndarray,
+    std: np.ndarray,
     weight: np.ndarray,
 ) -> LineErrors:
     rows = group.rows
-    said, truth, spread, weight = said[rows], truth[rows], spread[rows], weight[rows]
+    predicted, truth, std, weight = (
+        predicted[rows],
+        truth[rows],
+        std[rows],
+        weight[rows],
+    )
     return LineErrors(
         group.line,
         # The mean of equal numbers may differ by rounding.
-        float(said[0] if group.line else np.average(said, weights=weight)),
+        float(predicted[0] if group.line else np.average(predicted, weights=weight)),
         mean_of(truth, weight),
-        errors_of(truth - said, weight),
-        float(spread[0]),
-        _inside(truth - said, spread, weight),
+        errors_of(truth - predicted, weight),
+        float(std[0]),
+        _inside(truth - predicted, std, weight),
     )
 
 
-def _inside(errors: np.ndarray, spread: np.ndarray, weight: np.ndarray) -> Rate:
-    known = ~np.isnan(spread)
-    return rate_of(abs(errors[known]) <= WIDE * spread[known], weight[known])
+def _inside(errors: np.ndarray, std: np.ndarray, weight: np.ndarray) -> Rate:
+    known = ~np.isnan(std)
+    return rate_of(abs(errors[known]) <= WIDE * std[known], weight[known])
 
 
 def errors_of(errors: np.ndarray, weight: np.ndarray) -> Errors:

@@ -30,14 +30,14 @@ class Roc(NamedTuple):
     area: Rate
 
 
-def roc_of(p: np.ndarray, is_pos_label: np.ndarray, weight: np.ndarray) -> Roc | None:
+def roc_of(p: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> Roc | None:
     """Compute a ROC curve; None where all rows are of one class.
 
     Parameters
     ----------
     p : ndarray of shape (n_rows,)
         Predicted probability of the class.
-    is_pos_label : ndarray of bool of shape (n_rows,)
+    is_positive : ndarray of bool of shape (n_rows,)
         Whether a row belongs to the class.
     weight : ndarray of shape (n_rows,)
 
@@ -49,18 +49,18 @@ def roc_of(p: np.ndarray, is_pos_label: np.ndarray, weight: np.ndarray) -> Roc |
     (0.875, [0.0, 0.5, 1.0, 1.0])
     """
     counted = weight > 0
-    p, is_pos_label, weight = p[counted], is_pos_label[counted], weight[counted]
-    if is_pos_label.all() or not is_pos_label.any():
+    p, is_positive, weight = p[counted], is_positive[counted], weight[counted]
+    if is_positive.all() or not is_positive.any():
         return None
     # Thresholds from high to low; rows of equal probability change together.
     _, place = np.unique(-p, return_inverse=True)
     found, false = (
         np.bincount(place, np.where(kind, weight, 0.0)) / weight[kind].sum()
-        for kind in (is_pos_label, ~is_pos_label)
+        for kind in (is_positive, ~is_positive)
     )
     reached, wrongly = (np.append(0.0, part.cumsum()) for part in (found, false))
     area = float(np.clip((found * (1.0 - wrongly[1:] + false / 2)).sum(), 0.0, 1.0))
-    numbers = (effective_number(weight[kind]) for kind in (is_pos_label, ~is_pos_label))
+    numbers = (effective_number(weight[kind]) for kind in (is_positive, ~is_positive))
     return Roc(
         np.minimum(wrongly, 1.0),
         np.minimum(reached, 1.0),
@@ -69,7 +69,7 @@ def roc_of(p: np.ndarray, is_pos_label: np.ndarray, weight: np.ndarray) -> Roc |
 
 
 def area_interval(
-    area: float, n_pos_label: float, n_others: float
+    area: float, n_positive: float, n_others: float
 ) -> tuple[float, float]:
     """Newcombe's 95 % interval of an area under the curve (2006, method 5).
 
@@ -83,11 +83,11 @@ def area_interval(
     """
     from scipy.optimize import brentq
 
-    n = (n_pos_label + n_others) / 2 - 1
+    n = (n_positive + n_others) / 2 - 1
 
     def beyond(a: float) -> float:
         spread = 1 + n * (1 - a) / (2 - a) + n * a / (1 + a)
-        variance = a * (1 - a) * spread / (n_pos_label * n_others)
+        variance = a * (1 - a) * spread / (n_positive * n_others)
         return (area - a) ** 2 - NORMAL**2 * variance
 
     ends = []

@@ -49,7 +49,7 @@ class RegionsDisplay(Display):
     ----------
     points : ndarray of shape (n_samples, 2)
         Values of both features.
-    said : ndarray of shape (n_samples,)
+    predicted : ndarray of shape (n_samples,)
         Label or value that colours the points.
     boxes : sequence of Box
         Rules with conditions on these features, in printed order.
@@ -91,7 +91,7 @@ class RegionsDisplay(Display):
     """
 
     points: np.ndarray
-    said: np.ndarray
+    predicted: np.ndarray
     boxes: Sequence[Box]
     names: tuple[str, str]
     target: str = "y"
@@ -134,9 +134,9 @@ class RegionsDisplay(Display):
         pair = most_asked(rules) if features is None else two_features(rules, features)
         points = rules.features.encode(X, pair)[:, pair]
         ensemble = getattr(estimator, "ensemble_", None)
-        said = (ensemble or rules).predict(X)
+        predicted = (ensemble or rules).predict(X)
         if y is not None:
-            said = rules.check_target(y, len(points), "y")
+            predicted = rules.check_target(y, len(points), "y")
         verb = VERBS.get(type(rules), ("", ""))[len(rules.classes) > 2]
         boxes = [
             box_of(rule, number, pair, verb + rules.brief_text_of(rule))
@@ -144,7 +144,7 @@ class RegionsDisplay(Display):
         ]
         return cls(
             points,
-            said,
+            predicted,
             [box for box in boxes if box is not None],
             names=(rules.features.title(pair[0]), rules.features.title(pair[1])),
             target=rules.target,
@@ -183,10 +183,12 @@ class RegionsDisplay(Display):
 
         colours = [colour(k) for k in range(len(self.classes))]
         if (ground := self._ground()) is not None:
-            first, second, said = ground
-            codes = np.ma.array(np.zeros(said.shape), mask=np.ma.getmaskarray(said))
+            first, second, predicted = ground
+            codes = np.ma.array(
+                np.zeros(predicted.shape), mask=np.ma.getmaskarray(predicted)
+            )
             for k, label in enumerate(self.classes):
-                codes[~codes.mask & (said.data == label)] = k
+                codes[~codes.mask & (predicted.data == label)] = k
             ax.pcolormesh(
                 first, second, codes, cmap=ListedColormap(colours), vmin=-0.5,
                 vmax=len(colours) - 0.5, alpha=0.14, linewidth=0,
@@ -194,7 +196,7 @@ class RegionsDisplay(Display):
             )  # fmt: skip
         rows = self._shown()
         for k, label in enumerate(self.classes):
-            own = rows[self.said[rows] == label]
+            own = rows[self.predicted[rows] == label]
             # Where a colour is repeated, the marker differs.
             marker = MARKERS[(k + k // len(COLOURS)) % len(MARKERS)]
             ax.scatter(
@@ -204,11 +206,11 @@ class RegionsDisplay(Display):
 
     def _draw_values(self, ax: Any) -> None:
         ground = self._ground()
-        values = self.said if ground is None else ground[2].compressed()
+        values = self.predicted if ground is None else ground[2].compressed()
         scale = {
             "cmap": "cividis",
-            "vmin": min(self.said.min(), values.min(initial=np.inf)),
-            "vmax": max(self.said.max(), values.max(initial=-np.inf)),
+            "vmin": min(self.predicted.min(), values.min(initial=np.inf)),
+            "vmax": max(self.predicted.max(), values.max(initial=-np.inf)),
         }
         if ground is not None:
             ax.pcolormesh(
@@ -216,7 +218,7 @@ class RegionsDisplay(Display):
             )
         rows = self._shown()
         drawn = ax.scatter(
-            *self.points[rows].T, s=16, c=self.said[rows], **scale,
+            *self.points[rows].T, s=16, c=self.predicted[rows], **scale,
             edgecolors="white", linewidths=0.3, zorder=1,
         )  # fmt: skip
         # Below the chart: the legend of the boxes is beside it. A layout engine leaves
@@ -232,8 +234,8 @@ class RegionsDisplay(Display):
         """Coordinates along both axes, and predictions of the ensemble or the rules."""
         if self.background is None:
             return self.decided
-        first, second, said = self.background
-        return first, second, np.ma.array(said)
+        first, second, predicted = self.background
+        return first, second, np.ma.array(predicted)
 
     def _draw_boxes(self, ax: Any, bounds: list[tuple[float, float]]) -> None:
         edges = cell_edges(self.boxes, bounds)

@@ -126,7 +126,7 @@ def _body(
 ) -> tuple[list[PlacedStrip], list[str], float]:
     """Histograms and text beside a node, and their height."""
     if node.rule is not None:
-        text = f"{node.first + 1}. then {tree.says(node.rule)}"
+        text = f"{node.first + 1}. then {tree.text_of(node.rule)}"
         lines = _lines(text, WIDTH - ROWS - x - 2 * GAP - SHARES)
         return [], lines, 12.0 + LINE * len(lines)
     strips, top = [], y + 4.0

@@ -19,7 +19,7 @@ from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
 from clearwood.rules.conditions import Condition
 from clearwood.rules.drawn.strips import Strip, make_strip
-from clearwood.rules.rule import Rule, said_probability, unlikely_text
+from clearwood.rules.rule import Rule, predicted_probability, unlikely_text
 from clearwood.rules.rule_kinds import RuleList
 from clearwood.rules.rule_set import rules_of
 from clearwood.rules.tree import Question, Tree
@@ -112,10 +112,13 @@ class DrawnTree:
         """Number of rows; NaN where unknown."""
         return self.nodes[self.root].rows
 
-    def says(self, rule: Rule) -> str:
+    def text_of(self, rule: Rule) -> str:
         """Prediction of a leaf in words, with the probability of a class."""
-        said, p = prediction_text(rule.prediction), said_probability(rule, self.classes)
-        return said if p is None else f"{said} ({share_text(p)})"
+        predicted, p = (
+            prediction_text(rule.prediction),
+            predicted_probability(rule, self.classes),
+        )
+        return predicted if p is None else f"{predicted} ({share_text(p)})"
 
     def words(self, node: DrawnNode) -> str:
         """Node in one sentence, as a text alternative to the diagram."""
@@ -123,7 +126,9 @@ class DrawnTree:
         if node.rule is not None:
             leaves = [one.rule for one in self.nodes if one.rule is not None]
             why = unlikely_text(node.rule, self.classes, leaves)
-            parts.append(f"leaf {node.first + 1} predicts {self.says(node.rule)}{why}")
+            parts.append(
+                f"leaf {node.first + 1} predicts {self.text_of(node.rule)}{why}"
+            )
         else:
             asked = " and ".join(one.text for one in node.asked)
             parts.append(f"split: {asked}")
@@ -184,8 +189,8 @@ def draw_tree(result: Any, X: Any = None, y: Any = None, *, row: Any = None) -> 
     decided = encoded = known = None
     if X is not None:
         decided, encoded = tree.apply(X), rules.encode(X)
-        said = rules.predictions[decided]
-        truth = said if y is None else rules.check_target(y, len(decided), "y")
+        predicted = rules.predictions[decided]
+        truth = predicted if y is None else rules.check_target(y, len(decided), "y")
         known = rules.outcome.codes(truth)
     elif y is not None:
         raise InputError("y was given without X; give the rows that it belongs to.")

@@ -176,8 +176,8 @@ def sums_of_lines(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
     assigned = rule_set.contributing(rows.encoded)
     # The default rule has no conditions of its own.
     held = np.hstack([matches, assigned[:, -1:]])
-    said = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
-    lines = map(partial(_line_sums, rows, rule_set), said, held.T, assigned.T)
+    predicted = [rule_set.outcome.code(rule.prediction) for rule in rule_set]
+    lines = map(partial(_line_sums, rows, rule_set), predicted, held.T, assigned.T)
     return _target_moments(rows, rows.weight), *lines
 
 
@@ -191,7 +191,7 @@ def _target_moments(rows: EncodedRows, weight: np.ndarray) -> WeightedMoments:
 def _line_sums(
     rows: EncodedRows,
     rule_set: RuleSet,
-    said: Any,
+    predicted: Any,
     held: np.ndarray,
     assigned: np.ndarray,
 ) -> LineSums:
@@ -202,19 +202,19 @@ def _line_sums(
     agrees = right = (0.0, 0.0)
     if rule_set.rules_predict:
         known = (rows.target, rows.truth)
-        terms = [None if v is None else outcome.terms(v, said) for v in known]
+        terms = [None if v is None else outcome.terms(v, predicted) for v in known]
         agrees, right = (
             (_weighed(own, weight, held), _weighed(own, weight, assigned))
             for own in terms
         )
         values = rows.target if rows.truth is None else rows.truth
         if values is not None:
-            own = outcome.shown(values[assigned], said)
+            own = outcome.shown(values[assigned], predicted)
             shown = WeightedMoments.of(own, weight[assigned])
         if outcome.is_share and rows.target is not None:
             codes = rows.target[assigned] + 1
             mass += np.bincount(codes, weight[assigned], minlength=len(mass))
-            mass[said + 1] = 0.0
+            mass[predicted + 1] = 0.0
     return LineSums(
         float(weight[held].sum()),
         float(weight[assigned].sum()),
@@ -279,10 +279,10 @@ def sums_of_scores(rows: EncodedRows, rule_set: RuleSet) -> tuple[ScoreSums]:
     """Contribution of one block to the scores; rows are unweighted."""
     matches = rule_set.matches_encoded(rows.encoded)
     outcome = rule_set.outcome
-    said = outcome.codes(rule_set.predict_encoded(rows.encoded))
+    predicted = outcome.codes(rule_set.predict_encoded(rows.encoded))
 
     def total(of: Any, values: np.ndarray | None) -> float:
-        return 0.0 if values is None else float(of(values, said).sum())
+        return 0.0 if values is None else float(of(values, predicted).sum())
 
     return (
         ScoreSums(

@@ -64,7 +64,7 @@ def counted(
     return told._replace(rules=told.rules.with_metadata(sample=text))
 
 
-def said_of(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
+def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
     """Predictions for a table in blocks; optionally class probabilities."""
     columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
     if shares:
@@ -134,17 +134,17 @@ def _in_memory(
 
 def _encoded(rule_set: RuleSet, rows: RowsOfTable, model: Any) -> EncodedRows:
     n_rows = rows.n_rows
-    said = None
+    predicted = None
     if model is not None and n_rows:
         names: Any = getattr(model, "feature_names_in_", None)
         own = hasattr(rows.X, "columns") and names is not None
-        said = model.predict(rows.X[list(names)] if own else rows.X)
+        predicted = model.predict(rows.X[list(names)] if own else rows.X)
     target, truth = (
         None
         if values is None
         # One block may lack some classes.
         else rule_set.outcome.codes(rule_set.outcome.check(values, n_rows, name))
-        for values, name in ((said, "the model"), (rows.y, "y"))
+        for values, name in ((predicted, "the model"), (rows.y, "y"))
     )
     encoded = rule_set.encode(rows.X)
     return EncodedRows(encoded, rows.checked_weight(), target, truth)

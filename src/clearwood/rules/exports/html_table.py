@@ -19,7 +19,7 @@ from clearwood.rules.evaluation.statistics import (
 from clearwood.rules.exports.column_words import column_words
 from clearwood.rules.rule import (
     Rule,
-    said_probability,
+    predicted_probability,
     unlikely_text,
 )
 
@@ -103,14 +103,14 @@ def summarize_rules(
             {
                 "number": number,
                 "conditions": [c.text(rules.features) for c in rule.conditions],
-                "prediction": rules.says(rule),
+                "prediction": rules.text_of(rule),
                 "weight": number_text(rule.weight),
                 **_known(rule.statistics),
                 "share": _share(rule.statistics.rows_assigned, rules.n_rows),
                 **bars,
                 "interval": rules.outcome.interval_text(rule.statistics),
                 "expected_text": rules.outcome.expected_text(rule.statistics),
-                "probability": said_probability(rule, rules.classes),
+                "probability": predicted_probability(rule, rules.classes),
                 "unlikely": _unlikely_text(rules, rule),
                 "instead": _instead_text(rules, rule),
             }
@@ -133,7 +133,7 @@ def _known(known: RuleStatistics) -> dict[str, Any]:
 def _unlikely_text(rules: RuleSet, rule: Rule) -> str:
     """Probability of a class below a half, with the reason to predict it; or empty."""
     why = unlikely_text(rule, rules.classes, rules) if rules.rules_predict else ""
-    p = said_probability(rule, rules.classes)
+    p = predicted_probability(rule, rules.classes)
     return f"{share_text(p)}{why}" if why and p is not None else ""
 
 

@@ -74,7 +74,7 @@ def rules_to_latex(rule_set: RuleSet) -> str:
 
 def _cells(rule_set: RuleSet, rule: Rule) -> list[str]:
     asked = " and ".join(c.text(rule_set.features) for c in rule.conditions)
-    says = latex_text(rule_set.says(rule))
+    says = latex_text(rule_set.text_of(rule))
     known = rule.statistics
     rows, weight, agreement = known.rows, known.support, known.agreement
     if rule_set.one_rule_predicts:

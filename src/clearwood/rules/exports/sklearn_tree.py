@@ -170,7 +170,10 @@ def _values(rule_set: RuleSet) -> np.ndarray:
     """Leaf values of each rule."""
     values = np.array([list(map(finite_number, rule.numbers)) for rule in rule_set])
     for number, (rule, numbers) in enumerate(zip(rule_set, values), start=1):
-        if rule_set.outcome.says(numbers, float)["prediction"] != rule.prediction:
+        if (
+            rule_set.outcome.rule_fields(numbers, float)["prediction"]
+            != rule.prediction
+        ):
             raise InputError(
                 f"Rule {number} says {rule.prediction!r}, which is not its most "
                 "probable class; a tree of scikit-learn predicts the most probable."

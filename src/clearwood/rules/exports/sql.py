@@ -87,8 +87,8 @@ def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
     if not rule_set.classes:
         case = writer.case(rule_set, writer.number_of(_value_of))
         return [("prediction", writer.as_double(case))]
-    said = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
-    columns = [("prediction", said)]
+    predicted = writer.case(rule_set, lambda rule: writer.label(rule.prediction))
+    columns = [("prediction", predicted)]
     for k, label in enumerate(rule_set.classes):
         case = writer.case(rule_set, writer.number_of(_share_of(k)))
         columns.append((f"probability {label}", writer.as_double(case)))

@@ -188,11 +188,11 @@ def _measure(
     def score(speaker: _Speaker, X: Any, y: np.ndarray) -> float:
         return rules.outcome.fidelity(y, speaker.predict(X))
 
-    said = speaker.predict(table)
-    if len(np.unique(said)) == 1:
+    predicted = speaker.predict(table)
+    if len(np.unique(predicted)) == 1:
         return np.zeros((rules.features.n_features, n_repeats))
     found = permutation_importance(
-        speaker, table, said, scoring=score, n_repeats=n_repeats, random_state=seed
+        speaker, table, predicted, scoring=score, n_repeats=n_repeats, random_state=seed
     )
     if speaker.features is not None or not is_frame(table):
         return found.importances

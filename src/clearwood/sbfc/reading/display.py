@@ -243,7 +243,8 @@ class SignalDisplay(Display):
         SignalDisplay
         """
         p = check_classifier(estimator).inclusion_probability_
-        order = np.argsort(-p, kind="stable")[: max(most, 1)]
+        order = np.argsort(-p, kind="stable")
+        order = order[estimator.levels_.n_levels[order] > 1][: max(most, 1)]
         names = shown_names(estimator.levels_.features)
         said = signal_diagnoses(estimator, order.tolist())
         error = [0.0 if one is None else one.mcse for one in said]

@@ -88,7 +88,7 @@ def average_graph(
     p = estimator.edge_probability_.tocoo()
     pairs = (p.row < p.col) & (p.data >= cutoff)
     edges = zip(p.row[pairs].tolist(), p.col[pairs].tolist(), p.data[pairs].tolist())
-    return _shown_part(
+    found = _shown_part(
         shown_names(estimator.levels_.features),
         estimator.inclusion_probability_,
         [Edge(*edge) for edge in edges],
@@ -96,6 +96,9 @@ def average_graph(
         "Shade and number: probability that the feature is signal. Width of lines: "
         f"probability that two features are dependent, if at least {cutoff:g}.",
     )
+    # Features of a single level were not examined, which is not to be improbable.
+    varies = estimator.levels_.n_levels > 1
+    return found._replace(shown=tuple(j for j in found.shown if varies[j]))
 
 
 def single_graph(names: tuple[str, ...], graph: FeatureForest) -> FeatureGraph:

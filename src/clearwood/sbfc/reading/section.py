@@ -21,6 +21,7 @@ from clearwood.sbfc.reading.feature_graph import (
     average_graph,
     check_classifier,
 )
+from clearwood.sbfc.samplers import diagnose_edges
 
 MOST_LISTED, MOST_LEVELS = 50, 8
 """Features in the table besides those in the graph, and levels of one of them."""
@@ -129,8 +130,17 @@ def _facts(estimator: SelectiveBayesianForestClassifier) -> list[tuple[str, str]
     return [
         ("Task", f"classification into {len(classes)} classes: {labels}"),
         ("Features", f"{estimator.n_features_in_:,}, of which {varies:,} vary"),
+        ("Calibration", _calibration_text(estimator)),
         ("Prior", f"{estimator.prior}, over forests of {estimator.target} trees"),
     ]
+
+
+def _calibration_text(estimator: SelectiveBayesianForestClassifier) -> str:
+    found = estimator.calibration_
+    if found is None:
+        return "none: the average over graphs"
+    words = f"log odds of the graphs times {found.temperature:.3g}"
+    return words + ", and a step function of every feature" * bool(len(found.effect))
 
 
 # Scores
@@ -181,7 +191,8 @@ def score_lines(
 def sampling_words(estimator: SelectiveBayesianForestClassifier) -> str:
     """Sentence on the sampler used and the convergence of the chains."""
     ranked = np.argsort(-estimator.inclusion_probability_, kind="stable")
-    return str(_sampling(estimator, ranked.tolist())["words"])
+    found = _sampling(estimator, ranked.tolist())
+    return f"{'' if found['is_good'] else 'WARNING: '}{found['words']}"
 
 
 def _sampling(
@@ -207,6 +218,11 @@ def _sampling(
     ]
     worst = _worst(estimator, order[:MOST_LISTED])
     lines += [] if worst is None else [worst]
+    varies = np.flatnonzero(estimator.levels_.n_levels > 1)
+    if edges := diagnose_edges(chains, varies):
+        (i, j), edge = max(edges.items(), key=lambda item: item[1].rhat)
+        names = [printable(shown_names(estimator.levels_.features)[k]) for k in (i, j)]
+        lines.append(_line(f"edge of {' and '.join(names)} (largest R-hat)", edge))
     least = GOOD_ESS * chains.n_chains
     known = not any(np.isnan(line["rhat"]) for line in lines)
     agree = all(line["rhat"] <= GOOD_RHAT for line in lines)

@@ -16,7 +16,7 @@ from clearwood._numeric import product
 from clearwood._words.labels import prediction_text
 from clearwood.exceptions import ClassOrderWarning
 from clearwood.rules import RuleSet, Training
-from clearwood.rules.scores import likelier_order, never_said
+from clearwood.rules.scores import likelier_order, never_predicted
 from clearwood.simplifiers._common.predictions import Model, answers_of
 
 ROUNDING = 1e-9
@@ -113,7 +113,7 @@ def diagnose(
             for points in (target, outcome.point(training.target))
         )
         needed_classes = needed >= min_samples_leaf
-        left_out = never_said(training.classes, predicted, needed_classes, rows)
+        left_out = never_predicted(training.classes, predicted, needed_classes, rows)
         if left_out:
             found.append(Flaw("unsaid", f"No rule predicts {left_out}."))
     return found

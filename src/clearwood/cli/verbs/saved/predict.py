@@ -61,7 +61,7 @@ def _predictions(rules: Any, frame: Any) -> dict[str, list[Any]]:
     """Predictions, and the number of the rule, or those of all that contribute."""
     encoded = rules.encode(frame)
     columns = {"prediction": rules.predict_encoded(encoded).tolist()}
-    deciding = rules.decides(encoded)
+    deciding = rules.predicting_rule(encoded)
     if deciding is not None:
         columns["rule"] = (deciding + 1).tolist()
     else:
