@@ -200,7 +200,7 @@ def check_fit_rows(
     counted = np.flatnonzero(weight > 0)
     if len(counted) < 2:
         raise InputError(
-            f"Found {len(counted)} row(s) of positive weight; a proxy requires at "
+            f"Found {len(counted)} sample(s) of positive weight; a proxy requires at "
             "least two."
         )
     y = None if y is None else y[counted]

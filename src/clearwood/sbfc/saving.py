@@ -22,8 +22,7 @@ PARTS = (
     codec.FEATURES,
     codec.Settings(
         "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y", "target",
-        "smoothing", "calibration", "n_graphs", "n_draws",
-        unless_none=("calibration",),
+        "smoothing", "calibration", "binning", "n_graphs", "n_draws",
     ),
     codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),
     codec.Field("dropped", codec.NUMBER, "dropped_"),

@@ -130,7 +130,8 @@ def read_tree(
     x0 is 1  [reached 0.952, leaf 0.952]
       1. then well 0.875  (3 rows, precision 100 % [44, 100])
     The number after a class is its probability.
-    A row without an answer (missing, never seen) gets what is said where it stops.
+    A row that stops at an inner node (missing, never seen) gets the prediction of that
+         node.
     """
     posterior = meta_tree.posterior()
     tree = posterior.map_tree() if tree is None else tree

@@ -236,7 +236,7 @@ def explain_rnn(
     array([[0, 1],
            [1, 0]])
     >>> print(found.fidelity_)
-    on 200 held-out steps             KL  agreement      gap    lines
+    on 200 held-out steps             KL  agreement     loss    lines
     states read                   0.0000      100 %   0.0000        2
     automaton alone               0.0000      100 %   0.0000        2
     last symbol                   ...
