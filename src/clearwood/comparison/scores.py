@@ -188,7 +188,7 @@ def _point(
 
 
 def _longest(answers: list[SizedAnswer], size: int) -> SizedAnswer | None:
-    """Longest rules of at most this size, or requested for at most this size."""
+    """Longest answer that was requested for at most this size; None without any."""
     some = [answer for answer in answers if answer.asked <= size]
     return some[-1] if some else None
 

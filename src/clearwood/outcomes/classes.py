@@ -228,7 +228,7 @@ class ClassProbabilities(Outcome):
 
 
 def for_classes(pairs: Iterable[tuple[str, Any]]) -> str:
-    """Text of numbers, each with its class.
+    """Numbers and their classes as one text.
 
     Examples
     --------

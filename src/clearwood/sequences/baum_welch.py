@@ -36,7 +36,7 @@ ALIKE = 8
 
 
 class Fitted(NamedTuple):
-    """Result of EM.
+    """Fitted parameters of EM, with its log-likelihoods.
 
     Attributes
     ----------

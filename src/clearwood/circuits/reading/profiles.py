@@ -180,7 +180,7 @@ class Moments(NamedTuple):
         return _fixed(self.mean, places)
 
     def numbers(self, kind: str = "number") -> str:
-        """Two digits of the deviation, and as many places of the mean."""
+        """Text "mean ± deviation": two digits of the deviation, as many places of both."""
         deviation = self.sd
         if not deviation > 0:
             is_date = kind in DATES
