@@ -180,7 +180,7 @@ class Moments(NamedTuple):
         return _fixed(self.mean, places)
 
     def numbers(self, kind: str = "number") -> str:
-        """Text "mean ± deviation": two digits of the deviation, as many places of both."""
+        """Text of mean ± deviation, to two digits of the deviation."""
         deviation = self.sd
         if not deviation > 0:
             is_date = kind in DATES
