@@ -56,7 +56,9 @@ class Calibration(NamedTuple):
         """
         total = log_class + self.temperature * _evidence(average.probability, log_class)
         if len(self.effect):
-            total = total + _rows_by_part(self.parts, self.parts.codes(X)) @ self.effect
+            varying = set(np.flatnonzero(self.parts.n_levels > 1).tolist())
+            codes = self.parts.codes(X, varying)
+            total = total + _rows_by_part(self.parts, codes) @ self.effect
         found = softmax(total, axis=1)
         part = average.error / np.maximum(average.probability, np.finfo(float).tiny)
         shared = (found * part).sum(axis=1, keepdims=True)
