@@ -50,7 +50,7 @@ def test_rules_of_labels_say_what_the_labels_are(cases, method, kind):
         method, kind, cases[kind], learn_from="labels", round_thresholds=False, **own
     )
     of_model = fitted(method, kind, cases[kind])
-    assert found.rules_.about["target"] == "labels"
+    assert found.rules_.about["learn_from"] == "labels"
     assert "target" not in of_model.rules_.about
     assert found.settings_["synthetic"] is False
     assert found.score(X, y) > 0.9 > of_model.score(X, y) + 0.2

@@ -174,7 +174,7 @@ class BaseRuleExtractor(BaseEstimator):
         features, excluded = self.bins_.features, training.exclude_features
         about |= in_words(features, exclude_features=excluded)
         if self.learn_from == "labels":
-            about.setdefault("target", "labels")
+            about.setdefault("learn_from", "labels")
         if self.ensemble_.split_source:
             about["cuts"] = self.ensemble_.split_source
         if self.ensemble_.statistic and self.learn_from != "labels":
