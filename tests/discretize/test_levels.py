@@ -82,7 +82,7 @@ def test_numbers_without_a_cut_are_halved_if_asked_for():
         coder = LevelCoder.fit(values, label, np.ones(40), 2, halves)
         assert coder.n_levels.tolist() == [n_levels]
     assert coder.cuts[0].tolist() == [19.5]
-    parts = coder.in_even_parts(values, np.ones(40), 4)
+    parts = coder.in_even_parts(coder.features.encode(values), np.ones(40), 4)
     assert parts.cuts[0].tolist() == [9.5, 19.5, 29.5]
     # Where MDLP finds cuts, there are no others.
     told = values[:, 0] > 30

@@ -25,7 +25,8 @@ def rows_of(n_classes, n=90, seed=0):
     X.loc[::8, "age"], X.loc[::9, "ward"] = np.nan, None
     score = 4 * rng.normal(size=(n, n_classes)) + 5 * np.eye(n_classes)[label]
     weight = rng.integers(1, 4, n).astype(float)
-    parts = LevelCoder.fit(X, label, weight, n_classes).in_even_parts(X, weight, 5)
+    coder = LevelCoder.fit(X, label, weight, n_classes)
+    parts = coder.in_even_parts(coder.features.encode(X), weight, 5)
     return X, label, weight, parts, softmax(score, axis=1)
 
 
@@ -44,7 +45,7 @@ def columns_of(X, parts, weight):
 def test_steps_maximize_the_penalized_likelihood(n_classes):
     X, label, weight, parts, p = rows_of(n_classes)
     log_class = np.log(np.bincount(label, weight) / weight.sum())
-    found = calibrate(p, log_class, label, weight, parts, X)
+    found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     design, evidence = columns_of(X, parts, weight), np.log(p) - log_class
 
     def loss(x):
@@ -57,7 +58,9 @@ def test_steps_maximize_the_penalized_likelihood(n_classes):
     best = minimize(loss, start, options={"gtol": 1e-4})
     assert found.temperature < 1
     assert found.temperature == pytest.approx(best.x[0], abs=1e-3)
-    said = found.apply(Averaged(p, np.zeros_like(p)), log_class, X).probability
+    said = found.apply(
+        Averaged(p, np.zeros_like(p)), log_class, parts.features.encode(X)
+    ).probability
     steps = best.x[1:].reshape(-1, n_classes)
     expected = softmax(log_class + best.x[0] * evidence + design @ steps, axis=1)
     np.testing.assert_allclose(said, expected, atol=1e-3)
@@ -79,9 +82,11 @@ def test_a_temperature_keeps_the_order_of_rows_and_the_class_frequencies():
 def test_misleading_probabilities_are_left_out():
     X, label, weight, parts, p = rows_of(2)
     log_class = np.log([0.5, 0.5])
-    found = calibrate(p[:, ::-1], log_class, label, weight, parts, X)
+    found = calibrate(p[:, ::-1], log_class, label, weight, parts, parts.codes(X))
     assert found.temperature == 0
-    expected = calibrate(np.full_like(p, 0.5), log_class, label, weight, parts, X)
+    expected = calibrate(
+        np.full_like(p, 0.5), log_class, label, weight, parts, parts.codes(X)
+    )
     np.testing.assert_array_equal(found.effect, expected.effect)
 
 
@@ -89,10 +94,12 @@ def test_misleading_probabilities_are_left_out():
 def test_errors_are_those_of_the_first_order(n_classes):
     X, label, weight, parts, p = rows_of(n_classes)
     log_class = np.log(np.full(n_classes, 1 / n_classes))
-    found = calibrate(p, log_class, label, weight, parts, X)
+    found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     away = 1e-6 * p.min(axis=1, keepdims=True) * np.r_[1, -1, np.zeros(n_classes - 2)]
+    encoded = parts.features.encode(X)
     here, there = (
-        found.apply(Averaged(q, np.abs(away)), log_class, X) for q in (p, p + away)
+        found.apply(Averaged(q, np.abs(away)), log_class, encoded)
+        for q in (p, p + away)
     )
     change = np.abs(there.probability - here.probability)
     slack = 1e-3 * here.error + 1e-14

@@ -95,12 +95,13 @@ class LevelCoder:
         missing = np.isnan(encoded[counted])
         return cls(features, tuple(cuts), ~missing.all(axis=0), missing.any(axis=0))
 
-    def in_even_parts(self, X: Any, weight: np.ndarray, n_parts: int) -> LevelCoder:
+    def in_even_parts(
+        self, encoded: np.ndarray, weight: np.ndarray, n_parts: int
+    ) -> LevelCoder:
         """Coder of the same columns, numeric ones cut into parts of equal weight."""
-        columns = self.features.encode(X).T
         cuts = [
             None if own is None else even_cuts(column, weight, n_parts)
-            for column, own in zip(columns, self.cuts)
+            for column, own in zip(encoded.T, self.cuts)
         ]
         return replace(self, cuts=tuple(cuts))
 
@@ -144,7 +145,10 @@ class LevelCoder:
         -------
         ndarray of int32 of shape (n_rows, n_features)
         """
-        encoded = self.features.encode(X, asked)
+        return self.codes_encoded(self.features.encode(X, asked))
+
+    def codes_encoded(self, encoded: np.ndarray) -> np.ndarray:
+        """As :meth:`codes`, for a table encoded by ``features.encode``."""
         codes = np.empty(encoded.shape, dtype=np.int32)
         for d, (column, cuts, last) in enumerate(
             zip(encoded.T, self.cuts, self.n_levels - 1)

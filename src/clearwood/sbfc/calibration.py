@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from clearwood._estimators import take_rows
 from clearwood._numeric import clipped_log
 from clearwood.discretize import LevelCoder
 from clearwood.sbfc.prediction import Averaged
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 N_PARTS = 10
 """Parts of equal weight of a numeric feature, between which there are steps."""
+
+MOST_CALIBRATED = 10_000
+"""Number of rows beyond which a random sample determines the calibration."""
 
 MOST_STEPS, MOST_PRODUCTS, CLOSE, NEARLY_ZERO = 50, 100, 1e-3, 1e-12
 """Newton steps, products for each, its relative residual, and slope per row at the
@@ -49,15 +53,22 @@ class Calibration(NamedTuple):
     parts: LevelCoder
     effect: np.ndarray
 
-    def apply(self, average: Averaged, log_class: np.ndarray, X: Any) -> Averaged:
+    @property
+    def features(self) -> set[int]:
+        """Positions of the features that add steps."""
+        is_added = (self.parts.n_levels > 1) & (len(self.effect) > 0)
+        return set(np.flatnonzero(is_added).tolist())
+
+    def apply(
+        self, average: Averaged, log_class: np.ndarray, encoded: np.ndarray
+    ) -> Averaged:
         """Calibrate averaged probabilities; cells that are not known add nothing.
 
         The errors are exact to first order for two classes, else upper bounds.
         """
         total = log_class + self.temperature * _evidence(average.probability, log_class)
         if len(self.effect):
-            varying = set(np.flatnonzero(self.parts.n_levels > 1).tolist())
-            codes = self.parts.codes(X, varying)
+            codes = self.parts.codes_encoded(encoded)
             total = total + _rows_by_part(self.parts, codes) @ self.effect
         found = softmax(total, axis=1)
         part = average.error / np.maximum(average.probability, np.finfo(float).tiny)
@@ -72,7 +83,7 @@ def calibrate(
     label: np.ndarray,
     weight: np.ndarray,
     parts: LevelCoder,
-    X: Any = None,
+    codes: np.ndarray | None = None,
 ) -> Calibration:
     """Fit a calibration to averaged probabilities of training rows.
 
@@ -89,15 +100,14 @@ def calibrate(
     label : ndarray of int of shape (n,)
     weight : ndarray of shape (n,)
     parts : LevelCoder
-    X : array-like or frame of shape (n, n_features), optional
-        The rows, for steps; by default there is a temperature only.
+    codes : ndarray of int of shape (n, n_features), optional
+        Parts of the rows, for steps; by default there is a temperature only.
     """
     from scipy.sparse import csr_array
 
     evidence, n_classes = _evidence(left_out, log_class), len(log_class)
     rows, steps = csr_array((len(label), 0)), csr_array((0, 0))
-    if X is not None:
-        codes = parts.codes(X)
+    if codes is not None:
         rows, steps = _rows_by_part(parts, codes), _steps(parts, codes, weight)
     n_features = max(int((parts.n_levels > 1).sum()), 1)
     penalty = np.append(1.0, np.full(steps.shape[1] * n_classes, n_features))
@@ -113,6 +123,42 @@ def calibrate(
         found = fitted(np.zeros_like(evidence))
         found[0] = 0.0
     return Calibration(float(found[0]), parts, steps @ found[1:].reshape(-1, n_classes))
+
+
+def fit_calibration(
+    left_out_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    log_class: np.ndarray,
+    levels: LevelCoder,
+    sample: tuple[Any, np.ndarray, np.ndarray],
+    *,
+    with_steps: bool,
+    rng: np.random.Generator,
+) -> Calibration:
+    """Calibration from training rows, or from a random sample of very many.
+
+    Parameters
+    ----------
+    left_out_of : callable
+        From levels and classes of rows to probabilities without each row's count.
+    log_class : ndarray of shape (n_classes,)
+    levels : LevelCoder
+    sample : table, ndarray of int and ndarray
+        Rows in memory, their classes and weights.
+    with_steps : bool
+        Whether there are steps next to the temperature.
+    rng : Generator
+    """
+    X, label, weight = sample
+    if len(label) > MOST_CALIBRATED:
+        rows = np.sort(rng.choice(len(label), MOST_CALIBRATED, replace=False))
+        X, label, weight = take_rows(X, rows), label[rows], weight[rows]
+    encoded = levels.features.encode(X)
+    left_out = left_out_of(levels.codes_encoded(encoded), label)
+    if not with_steps:
+        return calibrate(left_out, log_class, label, weight, levels)
+    parts = levels.in_even_parts(encoded, weight, N_PARTS)
+    codes = parts.codes_encoded(encoded)
+    return calibrate(left_out, log_class, label, weight, parts, codes)
 
 
 def _evidence(probability: np.ndarray, log_class: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
+from clearwood._estimators import (
+    Interval,
+    PresetMixin,
+    StrOptions,
+    fit_context,
+    take_rows,
+)
 from clearwood._numeric import spawn_generators
 from clearwood._tables.learning import (
     accepts_tables,
@@ -29,7 +36,7 @@ from clearwood.discretize import LevelCoder
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains
 from clearwood.sampling.diagnostics import diagnose
-from clearwood.sbfc.calibration import N_PARTS, Calibration, calibrate
+from clearwood.sbfc.calibration import fit_calibration
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.prediction import Averaged, average_graphs, leave_one_out
 from clearwood.sbfc.samplers import (
@@ -62,11 +69,7 @@ MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
 
-MOST_CALIBRATED = 10_000
-"""Number of rows beyond which a random sample determines the calibration."""
-
-
-class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
+class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
     Features are divided into signal, which depends on the class, and noise, which does
@@ -184,6 +187,7 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     ['x0', 'x1', 'x2', 'x3', 'x5']
     """
 
+    _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
         "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
         "preset": [None, StrOptions({"paper"})],
@@ -310,16 +314,18 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
         else:
             found = posterior_without_features(self.n_graphs)
         self._keep(found, varies)
-        self._average = average_graphs(
-            self.graphs_, table, self._setting("smoothing"), self.alpha
+        smoothing = self._setting("smoothing")
+        self._average = average_graphs(self.graphs_, table, smoothing, self.alpha)
+        kind = self._setting("calibration")
+        self.calibration_ = kind and fit_calibration(
+            partial(leave_one_out, self._average, table, smoothing, self.alpha),
+            self._average.log_class,
+            self.levels_,
+            sample,
+            with_steps=kind == "additive",
+            rng=rows_seed,
         )
-        self.calibration_ = self._calibrated(table, sample, rows_seed)
         return self
-
-    def _setting(self, name: str) -> Any:
-        """Setting of this name, or where it is "auto", the preset's or the default."""
-        own = getattr(self, name)
-        return own if own != "auto" else PRESETS[self.preset][name]
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any
@@ -368,32 +374,6 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
             n_columns=len(n_levels),
         )
         return _check_weights(table), (X, label, weight)
-
-    def _calibrated(
-        self,
-        table: CodedTable,
-        sample: tuple[Any, np.ndarray, np.ndarray],
-        rng: np.random.Generator,
-    ) -> Calibration | None:
-        kind, (X, label, weight) = self._setting("calibration"), sample
-        if kind is None:
-            return None
-        if len(label) > MOST_CALIBRATED:
-            rows = np.sort(rng.choice(len(label), MOST_CALIBRATED, replace=False))
-            X, label, weight = take_rows(X, rows), label[rows], weight[rows]
-        left_out = leave_one_out(
-            self._average,
-            table,
-            self._setting("smoothing"),
-            self.alpha,
-            self.levels_.codes(X),
-            label,
-        )
-        log_class = self._average.log_class
-        if kind == "temperature":
-            return calibrate(left_out, log_class, label, weight, self.levels_)
-        parts = self.levels_.in_even_parts(X, weight, N_PARTS)
-        return calibrate(left_out, log_class, label, weight, parts, X)
 
     def _keep(self, found: GraphPosterior, varies: np.ndarray) -> None:
         """Set the fitted attributes, with results for constant columns, too."""
@@ -520,11 +500,14 @@ class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     def _averaged(self, X: Any) -> Averaged:
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
-        asked = set(self._average.feature.tolist())
-        found = self._average.predict(self.levels_.codes(X, asked))
+        used = set(self._average.feature.tolist())
+        if self.calibration_ is not None:
+            used |= self.calibration_.features
+        encoded = self.levels_.features.encode(X, used)
+        found = self._average.predict(self.levels_.codes_encoded(encoded))
         if self.calibration_ is None:
             return found
-        return self.calibration_.apply(found, self._average.log_class, X)
+        return self.calibration_.apply(found, self._average.log_class, encoded)
 
 
 def _check_weights(table: CodedTable) -> CodedTable:

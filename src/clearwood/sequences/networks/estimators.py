@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from clearwood._estimators import Interval, StrOptions, fit_context
+from clearwood._estimators import Interval, PresetMixin, StrOptions, fit_context
 from clearwood._numeric import as_generator
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
@@ -26,7 +26,7 @@ PRESETS = {
 """What "auto" means for a setting, by preset."""
 
 
-class HMMLSTM(BaseEstimator):
+class HMMLSTM(PresetMixin, BaseEstimator):
     """LSTM with a hidden Markov model, for a smaller and more interpretable network.
 
     A linear layer predicts from the state of a small LSTM and the state probabilities
@@ -116,6 +116,7 @@ class HMMLSTM(BaseEstimator):
     r
     """
 
+    _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "n_states": [Interval(Integral, 1, None, closed="left")],
@@ -287,11 +288,6 @@ class HMMLSTM(BaseEstimator):
             np.asarray(hmm.startprob_), np.asarray(hmm.transmat_), emission
         )
         return network
-
-    def _setting(self, name: str) -> Any:
-        """Setting of this name, or where it is "auto", the preset's or the default."""
-        own = getattr(self, name)
-        return own if own != "auto" else PRESETS[self.preset][name]
 
     def _build(self, n_states: int) -> Any:
         """Network of this architecture, with random parameters."""
