@@ -182,3 +182,17 @@ def test_the_preset_of_the_paper_has_no_calibration():
     np.testing.assert_array_equal(
         plain.predict_proba(X), expected.predict(plain.levels_.codes(X)).probability
     )
+
+
+@pytest.mark.filterwarnings("ignore::clearwood.exceptions.PoorMixingWarning")
+def test_a_preset_is_the_settings_that_it_names_and_one_of_them_may_be_changed():
+    X, y = simulated(np.random.default_rng(0), 100)
+    short = {"n_graphs": 20, "n_draws": 5, "random_state": 0}
+    named = {"sampler": "original", "prior": "paper", "smoothing": "paper",
+             "binning": "mdlp", "calibration": None}  # fmt: skip
+    paper = Forest(preset="paper", **short).fit(X, y)
+    by_name = Forest(**named, **short).fit(X, y)
+    assert paper.sampler_ == "original"
+    np.testing.assert_array_equal(paper.predict_proba(X), by_name.predict_proba(X))
+    other = Forest(preset="paper", calibration="temperature", **short).fit(X, y)
+    assert other.sampler_ == "original" and other.calibration_ is not None

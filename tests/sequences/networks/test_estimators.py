@@ -67,6 +67,22 @@ def test_every_kind_is_made(hybrid, peephole):
             found.filter_proba("now")
 
 
+def test_a_preset_is_the_settings_that_it_names_and_one_of_them_may_be_changed():
+    paper, by_name, other = (
+        fitted(hybrid=None, n_epochs=2, **settings)
+        for settings in (
+            {"preset": "paper"},
+            {"peephole": True, "solver": "sgd"},
+            {"preset": "paper", "peephole": False},
+        )
+    )
+    assert "lstm.peephole" in paper.network_.state_dict()
+    assert paper.history_ == by_name.history_
+    assert "lstm.peephole" not in other.network_.state_dict()
+    # The rate of gradient descent is 1, that of Adam 0.01.
+    assert paper.history_[0].rate == other.history_[0].rate == 1.0
+
+
 def test_symbols_may_be_anything():
     words = np.array((TEXT * 2).split())
     found = fitted(words, n_epochs=1)
