@@ -36,6 +36,12 @@ GOOD_RHAT = 1.01
 GOOD_ESS = 100
 """Effective sample size that every chain should reach."""
 
+MOST_DOUBLINGS = 4
+"""How often the steps per draw are doubled in a run that has not converged."""
+
+RARE = 0.01
+"""Indicators that are as rarely true, or false, are not assessed."""
+
 CHECKPOINT_SECONDS = 30.0
 """Least time between two checkpoints, which are written at the end of a round."""
 
@@ -118,6 +124,15 @@ class _Chain:
             # Assigned last and at once, so that an interrupt leaves whole turns.
             self.now = Now(state, self.generator.bit_generator.state, done + 1)
 
+    def thinned(self, n_warmup: int) -> _Chain:
+        """The same without the first half of the draws and every second one after."""
+        found = _Chain(self.generator, self.now.state)
+        found.draws, found.info = (
+            kept[: len(kept) // 2 : -2][::-1] for kept in (self.draws, self.info)
+        )
+        found.now = self.now._replace(done=n_warmup + len(found.draws))
+        return found
+
 
 class Plan(NamedTuple):
     """Settings that a run must share with the checkpoint that it continues."""
@@ -136,6 +151,7 @@ def run_chains(
     n_chains: int = 4,
     thin: int = 1,
     random_state: Any = None,
+    min_ess: int | None = None,
     n_jobs: int | None = None,
     checkpoint: str | Path | None = None,
     progress: bool = False,
@@ -143,7 +159,8 @@ def run_chains(
     """Run several chains of a sampler.
 
     The draws of chain ``i`` depend on ``random_state`` and ``i`` alone: more draws or
-    chains, other ``n_jobs``, or an interruption change none of them.
+    chains, other ``n_jobs``, or an interruption change none of them. (With ``min_ess``,
+    the length of the run depends on all draws.)
 
     Parameters
     ----------
@@ -156,6 +173,12 @@ def run_chains(
     thin : int, default=1
         Steps per draw.
     random_state : int, Generator, RandomState or None
+    min_ess : int, optional
+        A run that has not converged, or whose effective sample size is below this,
+        is continued with twice as many steps per draw, up to 16 times ``thin``. Its
+        first half becomes warm-up, and every second draw of the other half is kept, so
+        that the number of draws is the same. By default, and with fewer than
+        ``min_ess`` draws in all chains, runs are not continued.
     n_jobs : int, optional
         Number of chains run in parallel, in threads (-1: one per core). It helps
         samplers that spend their time in compiled code.
@@ -173,7 +196,8 @@ def run_chains(
     Warns
     -----
     PoorMixingWarning
-        R-hat is above 1.01, or the effective sample size below 100 per chain.
+        R-hat is above 1.01, or the effective sample size below ``min_ess``, or 100 per
+        chain, for a number or an indicator that is true in 1 to 99 % of the draws.
     InterruptedFitWarning
         The run was stopped by Ctrl-C.
     CheckpointWarning
@@ -185,11 +209,14 @@ def run_chains(
         if value < least[name]:
             raise InputError(f"{name} is {value}; expected {least[name]} or more.")
     plan = Plan(sampler.fingerprint, n_chains, n_warmup, thin)
+    plans, least_ess = [plan], GOOD_ESS * n_chains if min_ess is None else min_ess
+    if min_ess is not None and n_draws * n_chains >= min_ess:
+        plans += [plan._replace(thin=thin << k + 1) for k in range(MOST_DOUBLINGS)]
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None:
         check_writable(path, overwrite=True)
     if path is not None and path.exists():
-        running = _resume(path, plan, sampler)
+        plan, running = _resume(path, plans, sampler)
     else:
         running = [
             _Chain(generator, sampler.init(generator))
@@ -197,8 +224,18 @@ def run_chains(
         ]
     interrupted = False
     try:
-        for _ in _rounds(sampler, running, plan, n_draws, n_jobs, path, progress):
-            pass
+        while True:
+            for _ in _rounds(sampler, running, plan, n_draws, n_jobs, path, progress):
+                pass
+            chains = _collect(running, n_draws)
+            poor = _poor(chains, least_ess)
+            if not poor or plan == plans[-1]:
+                break
+            # At once, so that an interrupt leaves a plan and its chains.
+            plan, running = (
+                plans[plans.index(plan) + 1],
+                [chain.thinned(n_warmup) for chain in running],
+            )
     except KeyboardInterrupt:
         interrupted = True
     if path is not None:
@@ -212,8 +249,9 @@ def run_chains(
             InterruptedFitWarning,
             stacklevel=2,
         )
-    chains = _collect(running, min(n_made, n_draws))
-    _warn_if_poor(chains)
+        chains = _collect(running, min(n_made, n_draws))
+        poor = _poor(chains, least_ess)
+    _warn_of(poor, least_ess)
     return chains
 
 
@@ -264,13 +302,19 @@ def _stack(rows: list[list[dict[str, Any]]]) -> dict[str, np.ndarray]:
     return {k: np.array([[row[k] for row in chain] for chain in rows]) for k in names}
 
 
-def _warn_if_poor(chains: Chains) -> None:
-    least = GOOD_ESS * chains.n_chains
-    poor = {
-        name: d
-        for name, d in chains.diagnose().items()
-        if d.rhat > GOOD_RHAT or d.ess < least
-    }
+def _poor(chains: Chains, least: int) -> dict[str, Diagnosis]:
+    """Diagnostics of numbers, and of indicators that change, that are not good."""
+    found = chains.diagnose()
+    for name, values in chains.draws.items():
+        if values.dtype.kind == "b":
+            share = values.mean(axis=(0, 1))
+            for place in zip(*np.nonzero((share >= RARE) & (share <= 1 - RARE))):
+                label = f"{name}[{', '.join(map(str, place))}]"
+                found[label] = diagnose(values[(..., *place)])
+    return {k: d for k, d in found.items() if d.rhat > GOOD_RHAT or d.ess < least}
+
+
+def _warn_of(poor: dict[str, Diagnosis], least: int) -> None:
     if poor:
         name = max(poor, key=lambda k: poor[k].rhat)
         warnings.warn(
@@ -311,14 +355,17 @@ def _save(path: Path, plan: Plan, running: list[_Chain]) -> None:
         )
 
 
-def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
-    """The chains of a checkpoint, which must belong to this run."""
+def _resume(
+    path: Path, plans: list[Plan], sampler: Sampler
+) -> tuple[Plan, list[_Chain]]:
+    """Plan and chains of a checkpoint, which must belong to this run."""
     content = read_checkpoint(path)
-    if content.get("plan") != plan._asdict():
+    plan = next((p for p in plans if p._asdict() == content.get("plan")), None)
+    if plan is None:
         raise InputError(
             f"The checkpoint {str(path)!r} belongs to another run: it has "
-            f"{content.get('plan')}, this run {plan._asdict()}. Delete it or choose "
-            "another path."
+            f"{content.get('plan')}, this run {plans[0]._asdict()}. Delete it or "
+            "choose another path."
         )
     try:
         running = [_read_chain(chain, plan, sampler) for chain in content["chains"]]
@@ -336,7 +383,7 @@ def _resume(path: Path, plan: Plan, sampler: Sampler) -> list[_Chain]:
             f"{sorted(kinds)}, expected {plan.n_chains} of one kind; delete it to "
             "start again."
         )
-    return running
+    return plan, running
 
 
 def _read_chain(content: dict[str, Any], plan: Plan, sampler: Sampler) -> _Chain:

@@ -42,7 +42,6 @@ from clearwood.sbfc.prediction import Averaged, average_graphs, leave_one_out
 from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
-    diagnose_edges,
     find_posterior,
     posterior_without_features,
 )
@@ -53,9 +52,9 @@ N_CHAINS, WARMUP = 4, 100
 
 PRESETS: dict[str | None, dict[str, Any]] = {
     None: {"sampler": "auto", "prior": "balanced", "smoothing": "paper",
-           "binning": "mdlp_or_halves", "calibration": "additive"},
+           "binning": "mdlp_or_halves", "calibration": "additive", "min_ess": 400},
     "paper": {"sampler": "original", "prior": "paper", "smoothing": "paper",
-              "binning": "mdlp", "calibration": None},
+              "binning": "mdlp", "calibration": None, "min_ess": None},
 }  # fmt: skip
 """What "auto" means for a setting, by preset."""
 
@@ -76,7 +75,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     not; within each group they form a forest of trees. The posterior probability of
     such graphs selects features, finds interactions and classifies at the same time
     (Krakovna, 2016). For up to 16 features all graphs are summed over; beyond, Markov
-    chains draw the groups, with all forests summed out.
+    chains draw the groups, with all forests summed out, or graphs.
 
     Numeric features are discretized (`MDLPDiscretizer`; into halves where it finds no
     cut), except that those with at most five distinct values have a level for each;
@@ -86,16 +85,17 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
 
     Parameters
     ----------
-    sampler : {"auto", "exact", "collapsed", "original"}, default="auto"
+    sampler : {"auto", "exact", "collapsed", "exchange", "original"}, default="auto"
         ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
-        ``target="undirected"``), ``"collapsed"`` samples groups of features, and
-        ``"original"`` samples graphs by the moves of the thesis. ``"auto"`` is exact
-        where possible; else collapsed; else original: for undirected trees, and where
-        strong edges connect too many features to sum over their forests.
+        ``target="undirected"``), ``"collapsed"`` samples groups of features,
+        ``"exchange"`` samples graphs by exchanges of edges, and ``"original"`` by the
+        moves of the thesis. ``"auto"`` is exact where possible; else collapsed; else by
+        exchanges: for undirected trees, and where strong edges connect too many
+        features to sum over their forests.
     preset : {"paper"} or None, default=None
-        Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning`` and
-        ``calibration`` that is "auto": ``"paper"`` gives those of the thesis,
-        ``"original"``, ``"paper"``, ``"paper"``, ``"mdlp"`` and None.
+        Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning``,
+        ``calibration`` and ``min_ess`` that is "auto": ``"paper"`` gives those of the
+        thesis, ``"original"``, ``"paper"``, ``"paper"``, ``"mdlp"``, None and None.
     prior : {"auto", "balanced", "paper"}, default="auto"
         ``"auto"`` is ``"balanced"`` without a preset. In the thesis an edge between
         signal features costs less than one between noise features, by the number of
@@ -130,6 +130,12 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         Number of graphs drawn for predictions.
     n_draws : int, default=500
         Draws of each of four chains, after a warm-up of 100; unused in exact mode.
+    min_ess : int, "auto" or None, default="auto"
+        Effective sample size of the log posterior, of the number of signal features and
+        of each feature's group. Until it is reached, with R-hats of at most 1.01, the
+        chains are continued, with more steps per draw and a longer warm-up: up to 24
+        times as long, where ``n_draws`` is at least a quarter of this. ``"auto"`` is
+        400 without a preset. None for chains of a given length.
     checkpoint : str or Path, default=None
         File from which chains resume, if it exists; see `clearwood.sampling`.
     n_jobs : int, default=None
@@ -143,8 +149,8 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     ----------
     inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a feature is signal. 0 for a single level; else
-        strictly between 0 and 1, except with ``"original"``, where it is a share of
-        graphs drawn.
+        strictly between 0 and 1, except with ``"exchange"`` and ``"original"``, where
+        it is a share of graphs drawn.
     edge_probability_ : csr_array of shape (n_features, n_features)
         Posterior probability of an edge between two features; symmetric.
     log_evidence_ : float or None
@@ -157,7 +163,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         The most probable graph; with chains, of those examined.
     best_log_posterior_ : float
         Its log posterior, up to the constants that ``log_evidence_`` lacks.
-    sampler_ : {"exact", "collapsed", "original"}
+    sampler_ : {"exact", "collapsed", "exchange", "original"}
         The sampler used.
     dropped_ : float
         With chains, edges of negligible weight are left out: the largest total weight
@@ -189,7 +195,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
 
     _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
-        "sampler": [StrOptions({"auto", "exact", "collapsed", "original"})],
+        "sampler": [StrOptions({"auto", "exact", "collapsed", "exchange", "original"})],
         "preset": [None, StrOptions({"paper"})],
         "prior": [StrOptions({"auto", "balanced", "paper"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
@@ -201,6 +207,11 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
         "n_graphs": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "min_ess": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+        ],
         "checkpoint": [None, str, Path],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -222,6 +233,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         calibration: str | None = "auto",
         n_graphs: int = 500,
         n_draws: int = 500,
+        min_ess: int | str | None = "auto",
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -239,6 +251,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.calibration = calibration
         self.n_graphs = n_graphs
         self.n_draws = n_draws
+        self.min_ess = min_ess
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -299,6 +312,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
                 n_warmup=WARMUP,
                 n_chains=N_CHAINS,
                 random_state=chains_seed,
+                min_ess=self._setting("min_ess"),
                 n_jobs=self.n_jobs,
                 checkpoint=self.checkpoint,
                 progress=bool(self.verbose),
@@ -383,7 +397,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.inclusion_probability_ = np.zeros(d)
         edges = found.edge_probability.tocoo()
         signal, edge = found.signal_probability, edges.data
-        if found.sampler != "original":
+        if found.sampler not in ("exchange", "original"):
             # No graph is impossible; only sums of probabilities round to 0 or 1.
             signal, edge = signal.clip(*NEARLY), edge.clip(*NEARLY)
         self.inclusion_probability_[varies] = signal
@@ -394,6 +408,10 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.best_graph_ = _widened(found.best, varies, d)
         self.best_log_posterior_ = found.best_log_posterior
         self.chains_ = found.chains
+        self._edge_draws = {
+            (int(varies[i]), int(varies[j])): draws
+            for (i, j), draws in found.edge_draws.items()
+        }
         self.sampler_, self.dropped_ = found.sampler, found.dropped
 
     # Reading
@@ -419,9 +437,9 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         dict of str to Diagnosis
             R-hat, effective sample size and standard error of the log posterior, of the
             number of signal features, and, by name, of the features that are signal in
-            some draws but not all. With ``"original"`` also of the 100 least certain
-            edges, as ``"x0 -- x1"``; ``"collapsed"`` sums over edges. Empty where there
-            are no chains: in exact mode and after `clearwood.load`.
+            some draws but not all; and of the 100 least certain edges, as
+            ``"x0 -- x1"``, to three decimals where ``"collapsed"`` sums over edges.
+            Empty where there are no chains: in exact mode and after `clearwood.load`.
         """
         check_is_fitted(self)
         if self.chains_ is None:
@@ -432,9 +450,9 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         changes = np.flatnonzero(signal.any(axis=(0, 1)) & ~signal.all(axis=(0, 1)))
         varies = np.flatnonzero(self.levels_.n_levels > 1)
         for j in changes:
-            found[names[varies[j]]] = diagnose(signal[..., j].astype(np.float64))
-        for edge, diagnosis in diagnose_edges(self.chains_, varies).items():
-            found[" -- ".join(names[j] for j in edge)] = diagnosis
+            found[names[varies[j]]] = diagnose(signal[..., j])
+        for edge, draws in self._edge_draws.items():
+            found[" -- ".join(names[j] for j in edge)] = diagnose(draws)
         return found
 
     # Predicting

@@ -81,7 +81,7 @@ def exact_posterior(
         raise InputError(
             f"There are {d} features; all graphs can be enumerated for at most "
             f"{MOST_FEATURES[target]} (target={target!r}). Use the sampler "
-            f"{'collapsed' if target == 'rooted' else 'original'!r}."
+            f"{'collapsed' if target == 'rooted' else 'exchange'!r}."
         )
     log_weight = [scores.gains(g) - penalty.edge[g] for g in (NOISE, SIGNAL)]
     alone = scores.alone - np.array(penalty.node)[:, None]

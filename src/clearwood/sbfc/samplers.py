@@ -9,13 +9,13 @@ import numpy as np
 
 from clearwood.exceptions import InputError
 from clearwood.sampling import Chains, Sampler
-from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.collapsed import SignalSampler
 from clearwood.sbfc.exact import MOST_FEATURES, exact_posterior
 from clearwood.sbfc.graphs import (
     FeatureForest,
     best_graph,
     draw_graphs,
+    least_certain_edges,
     weakest_edge,
 )
 from clearwood.sbfc.original import OriginalSampler
@@ -30,9 +30,6 @@ from clearwood.sbfc.scores import (
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-MOST_EDGES = 100
-"""Number of edges whose convergence is assessed, the least certain ones."""
 
 MOST_COMPARED = 1000
 """Number of sets of signal features, drawn by chains, that are searched for the best
@@ -52,7 +49,10 @@ class GraphPosterior(NamedTuple):
     best : FeatureForest
     best_log_posterior : float
     chains : Chains or None
-    sampler : {"exact", "collapsed", "original"}
+    edge_draws : dict of (int, int) to ndarray of shape (n_chains, n_draws)
+        Probabilities of the least certain edges given the groups drawn, or whether the
+        graphs drawn have them. Empty without chains.
+    sampler : {"exact", "collapsed", "exchange", "original"}
     dropped : float
         Largest total weight of the edges of one feature that were left out.
     """
@@ -64,6 +64,7 @@ class GraphPosterior(NamedTuple):
     best: FeatureForest
     best_log_posterior: float
     chains: Chains | None
+    edge_draws: dict[tuple[int, int], np.ndarray]
     sampler: str
     dropped: float
 
@@ -106,11 +107,11 @@ def find_posterior(
     """Compute the posterior over graphs.
 
     ``"auto"`` is exact for few features; else collapsed, unless strong edges connect
-    too many features, or trees count once; else original.
+    too many features, or trees count once; else by exchanges of edges.
 
     Parameters
     ----------
-    sampler : {"auto", "exact", "collapsed", "original"}
+    sampler : {"auto", "exact", "collapsed", "exchange", "original"}
     problem : GraphProblem
     n_graphs : int
         Number of graphs to draw.
@@ -127,7 +128,7 @@ def find_posterior(
         raise InputError(
             "sampler='collapsed' sums over forests by a determinant, which counts a "
             "tree once for each of its roots; take target='rooted', or "
-            "sampler='original'."
+            "sampler='exchange'."
         )
     if sampler == "collapsed" or (is_auto and target == "rooted"):
         try:
@@ -137,8 +138,12 @@ def find_posterior(
                 raise
         else:
             return _sampled_collapsed(problem, groups, n_graphs, run(groups), rng)
-    moves = OriginalSampler(scores, penalty, edges=edges, target=target)
-    return _sampled_by_moves(problem, n_graphs, run(moves))
+    exchange = sampler != "original"
+    moves = OriginalSampler(
+        scores, penalty, edges=edges, target=target, exchange=exchange
+    )
+    found = _sampled_by_moves(problem, n_graphs, run(moves))
+    return found._replace(sampler="exchange") if exchange else found
 
 
 def _enumerated(
@@ -154,6 +159,7 @@ def _enumerated(
         _draw(problem, every.sets[number], rng),
         *_best(problem, every.sets, log_share),
         chains=None,
+        edge_draws={},
         sampler="exact",
         dropped=0.0,
     )
@@ -178,6 +184,7 @@ def _sampled_collapsed(
         draw_graphs(sets[_spread(len(sets), n_graphs)], sampler.edges, rng),
         *_best(problem, sets[likeliest], log_joint[likeliest]),
         chains=chains,
+        edge_draws=average.edge_draws,
         sampler="collapsed",
         dropped=sampler.dropped,
     )
@@ -199,10 +206,16 @@ def _sampled_by_moves(
         ends = child, drawn[row, child]
         ups.append(coo_array((share, ends), shape=(d, d)).tocsr())
     up = sum(ups[1:], ups[0])
+    edge_probability = (up + up.T).tocsr()
+    parent = chains.draws["parent"]
+    edge_draws = {
+        (i, j): (parent[..., i] == j) | (parent[..., j] == i)
+        for i, j in least_certain_edges(edge_probability).tolist()
+    }
     likeliest = int(_flat(chains.draws["log_posterior"]).argmax())
     return GraphPosterior(
         signals.mean(axis=0),
-        (up + up.T).tocsr(),
+        edge_probability,
         None,
         [
             FeatureForest(signals[i], parents[i])
@@ -210,35 +223,10 @@ def _sampled_by_moves(
         ],
         *_best(problem, signals[[likeliest]], np.array([np.inf])),
         chains=chains,
+        edge_draws=edge_draws,
         sampler="original",
         dropped=max(float(part.dropped.max()) for part in problem.edges),
     )
-
-
-def diagnose_edges(
-    chains: Chains | None, varies: np.ndarray
-) -> dict[tuple[int, int], Diagnosis]:
-    """Convergence of the least certain edges, where chains draw graphs.
-
-    Parameters
-    ----------
-    chains : Chains or None
-    varies : ndarray of int of shape (d,)
-        Columns of their features.
-    """
-    if chains is None or "parent" not in chains.draws:
-        return {}
-    parent = chains.draws["parent"]
-    chain, draw, child = np.nonzero(parent >= 0)
-    ends = np.sort([child, parent[chain, draw, child]], axis=0)
-    edges, count = np.unique(ends, axis=1, return_counts=True)
-    share = count / parent[..., 0].size
-    found = {}
-    for k in np.argsort(np.abs(share - 0.5), kind="stable")[:MOST_EDGES]:
-        i, j = edges[:, k]
-        drawn = (parent[..., i] == j) | (parent[..., j] == i)
-        found[int(varies[i]), int(varies[j])] = diagnose(drawn.astype(np.float64))
-    return found
 
 
 def posterior_without_features(n_graphs: int) -> GraphPosterior:
@@ -254,6 +242,7 @@ def posterior_without_features(n_graphs: int) -> GraphPosterior:
         graph,
         0.0,
         None,
+        {},
         "exact",
         0.0,
     )

@@ -17,14 +17,16 @@ from clearwood.sbfc.prediction import GraphAverage, arrange
 PROBABILITIES = codec.within(0, 1 + 1e-9)
 LOGS = codec.within(-np.inf, 1e-9, "logs of probabilities")
 
+SAMPLERS = "exact", "collapsed", "exchange", "original"
+
 PARTS = (
     *codec.COLUMNS,
     codec.FEATURES,
     codec.Settings(
         "sampler", "preset", "prior", "alpha", "lambda_x", "lambda_y", "target",
-        "smoothing", "calibration", "binning", "n_graphs", "n_draws",
+        "smoothing", "calibration", "binning", "n_graphs", "n_draws", "min_ess",
     ),
-    codec.Field("sampler", codec.choice("exact", "collapsed", "original"), "sampler_"),
+    codec.Field("sampler", codec.choice(*SAMPLERS), "sampler_"),
     codec.Field("dropped", codec.NUMBER, "dropped_"),
     codec.Field("log_evidence", codec.optional(codec.NUMBER), "log_evidence_"),
     codec.Field("best_log_posterior", codec.NUMBER, "best_log_posterior_"),
@@ -78,7 +80,7 @@ def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifie
     found = codec.filled(kind(), values, d)
     in_order = np.array_equal(np.unique(found.classes_), found.classes_)
     codec.require(in_order, "classes", "labels of one type, in order")
-    found.levels_, found.chains_ = coder, None
+    found.levels_, found.chains_, found._edge_draws = coder, None, {}
     edges = values["edge_probability"], tuple(values["edge_ends"].T)
     found.edge_probability_ = coo_array(edges, shape=(d, d)).tocsr()
     found.best_graph_, *found.graphs_ = _graphs(values)

@@ -34,7 +34,7 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
         for p in (0.5, 0.9)
     ]
     found.best_graph_ = found.graphs_[0]
-    found.chains_, found.calibration_ = chains, None
+    found.chains_, found._edge_draws, found.calibration_ = chains, {}, None
     return found
 
 

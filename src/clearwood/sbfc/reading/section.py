@@ -12,7 +12,7 @@ from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
-from clearwood.sampling.diagnostics import Diagnosis
+from clearwood.sampling.diagnostics import Diagnosis, diagnose
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.reading.display import FeatureGraphDisplay, signal_diagnoses
 from clearwood.sbfc.reading.draws_display import drawn_heights
@@ -21,7 +21,6 @@ from clearwood.sbfc.reading.feature_graph import (
     average_graph,
     check_classifier,
 )
-from clearwood.sbfc.samplers import diagnose_edges
 
 MOST_LISTED, MOST_LEVELS = 50, 8
 """Features in the table besides those in the graph, and levels of one of them."""
@@ -218,8 +217,8 @@ def _sampling(
     ]
     worst = _worst(estimator, order[:MOST_LISTED])
     lines += [] if worst is None else [worst]
-    varies = np.flatnonzero(estimator.levels_.n_levels > 1)
-    if edges := diagnose_edges(chains, varies):
+    edges = {ends: diagnose(own) for ends, own in estimator._edge_draws.items()}
+    if edges:
         (i, j), edge = max(edges.items(), key=lambda item: item[1].rhat)
         names = [printable(shown_names(estimator.levels_.features)[k]) for k in (i, j)]
         lines.append(_line(f"edge of {' and '.join(names)} (largest R-hat)", edge))
