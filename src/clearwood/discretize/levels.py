@@ -12,6 +12,7 @@ from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood.columns.cells import is_missing
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of, in_order
+from clearwood.columns.variables import FEW_VALUES
 from clearwood.discretize.cuts import (
     accepted,
     between,
@@ -24,10 +25,6 @@ from clearwood.rules.conditions import name_text
 
 UNSEEN_LEVEL = -1
 """Code of a cell whose value or category did not occur in the fit."""
-
-FEW_VALUES = 5
-"""Numeric columns with at most so many distinct values are not binned but have a level
-per value: they may be codes, relevant only in an interaction, which MDLP cannot see."""
 
 
 @dataclass(frozen=True, eq=False)
