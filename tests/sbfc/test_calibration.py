@@ -48,22 +48,24 @@ def test_steps_maximize_the_penalized_likelihood(n_classes):
     found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     design, evidence = columns_of(X, parts, weight), np.log(p) - log_class
 
-    def loss(x):
-        steps = x[1:].reshape(-1, n_classes)
-        log_p = log_softmax(log_class + x[0] * evidence + design @ steps, axis=1)
-        fit = weight @ log_p[np.arange(len(label)), label]
-        return ((x[0] - 1) ** 2 + 2 * (steps**2).sum()) / 2 - fit
+    def odds(x):
+        intercept, *steps = x[1:].reshape(-1, n_classes)
+        return log_class + x[0] * evidence + design @ np.array(steps) + intercept
 
-    start = np.append(1.0, np.zeros(design.shape[1] * n_classes))
+    def loss(x):
+        fit = weight @ log_softmax(odds(x), axis=1)[np.arange(len(label)), label]
+        squares = x[1:] ** 2
+        penalty = squares[:n_classes].sum() + 2 * squares[n_classes:].sum()
+        return ((x[0] - 1) ** 2 + penalty) / 2 - fit
+
+    start = np.append(1.0, np.zeros((1 + design.shape[1]) * n_classes))
     best = minimize(loss, start, options={"gtol": 1e-4})
     assert found.temperature < 1
     assert found.temperature == pytest.approx(best.x[0], abs=1e-3)
-    said = found.apply(
-        Averaged(p, np.zeros_like(p)), log_class, parts.features.encode(X)
-    ).probability
-    steps = best.x[1:].reshape(-1, n_classes)
-    expected = softmax(log_class + best.x[0] * evidence + design @ steps, axis=1)
-    np.testing.assert_allclose(said, expected, atol=1e-3)
+    average = Averaged(p, np.zeros_like(p))
+    said = found.apply(average, log_class, parts.codes(X)).probability
+    np.testing.assert_allclose(said, softmax(odds(best.x), axis=1), atol=1e-3)
+    np.testing.assert_allclose(found.intercept, best.x[1 : 1 + n_classes], atol=1e-3)
 
 
 def test_a_temperature_keeps_the_order_of_rows_and_the_class_frequencies():
@@ -96,9 +98,8 @@ def test_errors_are_those_of_the_first_order(n_classes):
     log_class = np.log(np.full(n_classes, 1 / n_classes))
     found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     away = 1e-6 * p.min(axis=1, keepdims=True) * np.r_[1, -1, np.zeros(n_classes - 2)]
-    encoded = parts.features.encode(X)
     here, there = (
-        found.apply(Averaged(q, np.abs(away)), log_class, encoded)
+        found.apply(Averaged(q, np.abs(away)), log_class, parts.codes(X))
         for q in (p, p + away)
     )
     change = np.abs(there.probability - here.probability)

@@ -3,8 +3,8 @@
 Graphs are chosen to be probable, not to predict: their features overlap, so that the
 evidence of their average is counted more than once, and weak features are noise. So
 its log odds, relative to the class frequencies, are multiplied by a temperature, and
-every feature adds steps between parts of its values: an additive logistic regression
-with normal priors, around the average as it is.
+every feature adds steps between parts of its values, and every class an intercept: an
+additive logistic regression with normal priors, around the average as it is.
 """
 
 from __future__ import annotations
@@ -47,11 +47,14 @@ class Calibration(NamedTuple):
     effect : ndarray of shape (n_parts, n_classes)
         What each part adds to the log odds; the mean over training rows is 0 for each
         feature. No rows for a temperature alone.
+    intercept : ndarray of shape (n_classes,)
+        What is added to the log odds of every row; zeros for a temperature alone.
     """
 
     temperature: float
     parts: LevelCoder
     effect: np.ndarray
+    intercept: np.ndarray
 
     @property
     def features(self) -> set[int]:
@@ -60,15 +63,15 @@ class Calibration(NamedTuple):
         return set(np.flatnonzero(is_added).tolist())
 
     def apply(
-        self, average: Averaged, log_class: np.ndarray, encoded: np.ndarray
+        self, average: Averaged, log_class: np.ndarray, codes: np.ndarray
     ) -> Averaged:
-        """Calibrate averaged probabilities; cells that are not known add nothing.
+        """Calibrate averaged probabilities of rows by their parts; -1 adds nothing.
 
         The errors are exact to first order for two classes, else upper bounds.
         """
-        total = log_class + self.temperature * _evidence(average.probability, log_class)
+        total = log_class + self.intercept
+        total = total + self.temperature * _evidence(average.probability, log_class)
         if len(self.effect):
-            codes = self.parts.codes_encoded(encoded)
             total = total + _rows_by_part(self.parts, codes) @ self.effect
         found = softmax(total, axis=1)
         part = average.error / np.maximum(average.probability, np.finfo(float).tiny)
@@ -89,7 +92,7 @@ def calibrate(
 
     Its penalized likelihood has one maximum, so that the result depends neither on the
     order of rows nor on a seed. All features together may add as much as one alone: the
-    variance of a step is 1 over the number of features.
+    variance of a step is 1 over the number of features, that of an intercept 1.
 
     Parameters
     ----------
@@ -103,14 +106,19 @@ def calibrate(
     codes : ndarray of int of shape (n, n_features), optional
         Parts of the rows, for steps; by default there is a temperature only.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import block_diag, csr_array, hstack
 
     evidence, n_classes = _evidence(left_out, log_class), len(log_class)
     rows, steps = csr_array((len(label), 0)), csr_array((0, 0))
+    penalty = np.ones(1)
     if codes is not None:
-        rows, steps = _rows_by_part(parts, codes), _steps(parts, codes, weight)
-    n_features = max(int((parts.n_levels > 1).sum()), 1)
-    penalty = np.append(1.0, np.full(steps.shape[1] * n_classes, n_features))
+        # The last part, of all rows, is the intercept.
+        ones = csr_array(np.ones((len(label), 1)))
+        rows = hstack([_rows_by_part(parts, codes), ones], format="csr")
+        steps = block_diag([_steps(parts, codes, weight), [[1.0]]], format="csr")
+        n_features = max(int((parts.n_levels > 1).sum()), 1)
+        penalty = np.ones(1 + steps.shape[1] * n_classes)
+        penalty[1:-n_classes] = n_features
     actual = np.eye(n_classes)[label]
 
     def fitted(evidence: np.ndarray) -> np.ndarray:
@@ -122,7 +130,9 @@ def calibrate(
     if found[0] < 0:
         found = fitted(np.zeros_like(evidence))
         found[0] = 0.0
-    return Calibration(float(found[0]), parts, steps @ found[1:].reshape(-1, n_classes))
+    effect = steps @ found[1:].reshape(-1, n_classes)
+    intercept = effect[-1:].sum(axis=0)
+    return Calibration(float(found[0]), parts, effect[:-1], intercept)
 
 
 def fit_calibration(

@@ -47,6 +47,12 @@ PARTS = (
         codec.Field("temperature", codec.NUMBER),
         codec.Pieces("part_cuts", "f", size="columns of numbers", check=codec.RISING),
         codec.Array("effect", "f", "parts classes", check=codec.FINITE),
+        codec.Array("intercept", "f", "classes", check=codec.FINITE),
+    ),
+    codec.Together(
+        codec.Array(
+            "level_counts", "f", "all_levels classes", check=codec.NOT_NEGATIVE
+        ),
     ),
 )  # fmt: skip
 
@@ -62,6 +68,7 @@ def _take(found: SelectiveBayesianForestClassifier) -> dict[str, Any]:
         **calibration,
         **vars(coder),
         **vars(found._average),
+        "level_counts": codec.UNSET if found._counts is None else found._counts,
         "cuts": _numeric(coder),
         "edge_ends": np.column_stack([edges.row, edges.col]),
         "edge_probability": edges.data,
@@ -90,6 +97,10 @@ def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifie
     fits = (len(own["known"]), len(own["log_table"])) == sizes
     codec.require(fits, "known, log_table", "the levels and cells of the graphs")
     found._average = GraphAverage(**own, **arranged)
+    counts = values["level_counts"]
+    found._counts = None if counts is codec.UNSET else counts
+    fits = found._counts is None or len(counts) == coder.n_levels.sum()
+    codec.require(fits, "level_counts", "one row per level of the features")
     found.calibration = values["settings"].get("calibration")
     found.calibration_ = _calibration(values)
     return found
@@ -101,7 +112,7 @@ def _calibration(values: dict[str, Any]) -> Calibration | None:
     parts, effect = _levels(values, values["part_cuts"]), values["effect"]
     fits = len(effect) in (0, parts.n_levels.sum())
     codec.require(fits, "effect", "one row per part of the features, or none")
-    return Calibration(values["temperature"], parts, effect)
+    return Calibration(values["temperature"], parts, effect, values["intercept"])
 
 
 def _levels(values: dict[str, Any], cuts: list[np.ndarray]) -> LevelCoder:
