@@ -65,7 +65,11 @@ def test_steps_maximize_the_penalized_likelihood(n_classes):
     average = Averaged(p, np.zeros_like(p))
     said = found.apply(average, log_class, parts.codes(X)).probability
     np.testing.assert_allclose(said, softmax(odds(best.x), axis=1), atol=1e-3)
-    np.testing.assert_allclose(found.intercept, best.x[1 : 1 + n_classes], atol=1e-3)
+    first = 0
+    for codes, n in zip(parts.codes(X).T, parts.n_levels):
+        mean = np.average(found.effect[first + codes], axis=0, weights=weight)
+        np.testing.assert_allclose(mean, best.x[1 : 1 + n_classes] / 2, atol=1e-3)
+        first += n
 
 
 def test_a_temperature_keeps_the_order_of_rows_and_the_class_frequencies():

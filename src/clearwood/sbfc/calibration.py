@@ -3,7 +3,7 @@
 Graphs are chosen to be probable, not to predict: their features overlap, so that the
 evidence of their average is counted more than once, and weak features are noise. So
 its log odds, relative to the class frequencies, are multiplied by a temperature, and
-every feature adds steps between parts of its values, and every class an intercept: an
+every feature adds steps between parts of its values, and its share of an intercept: an
 additive logistic regression with normal priors, around the average as it is.
 """
 
@@ -45,16 +45,13 @@ class Calibration(NamedTuple):
     parts : LevelCoder
         Parts of the features.
     effect : ndarray of shape (n_parts, n_classes)
-        What each part adds to the log odds; the mean over training rows is 0 for each
-        feature. No rows for a temperature alone.
-    intercept : ndarray of shape (n_classes,)
-        What is added to the log odds of every row; zeros for a temperature alone.
+        What each part adds to the log odds; the mean over training rows is the same for
+        each feature, and all together an intercept. No rows for a temperature alone.
     """
 
     temperature: float
     parts: LevelCoder
     effect: np.ndarray
-    intercept: np.ndarray
 
     @property
     def features(self) -> set[int]:
@@ -69,8 +66,7 @@ class Calibration(NamedTuple):
 
         The errors are exact to first order for two classes, else upper bounds.
         """
-        total = log_class + self.intercept
-        total = total + self.temperature * _evidence(average.probability, log_class)
+        total = log_class + self.temperature * _evidence(average.probability, log_class)
         if len(self.effect):
             total = total + _rows_by_part(self.parts, codes) @ self.effect
         found = softmax(total, axis=1)
@@ -106,19 +102,19 @@ def calibrate(
     codes : ndarray of int of shape (n, n_features), optional
         Parts of the rows, for steps; by default there is a temperature only.
     """
-    from scipy.sparse import block_diag, csr_array, hstack
+    from scipy.sparse import csr_array, hstack
 
     evidence, n_classes = _evidence(left_out, log_class), len(log_class)
     rows, steps = csr_array((len(label), 0)), csr_array((0, 0))
-    penalty = np.ones(1)
+    varies = parts.n_levels > 1
+    n_features = max(int(varies.sum()), 1)
     if codes is not None:
-        # The last part, of all rows, is the intercept.
-        ones = csr_array(np.ones((len(label), 1)))
-        rows = hstack([_rows_by_part(parts, codes), ones], format="csr")
-        steps = block_diag([_steps(parts, codes, weight), [[1.0]]], format="csr")
-        n_features = max(int((parts.n_levels > 1).sum()), 1)
-        penalty = np.ones(1 + steps.shape[1] * n_classes)
-        penalty[1:-n_classes] = n_features
+        # In shares, so that cells that are not known add nothing to it.
+        intercept = np.repeat(varies, parts.n_levels)[:, None] / n_features
+        rows, steps = _rows_by_part(parts, codes), _steps(parts, codes, weight)
+        steps = hstack([csr_array(intercept), steps], format="csr")
+    penalty = np.full(1 + steps.shape[1] * n_classes, float(n_features))
+    penalty[: 1 + n_classes] = 1.0
     actual = np.eye(n_classes)[label]
 
     def fitted(evidence: np.ndarray) -> np.ndarray:
@@ -130,9 +126,7 @@ def calibrate(
     if found[0] < 0:
         found = fitted(np.zeros_like(evidence))
         found[0] = 0.0
-    effect = steps @ found[1:].reshape(-1, n_classes)
-    intercept = effect[-1:].sum(axis=0)
-    return Calibration(float(found[0]), parts, effect[:-1], intercept)
+    return Calibration(float(found[0]), parts, steps @ found[1:].reshape(-1, n_classes))
 
 
 def fit_calibration(

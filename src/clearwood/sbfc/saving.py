@@ -47,7 +47,6 @@ PARTS = (
         codec.Field("temperature", codec.NUMBER),
         codec.Pieces("part_cuts", "f", size="columns of numbers", check=codec.RISING),
         codec.Array("effect", "f", "parts classes", check=codec.FINITE),
-        codec.Array("intercept", "f", "classes", check=codec.FINITE),
     ),
     codec.Together(
         codec.Array(
@@ -112,7 +111,7 @@ def _calibration(values: dict[str, Any]) -> Calibration | None:
     parts, effect = _levels(values, values["part_cuts"]), values["effect"]
     fits = len(effect) in (0, parts.n_levels.sum())
     codec.require(fits, "effect", "one row per part of the features, or none")
-    return Calibration(values["temperature"], parts, effect, values["intercept"])
+    return Calibration(values["temperature"], parts, effect)
 
 
 def _levels(values: dict[str, Any], cuts: list[np.ndarray]) -> LevelCoder:
