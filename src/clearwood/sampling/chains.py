@@ -33,6 +33,9 @@ ROUNDS = 50
 GOOD_RHAT = 1.01
 """Largest R-hat of chains that agree."""
 
+LARGEST_RHAT = 1.05
+"""The same for the largest of many, which is above that of most by chance."""
+
 GOOD_ESS = 100
 """Effective sample size that every chain should reach."""
 
@@ -196,8 +199,9 @@ def run_chains(
     Warns
     -----
     PoorMixingWarning
-        R-hat is above 1.01, or the effective sample size below ``min_ess``, or 100 per
-        chain, for a number or an indicator that is true in 1 to 99 % of the draws.
+        Of a number, R-hat is above 1.01, or the effective sample size below
+        ``min_ess``, by default 100 per chain; or R-hat is above 1.05 of an indicator
+        that is true in 1 to 99 % of the draws.
     InterruptedFitWarning
         The run was stopped by Ctrl-C.
     CheckpointWarning
@@ -304,14 +308,19 @@ def _stack(rows: list[list[dict[str, Any]]]) -> dict[str, np.ndarray]:
 
 def _poor(chains: Chains, least: int) -> dict[str, Diagnosis]:
     """Diagnostics of numbers, and of indicators that change, that are not good."""
-    found = chains.diagnose()
+    found = {
+        name: d
+        for name, d in chains.diagnose().items()
+        if d.rhat > GOOD_RHAT or d.ess < least
+    }
     for name, values in chains.draws.items():
         if values.dtype.kind == "b":
             share = values.mean(axis=(0, 1))
             for place in zip(*np.nonzero((share >= RARE) & (share <= 1 - RARE))):
-                label = f"{name}[{', '.join(map(str, place))}]"
-                found[label] = diagnose(values[(..., *place)])
-    return {k: d for k, d in found.items() if d.rhat > GOOD_RHAT or d.ess < least}
+                d = diagnose(values[(..., *place)])
+                if d.rhat > LARGEST_RHAT:
+                    found[f"{name}[{', '.join(map(str, place))}]"] = d
+    return found
 
 
 def _warn_of(poor: dict[str, Diagnosis], least: int) -> None:

@@ -136,8 +136,8 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     n_draws : int, default=500
         Draws of each of four chains, after a warm-up of 100; unused in exact mode.
     min_ess : int, "auto" or None, default="auto"
-        Effective sample size of the log posterior, of the number of signal features and
-        of each feature's group. Until it is reached, with R-hats of at most 1.01, the
+        Effective sample size of the log posterior and of the number of signal features.
+        Until it is reached, with R-hats of at most 1.01, and 1.05 for each feature, the
         chains are continued, with more steps per draw and a longer warm-up: up to 24
         times as long, where ``n_draws`` is at least a quarter of this. ``"auto"`` is
         400 without a preset. None for chains of a given length.
