@@ -68,15 +68,20 @@ def test_predictions_are_those_of_the_classifier(dialect, n_classes, calibration
     same_predictions(forest, X, dialect)
 
 
-def test_levels_that_are_not_known_have_no_prediction():
+@pytest.mark.parametrize("smoothing", ["paper", "dirichlet"])
+def test_levels_that_are_not_known_have_no_prediction(smoothing):
     X, y = mixed_rows()
     X["age"] = X["age"].fillna(50.0)
-    forest = cw.SelectiveBayesianForestClassifier(n_graphs=5, random_state=0).fit(X, y)
+    X["hue"] = pd.Categorical(X["hue"], [*"abcd", "unused", "violet"])
+    forest = cw.SelectiveBayesianForestClassifier(
+        n_graphs=5, smoothing=smoothing, random_state=0
+    ).fit(X, y)
     new = X[:9].copy()
     new.loc[2, "hue"] = "violet"
+    new.loc[3, "hue"] = "unused"
     new.loc[4, "age"] = np.nan
     new.loc[6, "idle"] = np.nan  # noise: adds nothing
-    same_predictions(forest, new, "duckdb", ~np.isin(np.arange(9), [2, 4]))
+    same_predictions(forest, new, "duckdb", ~np.isin(np.arange(9), [2, 3, 4]))
 
 
 def test_edges_are_followed():
