@@ -22,7 +22,7 @@ _DISPLAYS = names_in(
         "sbfc.reading.display": "FeatureGraphDisplay SignalDisplay",
         "sbfc.reading.draws_display": "GraphSizesDisplay LogPosteriorDisplay",
         "sbfc.reading.level_odds": "level_odds",
-        "sbfc.sql": "to_sql",
+        "sbfc.as_query": "to_sql",
     }
 )
 """Names that are loaded when they are first used, and their modules."""
