@@ -36,6 +36,9 @@ GOOD_RHAT = 1.01
 LARGEST_RHAT = 1.05
 """The same for the largest of many, which is above that of most by chance."""
 
+STUCK_RHAT = 3.0
+"""R-hat beyond which chains differ by several of their standard deviations."""
+
 GOOD_ESS = 100
 """Effective sample size that every chain should reach."""
 
@@ -180,8 +183,9 @@ def run_chains(
         A run that has not converged, or whose effective sample size is below this,
         is continued with twice as many steps per draw, up to 16 times ``thin``. Its
         first half becomes warm-up, and every second draw of the other half is kept, so
-        that the number of draws is the same. By default, and with fewer than
-        ``min_ess`` draws in all chains, runs are not continued.
+        that the number of draws is the same. By default, with fewer than ``min_ess``
+        draws in all chains, or where R-hats above 3 show that chains are in different
+        modes, runs are not continued.
     n_jobs : int, optional
         Number of chains run in parallel, in threads (-1: one per core). It helps
         samplers that spend their time in compiled code.
@@ -233,13 +237,11 @@ def run_chains(
                 pass
             chains = _collect(running, n_draws)
             poor = _poor(chains, least_ess)
-            if not poor or plan == plans[-1]:
+            later = plans[plans.index(plan) + 1 :]
+            if not later or not poor or _are_stuck(chains):
                 break
             # At once, so that an interrupt leaves a plan and its chains.
-            plan, running = (
-                plans[plans.index(plan) + 1],
-                [chain.thinned(n_warmup) for chain in running],
-            )
+            plan, running = later[0], [chain.thinned(n_warmup) for chain in running]
     except KeyboardInterrupt:
         interrupted = True
     if path is not None:
@@ -321,6 +323,11 @@ def _poor(chains: Chains, least: int) -> dict[str, Diagnosis]:
                 if d.rhat > LARGEST_RHAT:
                     found[f"{name}[{', '.join(map(str, place))}]"] = d
     return found
+
+
+def _are_stuck(chains: Chains) -> bool:
+    """Whether chains are in different modes, so that more steps are of little use."""
+    return any(d.rhat > STUCK_RHAT for d in chains.diagnose().values())
 
 
 def _warn_of(poor: dict[str, Diagnosis], least: int) -> None:

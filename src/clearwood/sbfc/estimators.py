@@ -73,6 +73,9 @@ MOST_PAIRS = 2**27
 """Counts at a time: levels of one feature by those of all features and the class."""
 
 
+POSITIVE = Interval(Integral, 1, None, closed="left")
+
+
 class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
@@ -210,13 +213,9 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
         "binning": [StrOptions({"auto", "mdlp", "mdlp_or_halves"})],
         "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
-        "n_graphs": [Interval(Integral, 1, None, closed="left")],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "min_ess": [
-            None,
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-        ],
+        "n_graphs": [POSITIVE],
+        "n_draws": [POSITIVE],
+        "min_ess": [None, StrOptions({"auto"}), POSITIVE],
         "checkpoint": [None, str, Path],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -412,13 +411,13 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.log_evidence_ = found.log_evidence
         self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
         self.best_graph_ = _widened(found.best, varies, d)
-        self.best_log_posterior_ = found.best_log_posterior
-        self.chains_ = found.chains
-        self._edge_draws = {
-            (int(varies[i]), int(varies[j])): draws
-            for (i, j), draws in found.edge_draws.items()
-        }
-        self.sampler_, self.dropped_ = found.sampler, found.dropped
+        self.best_log_posterior_, self.dropped_ = (
+            found.best_log_posterior,
+            found.dropped,
+        )
+        by_ends = found.edge_draws.items()
+        self._edge_draws = {(varies[i], varies[j]): own for (i, j), own in by_ends}
+        self.chains_, self.sampler_ = found.chains, found.sampler
 
     # Reading
 

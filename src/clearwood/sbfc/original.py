@@ -64,7 +64,8 @@ class OriginalSampler:
     Where the root of the subtree has to get the parent, as in the thesis, clusters of
     strong edges hardly change. With ``exchange``, any of its features may: given the
     groups, this is the basis-exchange walk on forests, which forgets its start in about
-    d log d moves whatever the weights (Anari et al. 2021, "Log-concave polynomials IV").
+    d log d moves whatever the weights (Anari et al., "Log-concave polynomials IV",
+    2021).
 
     Parameters
     ----------

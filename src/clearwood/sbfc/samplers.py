@@ -31,6 +31,8 @@ from clearwood.sbfc.scores import (
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+SAMPLERS = "exact", "collapsed", "exchange", "original"
+
 MOST_COMPARED = 1000
 """Number of sets of signal features, drawn by chains, that are searched for the best
 graph."""

@@ -13,11 +13,10 @@ from clearwood.sbfc.calibration import Calibration
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier
 from clearwood.sbfc.graphs import FeatureForest
 from clearwood.sbfc.prediction import GraphAverage, arrange
+from clearwood.sbfc.samplers import SAMPLERS
 
 PROBABILITIES = codec.within(0, 1 + 1e-9)
 LOGS = codec.within(-np.inf, 1e-9, "logs of probabilities")
-
-SAMPLERS = "exact", "collapsed", "exchange", "original"
 
 PARTS = (
     *codec.COLUMNS,
