@@ -411,13 +411,9 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.log_evidence_ = found.log_evidence
         self.graphs_ = [_widened(graph, varies, d) for graph in found.graphs]
         self.best_graph_ = _widened(found.best, varies, d)
-        self.best_log_posterior_, self.dropped_ = (
-            found.best_log_posterior,
-            found.dropped,
-        )
-        by_ends = found.edge_draws.items()
-        self._edge_draws = {(varies[i], varies[j]): own for (i, j), own in by_ends}
-        self.chains_, self.sampler_ = found.chains, found.sampler
+        self.best_log_posterior_ = found.best_log_posterior
+        self.chains_, self._edge_draws = found.chains, found.edge_draws
+        self.sampler_, self.dropped_ = found.sampler, found.dropped
 
     # Reading
 
@@ -457,7 +453,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         for j in changes:
             found[names[varies[j]]] = diagnose(signal[..., j])
         for edge, draws in self._edge_draws.items():
-            found[" -- ".join(names[j] for j in edge)] = diagnose(draws)
+            found[" -- ".join(names[varies[j]] for j in edge)] = diagnose(draws)
         return found
 
     # Predicting

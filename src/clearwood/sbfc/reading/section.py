@@ -303,7 +303,8 @@ def _sampling(
     edges = {ends: diagnose(own) for ends, own in estimator._edge_draws.items()}
     if edges:
         (i, j), edge = max(edges.items(), key=lambda item: item[1].rhat)
-        names = [printable(shown_names(estimator.levels_.features)[k]) for k in (i, j)]
+        varies = np.flatnonzero(estimator.levels_.n_levels > 1)[[i, j]]
+        names = [printable(shown_names(estimator.levels_.features)[k]) for k in varies]
         lines.append(_line(f"edge of {' and '.join(names)} (largest R-hat)", edge))
     least = GOOD_ESS * chains.n_chains
     known = not any(np.isnan(line["rhat"]) for line in lines)
