@@ -128,10 +128,22 @@ def test_features_of_one_level_have_no_rows_and_others_must_exist():
     X, y = mixed_rows()
     forest = cw.SelectiveBayesianForestClassifier(random_state=0)
     forest.fit(X.assign(same=1), y)
-    assert level_odds(forest, ["same"]).empty
+    none = level_odds(forest, ["same"])
+    assert none.empty and [*none] == [*level_odds(forest, ["age"])]
     for unknown in ("shade", 5, -1):
         with refuses(InputError):
             level_odds(forest, [unknown])
     forest._counts = None  # as from an earlier file
     with refuses(InputError):
         level_odds(forest)
+
+
+def test_a_single_class_has_no_odds(tmp_path):
+    X, _ = mixed_rows()
+    y = np.full(len(X), "yes")
+    forest = cw.SelectiveBayesianForestClassifier(random_state=0).fit(X, y)
+    odds = level_odds(forest, ["age"])
+    assert (odds["share"] == 1).all() and odds["odds_ratio"].isna().all()
+    cw.report(forest, tmp_path / "page.html", X=X, y=y)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<p>Unknown: there is a single class" in page
