@@ -80,7 +80,7 @@ columns of large sets). Rows with missing cells are left out, as there. Rivals a
 cross-validation, for two classes; CART with cost-complexity pruning, its cost by \
 cross-validation; an SVM with a radial kernel and the settings of e1071, which has no \
 probabilities; naive Bayes; TAN, tree-augmented naive Bayes, for at most 2,000 \
-features; a random forest of 100 trees; logistic regression with scikit-learn's \
+features; a random forest of 500 trees; logistic regression with scikit-learn's \
 penalty. BART, lasso, SVM and logistic regression have one-hot levels. Log loss \
 takes probabilities of 1e-15 at least. Seconds are CPU time of binning, fit and \
 prediction, per fold."""

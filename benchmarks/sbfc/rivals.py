@@ -25,7 +25,7 @@ def random_forest(fold, levels):
     from sklearn.ensemble import RandomForestClassifier
 
     train, test, _ = levels
-    model = RandomForestClassifier(100, random_state=0).fit(train, fold.y)
+    model = RandomForestClassifier(500, random_state=0).fit(train, fold.y)
     return model.predict_proba(test)
 
 
