@@ -8,7 +8,12 @@ import numpy as np
 from markupsafe import Markup
 
 from clearwood._words.labels import prediction_text, printable
-from clearwood._words.numbers import percent_text, probability_text, share_text
+from clearwood._words.numbers import (
+    percent_text,
+    probability_text,
+    share_text,
+    short_text,
+)
 from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
 from clearwood.rules.decisions import Decisions, calibration_of, decisions
@@ -177,7 +182,7 @@ def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] |
                 "rows": float(odds.rows[i]),
                 "label": labels[k],
                 "share": share_text(odds.share[i, k], odds.low[i, k], odds.high[i, k]),
-                "ratio": f"{odds.odds_ratio[i, k]:.2g}",
+                "ratio": short_text(odds.odds_ratio[i, k], 2),
                 "predicted": " to ".join(dict.fromkeys(predicted)),
             })  # fmt: skip
         found.append({
