@@ -94,7 +94,7 @@ def sampled_bart(rows, y):
 
     model = BARTModel()
     model.sample(
-        rows, y, num_gfr=10, num_burnin=200, num_mcmc=1000,
+        rows, y, num_gfr=10, num_burnin=100, num_mcmc=500,
         general_params={
             "random_seed": 0, "sample_sigma2_global": False,
             "outcome_model": OutcomeModel("binary", "probit"),
