@@ -5,16 +5,20 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 from scipy.special import gammaln
-from sklearn.linear_model import BayesianRidge
 from tests.projection.test_estimators import Drawn
 from tests.wording import refuses, same_lines
 
 import clearwood as cw
 from clearwood.exceptions import InputError
 from clearwood.projection import split_posterior
-from clearwood.projection.evaluation.split_posterior import _evidence
+from clearwood.projection.evaluation.split_posterior import (
+    NodePosterior,
+    SplitPosterior,
+    _evidence,
+)
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.references import Reference
+from clearwood.rules import FeatureSpace, Interval
 
 RNG = np.random.default_rng(0)
 LEAST = 3
@@ -207,12 +211,18 @@ def test_categories_and_missing_values():
 
 
 def test_what_is_printed():
-    X = pd.DataFrame(np.random.default_rng(4).normal(size=(200, 3)), columns=[*"abc"])
-    y = 2 * (X["a"] > 0) + X["b"] / 3 + np.random.default_rng(5).normal(size=200)
-    tree = cw.ProjectedTreeRegressor(BayesianRidge().fit(X, y), n_leaf_nodes=4)
-    found = split_posterior(tree.fit(X, y), X)
-    assert found.depth == 2
-    same_lines(str(found))
+    features = FeatureSpace.numeric(3, ["age", "dose", "sex"])
+    nodes = (
+        NodePosterior((), 0, 1200, np.array([0.8, 0.14, 0.04, 0.02]), (-1.3, 2.04)),
+        NodePosterior(
+            (Interval(0, low=1.5),), 1, 84, np.array([0.1, 0.5, 0.0, 0.4]), (3, 3)
+        ),
+        NodePosterior(
+            (Interval(0, low=1.5), Interval(1, high=3)), 2, 40,
+            np.array([0.0, 0.0, 1.0, 0.0]), None,
+        ),
+    )  # fmt: skip
+    same_lines(str(SplitPosterior(nodes, features, 2)))
 
 
 def test_with_many_features_one_level_is_summed():
