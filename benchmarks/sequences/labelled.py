@@ -150,8 +150,8 @@ INNERS = {GRU: torch.nn.GRU, BOTH: partial(torch.nn.LSTM, bidirectional=True)}
 ABOUT = f"""\
 An LSTM of {N_UNITS} units labels every step of two-second windows of an ECG of two
 leads (MIT-BIH record 100, 60 steps a second): within 50 ms of a beat or not; its
-automaton reads 20 classes of rows. A GRU and a bidirectional LSTM give a label per word of
-{N_STEPS} brackets: balanced and at most three deep, or not; they are run on, and
+automaton reads 20 classes of rows. A GRU and a bidirectional LSTM give a label per word
+of {N_STEPS} brackets: balanced and at most three deep, or not; they are run on, and
 explained at, every beginning of a word. Networks learned from half of the sequences;
 `explain_rnn` reads 400 others, and all figures are of the last fifth of these.
 *Explained* is the share of a constant's divergence from the network that is removed,
