@@ -60,8 +60,6 @@ def made_up(name, n_rows, is_class, generator):
 def rules_of(method, model, is_class, X, y, seed):
     make, settings = METHODS[method]
     settings = {"n_rules": N_RULES, "random_state": seed} | settings
-    if make == "RuleList":
-        settings["tune"] = None
     return simplifier(make, is_class, model, **settings).fit(X, y).rules_
 
 

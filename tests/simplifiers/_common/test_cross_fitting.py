@@ -14,7 +14,7 @@ from clearwood.rules.building.new_rows import fit_shrinkage, judge
 from clearwood.simplifiers._common import cross_fitting
 
 N_ROWS = 240
-QUICK = {"tune": None, "n_synthetic": 300, "random_state": 0}
+QUICK = {"n_synthetic": 300, "random_state": 0}
 
 
 def rows_of(seed, n_rows, *, noise=False):
@@ -27,7 +27,7 @@ def rows_of(seed, n_rows, *, noise=False):
 
 
 METHODS = [
-    ("RuleList", {"tune": None, "n_rules": 5, "n_synthetic": 300}),
+    ("RuleList", {"n_rules": 5, "n_synthetic": 300}),
     ("DistilledTree", {"n_rules": 5, "n_synthetic": 300}),
     ("BornAgainTree", {"n_rules": 5, "n_node_samples": 100}),
     ("FABRules", {"n_init": 2}),
