@@ -339,7 +339,7 @@ CASES = {
         lambda: network("bernoulli", hybrid="sequential"), steps("bernoulli")
     ),
     "HMMLSTM-alone": (
-        lambda: network("categorical", hybrid=None, peephole=True), text()
+        lambda: network("categorical", hybrid=None, preset="paper"), text()
     ),
 }  # fmt: skip
 """Per file what makes its content, and rows to ask it about."""
