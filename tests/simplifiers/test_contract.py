@@ -153,7 +153,8 @@ def test_rows_are_counted_and_their_weight_stands_beside(case):
     X, _ = case.data()
     found, weight = weighted(case)
     rules = found.rules_
-    matches, part = rules.matches(X), rules.contributing(rules.features.encode(X))
+    matches = rules.matches(X)
+    part = rules.contributing(matches)
     for i, rule in enumerate(rules):
         if rule.conditions:
             assert rule.rows == matches[:, i].sum()

@@ -111,12 +111,12 @@ def _answers(
                 asked,
                 rules.n_rules,
                 rules.n_literals,
-                problem.positions(read.predict_encoded(encoded)),
+                problem.positions(read.predictions_by(matches)),
                 coverage,
                 overlap,
                 rules if is_last else None,
                 str(rules) if is_last else "",
-                _sure(problem, read, encoded) if part.kind == "fold" else None,
+                _sure(problem, read, matches) if part.kind == "fold" else None,
             )
         )
     return answers
@@ -133,10 +133,10 @@ def _read(
     return [(rules, encoded) for rules in found]
 
 
-def _sure(problem: Problem, rules: RuleSet, encoded: np.ndarray) -> np.ndarray | None:
+def _sure(problem: Problem, rules: RuleSet, matches: np.ndarray) -> np.ndarray | None:
     if not rules.classes:
         return None
-    return problem.spread_out(rules.answers_encoded(encoded), rules.classes)
+    return problem.spread_out(rules.answers_by(matches), rules.classes)
 
 
 def warm_up(method: str, task: str) -> None:

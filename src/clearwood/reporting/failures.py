@@ -90,7 +90,7 @@ def _disagreement(
 
 def _reason(rules: RuleSet, row: np.ndarray) -> dict[str, Any]:
     """The rules that contribute to a row's prediction, and the values they use."""
-    contributes = rules.contributing(row[None])[0, :-1]
+    contributes = rules.contributing(rules.matches_encoded(row[None]))[0, :-1]
     held = [rule for rule, holds in zip(rules.rules, contributes) if holds]
     if held:
         numbers = np.flatnonzero(contributes) + 1

@@ -185,9 +185,9 @@ def _change(
     options: list[Option],
     chosen: tuple[Option, ...],
 ) -> Change:
-    encoded = _changed(row, [chosen])
-    predicted = rule_set.predict_encoded(encoded).tolist()[0]
-    predicting = rule_set.predicting_rule(encoded)
+    matches = rule_set.matches_encoded(_changed(row, [chosen]))
+    predicted = rule_set.predictions_by(matches).tolist()[0]
+    predicting = rule_set.predicting_rule(matches)
     rule = None if predicting is None else int(predicting[0]) + 1
     by = "" if rule is None else f" (rule {rule})"
     farthest = {option: option.region for option in chosen}
@@ -235,7 +235,8 @@ def _farthest(
 
 def _decides(rule_set: RuleSet, row: np.ndarray, option: Option) -> int | None:
     """The rule that predicts after a change; None in sums and averages."""
-    predicting = rule_set.predicting_rule(_changed(row, [(option,)]))
+    matches = rule_set.matches_encoded(_changed(row, [(option,)]))
+    predicting = rule_set.predicting_rule(matches)
     return None if predicting is None else int(predicting[0])
 
 

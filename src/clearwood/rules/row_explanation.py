@@ -292,20 +292,20 @@ def _explain_row(
     fixed: frozenset[int],
     steps: np.ndarray | None,
 ) -> Explanation:
-    encoded = row[None, :]
     tried = [
         _tried(rules, number, rule, row, texts, steps)
         for number, rule in enumerate(rules, start=1)
     ]
     if rules.otherwise.weight == 0 and any(one.holds for one in tried[:-1]):
         del tried[-1]
-    predicting = rules.predicting_rule(encoded)
+    matches = rules.matches_encoded(row[None, :])
+    predicting = rules.predicting_rule(matches)
     rule = None if predicting is None else int(predicting[0]) + 1
-    found = rules.aggregate(encoded).reshape(-1).tolist()
+    found = rules.aggregate(matches).reshape(-1).tolist()
     has_changes = bool(rules.classes) or rule is not None
     return Explanation(
         rules.target,
-        rules.predict_encoded(encoded).tolist()[0],
+        rules.predictions_by(matches).tolist()[0],
         rule,
         tuple(tried[:rule]),
         dict(zip(rules.classes or (rules.target,), found)),

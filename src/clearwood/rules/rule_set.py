@@ -208,9 +208,15 @@ class RuleSet(Editable, Exportable, Storable, ABC):
         rules, encoded = self.read(X)
         return rules.apply_encoded(encoded)
 
-    @abstractmethod
     def apply_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`apply`, for a table encoded by ``features.encode``."""
+        found = self.predicting_rule(self.matches_encoded(encoded))
+        if found is None:
+            raise InputError(
+                f"In a {type(self).__name__} no single rule predicts; `matches` "
+                "returns the rules that hold for a row."
+            )
+        return found
 
     def totals(self, X: Any) -> np.ndarray:
         """Totals of a :class:`RuleSum`; an error for the other kinds."""
@@ -242,9 +248,9 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             return says(rules, encoded)
         return said_of_rows(self.features, X, partial(says, self), self.asked)
 
-    @abstractmethod
     def predict_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`predict`, for a table encoded by ``features.encode``."""
+        return self.predictions_by(self.matches_encoded(encoded))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rule that predicts each row.
@@ -269,26 +275,33 @@ class RuleSet(Editable, Exportable, Storable, ABC):
             return predicted_on(self, X, shares=True)
         return self._said(X, type(self).answers_encoded)
 
-    @abstractmethod
     def answers_encoded(self, encoded: np.ndarray) -> np.ndarray:
-        """Full prediction of each row of an encoded table.
+        """As :meth:`answers_by`, for a table encoded by ``features.encode``."""
+        return self.answers_by(self.matches_encoded(encoded))
 
-        The result of :meth:`predict_proba`, or of :meth:`predict` in regression.
-        """
+    # Of rows of which it is known which rules they satisfy (``matches``)
 
-    def predicting_rule(self, encoded: np.ndarray) -> np.ndarray | None:
+    @abstractmethod
+    def predictions_by(self, matches: np.ndarray) -> np.ndarray:
+        """Class label, or value, of each row."""
+
+    @abstractmethod
+    def answers_by(self, matches: np.ndarray) -> np.ndarray:
+        """Class probabilities, or value, of each row."""
+
+    def predicting_rule(self, matches: np.ndarray) -> np.ndarray | None:
         """Position of the rule that predicts each row; None in sums and averages."""
         return None
 
-    def aggregate(self, encoded: np.ndarray) -> np.ndarray:
+    def aggregate(self, matches: np.ndarray) -> np.ndarray:
         """Combined output of the rules that hold, one number per row or class.
 
         Totals or averages; empty for a list, where one rule alone predicts.
         """
-        return np.empty((len(encoded), 0))
+        return np.empty((len(matches), 0))
 
     @abstractmethod
-    def contributing(self, encoded: np.ndarray) -> np.ndarray:
+    def contributing(self, matches: np.ndarray) -> np.ndarray:
         """Which rules contribute to each row: bool, (n_samples, n_rules)."""
 
     @property

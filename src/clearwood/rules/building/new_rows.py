@@ -28,7 +28,7 @@ from scipy.special import betaln, log_softmax
 
 from clearwood._numeric import WeightedMoments
 from clearwood.outcomes import Outcome
-from clearwood.rules.evaluation.sums import Kind
+from clearwood.rules.evaluation.sums import Kind, line_sums, sums_of
 from clearwood.rules.rule import Rule
 from clearwood.rules.rule_kinds import RuleList, RuleSum
 from clearwood.rules.rule_set import RuleSet
@@ -243,7 +243,9 @@ def learn_slope(parts: Sequence[tuple[RuleSum, Training]]) -> float:
     parts : sequence of (RuleSum, Training)
         Sums for classification, and rows held out of their search.
     """
-    totals = np.concatenate([rules.aggregate(rows.encoded) for rules, rows in parts])
+    totals = np.concatenate(
+        [rules.aggregate(rules.matches_encoded(rows.encoded)) for rules, rows in parts]
+    )
     labels = np.concatenate([np.asarray(rows.labels) for _, rows in parts])
     weight = np.concatenate([rows.weight for _, rows in parts])
     right = np.arange(len(totals)), labels
@@ -267,13 +269,10 @@ def _lines_on(
     rules: RuleSet, training: Training
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effective number of rows, mean and variance of each rule on some rows."""
-    assigned = rules.contributing(training.encoded) & (training.weight > 0)[:, None]
+    _, *lines = sums_of(training.counted, rules, line_sums)
     found = np.zeros((3, rules.n_rules))
-    for i, (rule, here) in enumerate(zip(rules, assigned.T)):
-        if here.any():
-            own = WeightedMoments.of(
-                _truth(rule, training)[here], training.weight[here]
-            )
+    for i, own in enumerate(line.shown for line in lines):
+        if own.weight > 0:
             found[:, i] = own.n_effective, own.mean, own.variance
     return found[0], found[1], found[2]
 

@@ -178,10 +178,11 @@ def evaluate_encoded(
     threshold: float | None = None,
 ) -> Decisions | Residuals:
     """As :func:`decisions`, for validated input and predictions of the model."""
+    matches = rules.matches_encoded(encoded)
     if not rules.classes:
         positive_position((), pos_label, threshold)
-        return evaluate_values(rules, encoded, truth, target, weight)
+        return evaluate_values(rules, matches, truth, target, weight)
     model = None
     if target is not None:
         model = ClassAnswers(positions_of(rules.classes, target), probabilities)
-    return evaluate_classes(rules, encoded, truth, model, weight, pos_label, threshold)
+    return evaluate_classes(rules, matches, truth, model, weight, pos_label, threshold)

@@ -6,8 +6,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from clearwood.rules.rule_set import RuleSet
-
 T = TypeVar("T")
 
 
@@ -25,15 +23,13 @@ class Group(NamedTuple):
     rows: np.ndarray
 
 
-def groups_of(
-    rules: RuleSet, encoded: np.ndarray, predicted: np.ndarray, most: int
-) -> list[Group]:
+def groups_of(rule: np.ndarray | None, predicted: np.ndarray, most: int) -> list[Group]:
     """Group rows by rule; in sums and averages, by quantiles of the prediction.
 
     Parameters
     ----------
-    rules : RuleSet
-    encoded : ndarray of shape (n_rows, n_features)
+    rule : ndarray of int of shape (n_rows,), or None
+        Position of the rule that predicts each row, if one does.
     predicted : ndarray of shape (n_rows,)
         Predicted values, or probabilities of one class.
     most : int
@@ -44,9 +40,8 @@ def groups_of(
     list of Group
         Non-empty groups; rules in printed order, quantiles ascending.
     """
-    line = rules.predicting_rule(encoded)
-    if line is not None:
-        return [Group(int(k) + 1, line == k) for k in np.unique(line)]
+    if rule is not None:
+        return [Group(int(k) + 1, rule == k) for k in np.unique(rule)]
     values, place = np.unique(predicted, return_inverse=True)
     if len(values) > most:
         # Rows of equal prediction stay together.

@@ -12,7 +12,7 @@ from clearwood._words.labels import prediction_text
 from clearwood.exceptions import InputError
 from clearwood.outcomes.classes import positions_of
 from clearwood.outcomes.intervals import NOT_KNOWN, Rate, rate_of
-from clearwood.rules.decisions.groups import SideBySide, groups_of
+from clearwood.rules.decisions.groups import Group, SideBySide, groups_of
 from clearwood.rules.decisions.in_words import decisions_text
 from clearwood.rules.decisions.roc import Roc, roc_of
 from clearwood.rules.rule_set import RuleSet
@@ -190,7 +190,7 @@ class Decisions(SideBySide[ClassMetrics]):
 
 def evaluate_classes(
     rules: RuleSet,
-    encoded: np.ndarray,
+    matches: np.ndarray,
     truth: np.ndarray,
     model: ClassAnswers | None,
     weight: np.ndarray,
@@ -203,7 +203,7 @@ def evaluate_classes(
     ----------
     rules : RuleSet
         A classifier.
-    encoded : ndarray of shape (n_rows, n_features)
+    matches : ndarray of bool of shape (n_rows, n_rules - 1)
     truth : ndarray of shape (n_rows,)
         True labels; some may not be among the rules' classes.
     model : ClassAnswers or None
@@ -217,8 +217,8 @@ def evaluate_classes(
     """
     classes = list(rules.classes)
     positive = positive_position(classes, pos_label, threshold)
-    predicted = positions_of(classes, rules.predict_encoded(encoded))
-    p = rules.answers_encoded(encoded)
+    predicted = positions_of(classes, rules.predictions_by(matches))
+    p = rules.answers_by(matches)
     true = positions_of(classes, truth)
     # Labels that are not among the rules' classes follow these.
     others = sorted(set(truth[true < 0].tolist()), key=str)
@@ -237,7 +237,8 @@ def evaluate_classes(
     }
     points: tuple[CalibrationPoint, ...] = ()
     if positive is not None:
-        points = calibration_of(rules, encoded, p[:, positive], true == 0, weight)
+        groups = groups_of(rules.predicting_rule(matches), p[:, positive], MOST_GROUPS)
+        points = calibration_of(groups, p[:, positive], true == 0, weight)
     return Decisions(
         rules.target,
         None if positive is None else classes[positive],
@@ -361,11 +362,7 @@ def _rates(
 
 
 def calibration_of(
-    rules: RuleSet,
-    encoded: np.ndarray,
-    p: np.ndarray,
-    is_positive: np.ndarray,
-    weight: np.ndarray,
+    groups: Sequence[Group], p: np.ndarray, is_positive: np.ndarray, weight: np.ndarray
 ) -> tuple[CalibrationPoint, ...]:
     """Predicted and observed shares, by rule or by predicted probability."""
     return tuple(
@@ -375,6 +372,6 @@ def calibration_of(
             float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
             rate_of(is_positive[rows], weight[rows]),
         )
-        for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
+        for line, rows in groups
         if weight[rows].sum() > 0
     )

@@ -16,8 +16,9 @@ from clearwood.rules.evaluation.sums import (
     EncodedRows,
     Known,
     ScoreSums,
-    sums_of_lines,
-    sums_of_scores,
+    line_sums,
+    score_sums,
+    sums_of,
     with_sums,
 )
 from clearwood.rules.scores import RuleScores
@@ -35,7 +36,7 @@ class Survey(NamedTuple):
 
 def scored(rule_set: RuleSet, X: Any, y: Any, model: Any) -> RuleScores:
     """See :meth:`RuleSet.evaluate`."""
-    (scores,), known = _summed(sums_of_scores, rule_set, X, y, model, None)
+    (scores,), known = _summed((score_sums,), rule_set, X, y, model, None)
     return scores.scores(rule_set, known)
 
 
@@ -43,7 +44,7 @@ def survey(
     rule_set: RuleSet, X: Any, y: Any = None, model: Any = None, weight: Any = None
 ) -> Survey:
     """Statistics and scores in one pass over the rows; the scores are unweighted."""
-    sums, known = _summed(_everything_of, rule_set, X, y, model, weight)
+    sums, known = _summed((score_sums, line_sums), rule_set, X, y, model, weight)
     scores, target, *lines = sums
     rules = with_sums(rule_set, lines, target, known)
     return Survey(rules, scores.scores(rule_set, known))
@@ -76,20 +77,16 @@ def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
 
 # Rows of any kind as encoded blocks
 
-Summing = Callable[[EncodedRows, "RuleSet"], tuple[Any, ...]]
-
-
-def _everything_of(rows: EncodedRows, rule_set: RuleSet) -> tuple[Any, ...]:
-    return *sums_of_scores(rows, rule_set), *sums_of_lines(rows, rule_set)
+Parts = Sequence[Callable[..., tuple[Any, ...]]]
 
 
 def _summed(
-    of: Summing, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
+    parts: Parts, rule_set: RuleSet, X: Any, y: Any, model: Any, weight: Any
 ) -> tuple[tuple[Any, ...], Known]:
-    """Sums of a function over all rows, and whether model and truth are known."""
+    """Sums (see ``sums_of``) over all rows, and whether model and truth are known."""
     if not is_read_in_blocks(X):
         rules, rows = _in_memory(rule_set, X, y, model, weight)
-        return rows.cut().map_sum(of, rules), rows.known
+        return rows.cut().map_sum(sums_of, rules, *parts), rows.known
     from clearwood.ensembles.read import as_predictor
 
     model = as_predictor(model)
@@ -103,16 +100,16 @@ def _summed(
     if columns is not None and model is not None:
         # In the model's order first: it may read columns by position.
         columns = list(dict.fromkeys([*columns_of(model, table), *columns]))
-    sums = _only(table, columns).map_sum(_sums_of_table, of, rule_set, model)
+    sums = _only(table, columns).map_sum(_sums_of_table, parts, rule_set, model)
     known = (model is not None, y is not None)
     _check_labels(sums[0], rule_set, known)
     return sums, known
 
 
 def _sums_of_table(
-    rows: RowsOfTable, of: Summing, rule_set: RuleSet, model: Any
+    rows: RowsOfTable, parts: Parts, rule_set: RuleSet, model: Any
 ) -> tuple[Any, ...]:
-    return of(_encoded(rule_set, rows, model), rule_set)
+    return sums_of(_encoded(rule_set, rows, model), rule_set, *parts)
 
 
 def _in_memory(

@@ -78,8 +78,8 @@ def diagnose(
     """
     if not varies(training.target):
         return []
-    outcome, predicted = training.outcome, rules.predict_encoded(training.encoded)
-    answers = rules.answers_encoded(training.encoded)
+    outcome, matches = training.outcome, rules.matches_encoded(training.encoded)
+    predicted, answers = rules.predictions_by(matches), rules.answers_by(matches)
     if not varies(answers):
         return [
             Flaw(
