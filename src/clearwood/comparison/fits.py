@@ -101,14 +101,14 @@ def _answers(
     for rules, (read, encoded) in zip(found, _read(problem, part, found)):
         matches = read.matches_encoded(encoded)
         # A single fit for one size has that size throughout.
-        asked = max(rules.n_rules, min(job.sizes))
+        requested = max(rules.n_rules, min(job.sizes))
         coverage = overlap = np.nan
         if len(encoded):
             coverage = float(np.average(matches.any(axis=1), weights=weight))
             overlap = float(np.average(matches.sum(axis=1), weights=weight))
         answers.append(
             SizedAnswer(
-                asked,
+                requested,
                 rules.n_rules,
                 rules.n_literals,
                 problem.positions(read.predictions_by(matches)),

@@ -349,7 +349,7 @@ def _compared(rules: RuleSet, encoded: np.ndarray, again: RuleSet, X: Any) -> Re
     return Refit(
         again.predictions_by(matches),
         shared.max(axis=1, initial=0.0),
-        tuple(again.features.names[d] for d in sorted(again.asked)),
+        tuple(again.features.names[d] for d in sorted(again.used_features)),
         again.n_rules,
     )
 
@@ -388,7 +388,7 @@ def _summary(
         )
         for i, rule in enumerate(rules.rules)
     )
-    asked = Counter(name for found in refits for name in found.features)
+    counts = Counter(name for found in refits for name in found.features)
     return Stability(
         rules.task,
         len(refits),
@@ -397,7 +397,7 @@ def _summary(
         float(np.std(pairs)),
         float(np.mean(own)),
         lines,
-        dict(sorted(asked.items(), key=lambda item: (-item[1], item[0]))),
+        dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
         tuple(found.n_rules for found in refits),
         rules.n_rules,
     )

@@ -22,7 +22,7 @@ from clearwood.rules.conditions import (
     Condition,
     Interval,
     name_text,
-    told_low,
+    shown_low,
     whole_bounds,
 )
 
@@ -115,7 +115,7 @@ def smallest_changes(
     """
     options = [
         option
-        for d in sorted({c.feature for rule in rule_set.rules for c in rule.conditions})
+        for d in sorted(rule_set.used_features)
         if d not in fixed
         for option in options_of(rule_set, d, float(row[d]), scale)
     ]
@@ -151,7 +151,7 @@ def _best(
     for block in blocks:
         if not block:
             continue
-        predicted = _said(rule_set, row, block)
+        predicted = _predicted(rule_set, row, block)
         for i in np.flatnonzero(predicted != before).tolist():
             options = block[i]
             key = (*(option.feature for option in options), predicted[i].item())
@@ -163,7 +163,7 @@ def _best(
     return [options for *_, options in sorted(best.values())[:MOST_CHANGES]]
 
 
-def _said(
+def _predicted(
     rule_set: RuleSet, row: np.ndarray, block: list[tuple[Option, ...]]
 ) -> np.ndarray:
     return rule_set.predict_encoded(_changed(row, block))
@@ -225,7 +225,7 @@ def _farthest(
     region = start.region
     while region + away in of_feature:
         further = of_feature[region + away]
-        if _said(rule_set, row, [(further,)]).tolist()[0] != predicted:
+        if _predicted(rule_set, row, [(further,)]).tolist()[0] != predicted:
             break
         if _decides(rule_set, row, further) != _decides(rule_set, row, start):
             break
@@ -244,21 +244,23 @@ def options_of(
     rule_set: RuleSet, d: int, value: float, scale: np.ndarray | None
 ) -> list[Option]:
     """Alternatives of a feature: one option per set of equivalent values."""
-    asked = [c for rule in rule_set.rules for c in rule.conditions if c.feature == d]
+    conditions = [
+        c for rule in rule_set.rules for c in rule.conditions if c.feature == d
+    ]
     if rule_set.features.categories[d] is not None:
-        return _category_options(rule_set.features, d, value, asked)
+        return _category_options(rule_set.features, d, value, conditions)
     step = None if scale is None else float(scale[d])
-    return _interval_options(rule_set.features, d, value, asked, step)
+    return _interval_options(rule_set.features, d, value, conditions, step)
 
 
 def _interval_options(
     features: FeatureSpace,
     d: int,
     value: float,
-    asked: list[Condition],
+    conditions: list[Condition],
     step: float | None,
 ) -> list[Option]:
-    bounds = {b for c in asked if isinstance(c, Interval) for b in (c.low, c.high)}
+    bounds = {b for c in conditions if isinstance(c, Interval) for b in (c.low, c.high)}
     edges = [-math.inf, *sorted(filter(math.isfinite, bounds)), math.inf]
     is_missing = math.isnan(value)
     here = -1 if is_missing else int(np.searchsorted(edges[1:-1], value))
@@ -282,8 +284,8 @@ def _interval_options(
 
         def words(far: int, region: int = region, goes_up: bool = goes_up) -> str:
             first, last = min(region, far), max(region, far)
-            asked = Interval(d, edges[first], edges[last + 1])
-            return _range_text(features, asked, goes_up)
+            between = Interval(d, edges[first], edges[last + 1])
+            return _range_text(features, between, goes_up)
 
         options.append(Option(d, cell, code, float(size), region, words))
     return options
@@ -336,7 +338,7 @@ def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
     whole = whole_bounds(inside, kind)
     if whole and whole[0] == whole[1]:
         return value_text(whole[0], kind)
-    is_inside, bound = told_low(inside, kind)
+    is_inside, bound = shown_low(inside, kind)
     least = above = f"above {value_text(bound, kind)}"
     if is_inside:
         least, above = (
@@ -360,12 +362,12 @@ def _range_text(features: FeatureSpace, inside: Interval, goes_up: bool) -> str:
 
 
 def _category_options(
-    features: FeatureSpace, d: int, value: float, asked: list[Condition]
+    features: FeatureSpace, d: int, value: float, conditions: list[Condition]
 ) -> list[Option]:
     labels = features.categories[d] or ()
     # All at once: encoding one by one would search all categories each time.
     codes = np.append(_codes(features, d, labels), value)
-    answers = np.array([condition.matches(codes) for condition in asked])
+    answers = np.array([condition.matches(codes) for condition in conditions])
     *kinds, here = map(bytes, answers.T)
     groups: dict[bytes, list[tuple[Any, float]]] = {}
     for label, code, kind in zip(labels, codes.tolist(), kinds):

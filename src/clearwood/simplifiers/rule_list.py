@@ -123,7 +123,7 @@ class _RuleList(BaseSizePath):
             loss,
             Penalties(penalised * LITERAL_PENALTY, penalised * overlap),
             training.counts,
-            self._signs[training.asked],
+            self._signs[training.used_features],
             min_samples_leaf=self.min_samples_leaf,
         )
         # One rule is the default.

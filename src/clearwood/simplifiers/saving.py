@@ -128,10 +128,10 @@ def _read_tree(place: Place, rules: RuleSet) -> Tree:
         if node.value is None:
             below.append(None)
             continue
-        asked = sides.read(node)
-        if len(below) < 2 or asked["yes"].feature != asked["no"].feature:
+        question = sides.read(node)
+        if len(below) < 2 or question["yes"].feature != question["no"].feature:
             node.fail("half a question", "two sides of one feature")
-        yes, no = asked.values()
+        yes, no = question.values()
         below.append(Question(yes, no, below.pop(), below.pop()))
     is_whole = len(below) == 1 and place.size() == 2 * rules.n_rules - 1
     if not is_whole or not isinstance(rules, RuleList):

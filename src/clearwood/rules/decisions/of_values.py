@@ -199,11 +199,12 @@ def evaluate_values(
 
 
 def _means_held(rules: RuleSet, lines: Sequence[LineErrors]) -> tuple[int, int]:
-    told = [rule.statistics for rule in rules]
+    statistics = [rule.statistics for rule in rules]
     held = [
         known.low <= line.mean.value <= known.high
         for line in lines
-        if line.line is not None and not math.isnan((known := told[line.line - 1]).low)
+        if line.line is not None
+        and not math.isnan((known := statistics[line.line - 1]).low)
     ]
     return int(sum(held)), len(held)
 

@@ -166,8 +166,8 @@ def with_sums(
     """
     known = known if rule_set.rules_predict else (False, False)
     found = (line.statistics(rule_set.outcome, target, known) for line in lines)
-    told = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
-    return rule_set.with_lines(told)
+    described = [replace(rule, statistics=own) for rule, own in zip(rule_set, found)]
+    return rule_set.with_lines(described)
 
 
 def sums_of(

@@ -56,18 +56,18 @@ def counted(
     """Rules fitted to a sample, with the statistics of all ``n`` rows."""
     X, y, weight = rows
     there = rules.evaluate(sample.X, model=model)
-    told = survey(rules, X, y, model, weight)
+    found = survey(rules, X, y, model, weight)
     text = (
         f"searched for on {sample.n_rows:,} of {n:,} rows, drawn at random; fidelity "
         f"there {short_text(there.fidelity, 4)}, on all rows "
-        f"{short_text(told.scores.fidelity, 4)}"
+        f"{short_text(found.scores.fidelity, 4)}"
     )
-    return told._replace(rules=told.rules.with_metadata(sample=text))
+    return found._replace(rules=found.rules.with_metadata(sample=text))
 
 
 def predicted_on(rule_set: RuleSet, X: Any, shares: bool = False) -> Any:
     """Predictions for a table in blocks; optionally class probabilities."""
-    columns_of = partial(_asked_columns, rule_set.features, rule_set.asked)
+    columns_of = partial(_columns_used, rule_set.features, rule_set.used_features)
     if shares:
         classes = rule_set.classes
         return predict_rows(rule_set.predict_proba, X, float, classes, columns_of)
@@ -96,7 +96,7 @@ def _summed(
             f"file; found a {type(model).__name__}."
         )
     table = open_rows(X, y, weight)
-    columns = _asked_columns(rule_set.features, rule_set.asked, table)
+    columns = _columns_used(rule_set.features, rule_set.used_features, table)
     if columns is not None and model is not None:
         # In the model's order first: it may read columns by position.
         columns = list(dict.fromkeys([*columns_of(model, table), *columns]))
@@ -166,8 +166,8 @@ def _only(table: RowBlocks, columns: Sequence[str] | None) -> RowBlocks:
     return table if columns is None else table.only(columns)
 
 
-def _asked_columns(
-    features: FeatureSpace, asked: set[int], table: RowBlocks
+def _columns_used(
+    features: FeatureSpace, used: set[int], table: RowBlocks
 ) -> list[str] | None:
     """Columns of a table that rules read; None for all, by position."""
     if table.columns is None or not features.named:
@@ -175,9 +175,9 @@ def _asked_columns(
     import pandas as pd
 
     columns: Any = table.columns
-    names = features.as_in(pd.DataFrame(columns=columns), asked).names
+    names = features.as_in(pd.DataFrame(columns=columns), used).names
     # Without any column the number of rows would be unknown.
-    return [str(names[d]) for d in sorted(asked)] or table.columns[:1]
+    return [str(names[d]) for d in sorted(used)] or table.columns[:1]
 
 
 def columns_of(model: Any, table: RowBlocks) -> list[str]:
@@ -188,5 +188,5 @@ def columns_of(model: Any, table: RowBlocks) -> list[str]:
     features = getattr(model, "features", None)
     if isinstance(features, FeatureSpace) and features.named:
         every = set(range(features.n_features))
-        return _asked_columns(features, every, table) or []
+        return _columns_used(features, every, table) or []
     return list(table.columns or [])

@@ -248,7 +248,7 @@ class BaseRuleExtractor(BaseEstimator):
 
     def _remedy(self, flaw: Flaw, training: Training, split: SingleSplit) -> str:
         """Suggest how to avoid a flaw."""
-        if not len(training.asked):
+        if not len(training.used_features):
             return "Exclude fewer features (exclude_features, --exclude-features)."
         if flaw.kind == "constant":
             return (

@@ -90,12 +90,12 @@ class BaseSizePath(BaseRuleExtractor):
         training = super()._training(*args)
         bins = with_fewer_cuts(training.bins, training.encoded)
         training = replace(training, bins=bins)
-        asked = self.class_weight
-        if asked is None and self.scoring == "balanced":
-            asked = "balanced"
-        if asked is None:
+        given = self.class_weight
+        if given is None and self.scoring == "balanced":
+            given = "balanced"
+        if given is None:
             return training
-        return replace(training, class_weight=class_weights(training, asked))
+        return replace(training, class_weight=class_weights(training, given))
 
     def _predict_bins(self, rules: Any, rows: Training) -> np.ndarray:
         """Predictions of rules in bins: class probabilities, or values."""
@@ -162,14 +162,14 @@ class BaseSizePath(BaseRuleExtractor):
             if not {one.kind for one in against} & {flaw.kind, "constant"}:
                 n = rules.n_rules
                 return f"Request {n} rules (n_rules={n}, --n-rules {n})."
-        if flaw.kind == "constant" and len(training.asked):
+        if flaw.kind == "constant" and len(training.used_features):
             return (
                 "No rule of so many rows reduces the loss enough; allow fewer "
                 f"(min_samples_leaf={self.min_samples_leaf}, --min-samples-leaf), or "
                 "fit the model more closely."
             )
         has_weights = "class_weight" in self.get_params()
-        if flaw.kind == "unsaid" and has_weights and self.class_weight is None:
+        if flaw.kind == "never_predicted" and has_weights and self.class_weight is None:
             return (
                 "Weight rare classes as much as others (class_weight='balanced', "
                 "--class-weight balanced)."
