@@ -24,9 +24,10 @@ from clearwood.reporting.path import summarize_path
 from clearwood.reporting.table import Table, in_used_columns, path_of, table_of
 from clearwood.reporting.verdict import summarize_verdict
 from clearwood.reporting.words import words_of
-from clearwood.rules import RuleAverage, RuleList, RuleSet, RuleSum
+from clearwood.rules import RuleAverage, RuleList, RuleScores, RuleSet, RuleSum
 from clearwood.rules.drawn.nodes import draw_tree, tree_of
 from clearwood.rules.drawn.page import summarize_tree
+from clearwood.rules.evaluation.tables import survey
 from clearwood.rules.explain import explain
 from clearwood.rules.exports.html_table import summarize_rules
 from clearwood.rules.importances.page import summarize_importances
@@ -137,9 +138,10 @@ def summarize(
     failures = None
     if table is not None and table.of_model is not None:
         failures = summarize_failures(rules, table, table.of_model)
-    shown = rules
+    shown, scores = rules, None
     if table is not None:
-        shown = rules.described_on(table.rows, table.y, model=table.of_model)
+        shown, reached = survey(rules, table.rows, table.y, table.of_model)
+        scores = _scores(rules, reached, table, ensemble)
     counted = TRAINING if table is None else PASSED
     content = None if record is None else record.content(result, X, y)
     page = {
@@ -157,7 +159,7 @@ def summarize(
         "last_line": LAST_LINE[type(rules)],
         "family": record,
         "section": content,
-        "scores": None if table is None else _scores(rules, table, ensemble),
+        "scores": scores,
         "decisions": summarize_decisions(rules, table, pos_label, threshold),
         "failures": failures,
         # A section reports its sizes itself.
@@ -303,10 +305,9 @@ def _importances(
 
 
 def _scores(
-    rules: RuleSet, table: Table, ensemble: TreeEnsemble | None
+    rules: RuleSet, scores: RuleScores, table: Table, ensemble: TreeEnsemble | None
 ) -> dict[str, Any]:
     """Scores of rules and model; ``unit`` determines their format in templates."""
-    scores = rules.evaluate(table.rows, table.y, model=table.of_model)
     lines = []
     if table.y is not None:
         lines += _error_lines(rules, table)

@@ -78,40 +78,6 @@ def grow(
     return [found[size] for size in sorted(found)]
 
 
-def searched_on_some(
-    problem: Any,
-    pool: np.ndarray,
-    search: Callable[[Any, np.ndarray], list[Any]],
-    ascent_of: Callable[[Any, Any], Any],
-) -> list[Any]:
-    """Search on a sample of very many rows and features, then refit on all.
-
-    Parameters
-    ----------
-    problem : ListProblem or SumProblem
-    pool : ndarray of bool of shape (n_pool, total number of bins)
-        Candidate boxes.
-    search : callable
-        Function of a problem and a pool that returns lists or sums.
-    ascent_of : callable
-        ``ListAscent`` or ``SumAscent``, which refits the values of the boxes.
-
-    Returns
-    -------
-    list of (BoxList or BoxSum)
-    """
-    thin = thinned(problem)
-    few, pool, is_kept = narrowed(thin, pool)
-    found = [widened(one, is_kept) for one in search(few, pool)]
-
-    def with_all_features(one: Any) -> Any:
-        ascent = ascent_of(problem, one)
-        ascent.refit()
-        return ascent.result()
-
-    return found if thin is problem else [with_all_features(one) for one in found]
-
-
 def narrowed(problem: Any, pool: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """A ListProblem or SumProblem and boxes without the features that no box restricts.
 

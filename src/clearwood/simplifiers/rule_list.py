@@ -2,7 +2,8 @@
 
 The ensemble labels the training rows, and synthetic mixtures of them. A box is a set of
 allowed bins of every feature; the first box of a list that contains a row predicts.
-``fit`` (``_common.base``) calls ``_find_rules`` (``_common.size_path``), which calls:
+``fit`` (``_common.base``, whose class lists all steps) calls ``_find_rules``
+(``_common.size_path``), which calls:
 
 1. ``_choose``: the length, by fits to two thirds of the rows and their score on
    mixtures of the others, before rounding.

@@ -24,7 +24,7 @@ from clearwood.rules import (
     Training,
 )
 from clearwood.rules.building.new_rows import (
-    EvaluatedRules,
+    FitAndHeldOut,
     Shrinkage,
     fit_shrinkage,
     judge,
@@ -162,7 +162,7 @@ def lines_of(generator, n_lines, usual_rows, evidence, is_class):
         error = np.hypot(np.sqrt(total / (evidence * rows)), moved)
         true = generator.normal(centre, error)
         new_mean = generator.normal(true, np.sqrt(total / new))
-    return EvaluatedRules(rows, mean, variance, usual, usual_variance, new, new_mean)
+    return FitAndHeldOut(rows, mean, variance, usual, usual_variance, new, new_mean)
 
 
 @pytest.mark.parametrize("is_class", [True, False])

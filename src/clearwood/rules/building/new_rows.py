@@ -64,7 +64,7 @@ class Shrinkage(NamedTuple):
     evidence: float
 
 
-class EvaluatedRules(NamedTuple):
+class FitAndHeldOut(NamedTuple):
     """Statistics of rules on the rows of their search and on held-out rows.
 
     All are arrays of shape (n_rules,); a mean is that of the target, or of the
@@ -91,7 +91,7 @@ class EvaluatedRules(NamedTuple):
 
 def evaluate_apart(
     rules: RuleSet, fitted: Training, left_out: Training
-) -> EvaluatedRules:
+) -> FitAndHeldOut:
     """Evaluate rules on the rows of their search and on held-out rows.
 
     Parameters
@@ -103,16 +103,16 @@ def evaluate_apart(
 
     Returns
     -------
-    EvaluatedRules
+    FitAndHeldOut
         Rules that predict no row of one of the two samples are omitted.
     """
     own, new = _lines_on(rules, fitted), _lines_on(rules, left_out)
     usual = [_usual(rule, fitted) for rule in rules]
     found = np.column_stack([*own, np.array(usual), new[0], new[1]]).T
-    return EvaluatedRules(*found[:, (own[0] > 0) & (new[0] > 0)])
+    return FitAndHeldOut(*found[:, (own[0] > 0) & (new[0] > 0)])
 
 
-def fit_shrinkage(evaluated: Sequence[EvaluatedRules], outcome: Outcome) -> Shrinkage:
+def fit_shrinkage(evaluated: Sequence[FitAndHeldOut], outcome: Outcome) -> Shrinkage:
     """Estimate the shrinkage from held-out rows, by maximum a posteriori.
 
     Shares are beta-binomial, means normal around the estimate of a rule; both have the
@@ -122,7 +122,7 @@ def fit_shrinkage(evaluated: Sequence[EvaluatedRules], outcome: Outcome) -> Shri
     --------
     >>> ten = np.full(10, 10.0)
     >>> tenth = ten / 10
-    >>> lines = EvaluatedRules(ten, tenth, 0 * ten, ten / 20, ten / 40, ten, tenth)
+    >>> lines = FitAndHeldOut(ten, tenth, 0 * ten, ten / 20, ten / 40, ten, tenth)
     >>> from clearwood.outcomes import ClassProbabilities
     >>> classes = ClassProbabilities()
     >>> kept = fit_shrinkage([lines], classes)
@@ -130,7 +130,7 @@ def fit_shrinkage(evaluated: Sequence[EvaluatedRules], outcome: Outcome) -> Shri
     >>> kept.usual_rows < 2 < 50 < lost.usual_rows
     True
     """
-    lines = EvaluatedRules(*map(np.concatenate, zip(*evaluated)))
+    lines = FitAndHeldOut(*map(np.concatenate, zip(*evaluated)))
     log_likelihood = _of_shares if outcome.shows_share else _of_means
     centre, width = np.log([USUAL_ROWS[0], EVIDENCE[0]]), (USUAL_ROWS[1], EVIDENCE[1])
 
@@ -142,7 +142,7 @@ def fit_shrinkage(evaluated: Sequence[EvaluatedRules], outcome: Outcome) -> Shri
     return Shrinkage(*np.exp(found.x).tolist())
 
 
-def _of_shares(lines: EvaluatedRules, shrinkage: Shrinkage) -> float:
+def _of_shares(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
     share = np.clip(_expected_mean(lines, shrinkage), NEVER, 1 - NEVER)
     hits = lines.new_rows * lines.new_mean
     own = _counts_for(lines, shrinkage, share * (1 - share))
@@ -150,7 +150,7 @@ def _of_shares(lines: EvaluatedRules, shrinkage: Shrinkage) -> float:
     return (betaln(hits + yes, lines.new_rows - hits + no) - betaln(yes, no)).sum()
 
 
-def _of_means(lines: EvaluatedRules, shrinkage: Shrinkage) -> float:
+def _of_means(lines: FitAndHeldOut, shrinkage: Shrinkage) -> float:
     mean, variance = (
         _expected_mean(lines, shrinkage),
         _expected_variance(lines, shrinkage),
@@ -162,13 +162,13 @@ def _of_means(lines: EvaluatedRules, shrinkage: Shrinkage) -> float:
     return -0.5 * (off + np.log(error[known])).sum()
 
 
-def _expected_mean(lines: EvaluatedRules, shrinkage: Shrinkage) -> np.ndarray:
+def _expected_mean(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
     """Mean of a rule's own rows pooled with usual ones."""
     own = lines.rows / (lines.rows + shrinkage.usual_rows)
     return own * lines.mean + (1 - own) * lines.usual_mean
 
 
-def _expected_variance(lines: EvaluatedRules, shrinkage: Shrinkage) -> np.ndarray:
+def _expected_variance(lines: FitAndHeldOut, shrinkage: Shrinkage) -> np.ndarray:
     """Variance of the same pooled rows."""
     own = lines.rows / (lines.rows + shrinkage.usual_rows)
     apart = (lines.mean - lines.usual_mean) ** 2
@@ -177,7 +177,7 @@ def _expected_variance(lines: EvaluatedRules, shrinkage: Shrinkage) -> np.ndarra
 
 
 def _counts_for(
-    lines: EvaluatedRules, shrinkage: Shrinkage, variance: np.ndarray
+    lines: FitAndHeldOut, shrinkage: Shrinkage, variance: np.ndarray
 ) -> np.ndarray:
     """Number of rows whose mean is as uncertain as the estimate of a rule.
 
@@ -211,7 +211,7 @@ def with_expectations(rules: Kind, training: Training, shrinkage: Shrinkage) -> 
     """
     rows, mean, spread = _lines_on(rules, training)
     usual = np.array([_usual(rule, training) for rule in rules])
-    lines = EvaluatedRules(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
+    lines = FitAndHeldOut(rows, mean, spread, usual[:, 0], usual[:, 1], rows, mean)
     mean, spread = (f(lines, shrinkage) for f in (_expected_mean, _expected_variance))
     counts = _counts_for(lines, shrinkage, spread)
     estimated = [
