@@ -91,8 +91,11 @@ def test_a_text_is_letters_and_seeds_count(tmp_path, lines):
     [
         ({"a": ["x", "y", None, "x"]}, "categorical"),
         ({"a": [0, 1, None, 1], "b": [1, 1, 0, 0]}, "bernoulli"),
-        ({"a": [0, 2, 5, 1]}, "gaussian"),
-        ({"a": [0, 2, 5, 1], "b": ["x", "y", "x", "y"]}, "mixed"),
+        ({"a": [0, 2, 5, 1]}, "categorical"),
+        ({"a": [0, 2, 5, 1, 4, 7]}, "gaussian"),
+        ({"a": [0, 2, 5, 1, 4, 7], "b": ["x", "y"] * 3}, "mixed"),
+        ({"a": [0, 2, 5, 1, 4, 7], "b": [0, 1] * 3}, "mixed"),
+        ({"a": [f"2020-01-0{i}" for i in range(1, 7)]}, "mixed"),
     ],
 )
 def test_what_is_emitted_follows_from_the_columns(tmp_path, columns, emission):

@@ -274,12 +274,15 @@ def test_numbers(algorithm, covariance_type):
     assert abs(found[states == order[1]].mean() - 4) < 0.6
 
 
-def test_units_and_places_say_nothing():
-    X = series()
-    plain = quick(2, emission="gaussian").fit(X)
-    other = quick(2, emission="gaussian").fit(X * 2.0**10 + 2.0**20)
-    near(other.transmat_, plain.transmat_, 1e-6)
-    near((other.means_ - 2.0**20) / 2.0**10, plain.means_, 1e-6)
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize(("unit", "zero"), [(2.0**10, 2.0**20), (1e-3, 0), (1, 1e9)])
+def test_units_and_offsets_change_only_the_unit(unit, zero, covariance_type):
+    X, settings = series(), {"emission": "gaussian", "covariance_type": covariance_type}
+    plain = quick(2, **settings).fit(X)
+    other = quick(2, **settings).fit(X * unit + zero)
+    near(other.transmat_, plain.transmat_, 1e-5)
+    near((other.means_ - zero) / unit, plain.means_, 1e-5)
+    near(other.covars_ / unit**2, plain.covars_, 1e-5)
 
 
 def test_switches():

@@ -23,13 +23,6 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.learning.all_rows import AllRows, check_far
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.units import Units
-from clearwood.circuits.learning.variables import (
-    library_of,
-    positions_of,
-    read_variables,
-    row_of,
-    table_of,
-)
 from clearwood.circuits.nodes import Node, PointMass, Sum
 from clearwood.circuits.queries import (
     LevelShares,
@@ -41,6 +34,13 @@ from clearwood.circuits.queries import (
 )
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_table
+from clearwood.columns.variables import (
+    library_of,
+    positions_of,
+    read_variables,
+    row_of,
+    table_of,
+)
 from clearwood.columns.warned_once import users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import InputError, LostDigitsWarning

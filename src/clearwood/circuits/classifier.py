@@ -29,13 +29,13 @@ from clearwood.circuits.learning.all_rows import AllRows
 from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
-from clearwood.circuits.learning.variables import read_variables
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
 from clearwood.columns.validation import check_apart, check_table, check_target
+from clearwood.columns.variables import read_variables
 from clearwood.columns.warned_once import warned_once
 from clearwood.distributions.categorical import leaf_of_levels, shares
 from clearwood.exceptions import InputError

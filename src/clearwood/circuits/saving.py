@@ -12,12 +12,12 @@ from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.classifier import SPNClassifier
 from clearwood.circuits.estimators import LearnSPN, MiniSPN
 from clearwood.circuits.imputer import SPNImputer
-from clearwood.circuits.learning.variables import NOTHING
 from clearwood.circuits.nodes import Node, PointMass, Product, Sum, walk
 from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.validity import check_circuit
 from clearwood.codec.documents import Place
 from clearwood.columns.feature_space import FeatureSpace
+from clearwood.columns.variables import NOTHING
 from clearwood.distributions import LEAVES
 
 SUM, PRODUCT = 0, 1

@@ -12,6 +12,7 @@ from clearwood._tables import RowBlocks, RowsOfTable
 from clearwood.columns.cells import is_missing
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of, in_order
+from clearwood.columns.variables import FEW_VALUES
 from clearwood.discretize.cuts import (
     accepted,
     between,
@@ -24,10 +25,6 @@ from clearwood.rules.conditions import name_text
 
 UNSEEN_LEVEL = -1
 """Code of a cell whose value or category did not occur in the fit."""
-
-FEW_VALUES = 5
-"""Numeric columns with at most so many distinct values are not binned but have a level
-per value: they may be codes, relevant only in an interaction, which MDLP cannot see."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +147,18 @@ class LevelCoder:
     def codes_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`codes`, for a table encoded by ``features.encode``."""
         codes = np.empty(encoded.shape, dtype=np.int32)
-        for d, (column, cuts, last) in enumerate(
-            zip(encoded.T, self.cuts, self.n_levels - 1)
-        ):
-            level = column if cuts is None else bin_positions(column, cuts)
-            if not self.has_values[d]:
-                level = np.where(np.isnan(column), column, UNSEEN_LEVEL)
-            missing = last if self.has_missing[d] else UNSEEN_LEVEL
-            codes[:, d] = np.where(np.isnan(column), missing, level)
+        for d, (column, n_levels) in enumerate(zip(encoded.T, self.n_levels)):
+            codes[:, d] = self.codes_of(d, column, n_levels)
         return codes
+
+    def codes_of(self, d: int, column: np.ndarray, n_levels: int) -> np.ndarray:
+        """Levels of the encoded cells of one column, of so many levels."""
+        cuts = self.cuts[d]
+        level = column if cuts is None else bin_positions(column, cuts)
+        if not self.has_values[d]:
+            level = np.where(np.isnan(column), column, UNSEEN_LEVEL)
+        missing = n_levels - 1 if self.has_missing[d] else UNSEEN_LEVEL
+        return np.where(np.isnan(column), missing, level)
 
     def names_of(self, d: int) -> tuple[str, ...]:
         """Labels of the levels of a column."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import info_with
-from clearwood.columns.schema import features_of
 from clearwood.columns.validation import LARGEST_VALUE, check_table
+from clearwood.columns.variables import NOTHING, read_variables
 from clearwood.distributions import (
     CategoricalEmission,
     Emission,
@@ -165,6 +165,14 @@ def _holds_rows(X: Any) -> bool:
     return len(getattr(X, "shape", ())) > 1
 
 
+def _refuse_empty(is_empty: np.ndarray) -> None:
+    if is_empty.any():
+        raise InputError(
+            f"Column(s) {np.flatnonzero(is_empty).tolist()} of X have no value at all; "
+            "leave them out."
+        )
+
+
 class Switches(_Table):
     """Columns of 0 and 1, independent given the state."""
 
@@ -208,17 +216,8 @@ class Normals(_Table):
 
     def prior(self, model: Any, values: np.ndarray) -> Emission:
         """Prior, from the location and scale of the values only; see ``Kind``."""
-        return self.prior_of(model, values, np.arange(values.shape[1]))
-
-    def prior_of(self, model: Any, values: np.ndarray, columns: Any) -> Emission:
-        """Prior of some columns."""
-        own = values[:, columns]
-        empty = np.asarray(columns)[np.isnan(own).all(axis=0)]
-        if empty.size:
-            raise InputError(
-                f"Column(s) {empty.tolist()} of X have no value at all; leave them out."
-            )
-        return normal_prior(own, model.n_states, model.covariance_type == "diag")
+        _refuse_empty(np.isnan(values).all(axis=0))
+        return normal_prior(values, model.n_states, model.covariance_type == "diag")
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
         """Parameters as attributes; see ``Kind``."""
@@ -233,10 +232,12 @@ class Normals(_Table):
 
 
 class Mixed(_Table):
-    """A frame: independent categorical columns, and jointly normal numbers."""
+    """A frame: independent discrete columns, and jointly normal numbers."""
 
     def _features(self, model: Any, X: Any) -> FeatureSpace:
-        return features_of(X)
+        features = read_variables(X)
+        _refuse_empty(np.array([own == NOTHING for own in features.categories]))
+        return features
 
     def values(self, model: Any, X: Any) -> np.ndarray:
         """Encode data as rows of float64; an unknown label counts as missing."""
@@ -259,7 +260,10 @@ class Mixed(_Table):
             ([d], CategoricalEmission((model.alpha,) * n)) for d, n in labels
         ]
         if plain:
-            parts.append((plain, Normals().prior_of(model, values, plain)))
+            is_diagonal = model.covariance_type == "diag"
+            parts.append(
+                (plain, normal_prior(values[:, plain], model.n_states, is_diagonal))
+            )
         return JointEmission(parts)
 
     def named(self, model: Any, parameters: np.ndarray) -> dict[str, Any]:
@@ -318,7 +322,7 @@ def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
     The prior covariance of a state is the overall one, without correlations, over
     ``n_states ** (2 / n_columns)``, as for equal parts of the space (Fraley and
     Raftery, 2007), with the fewest pseudo-rows for which a mean exists. A constant
-    column counts as if it varied by 1e-6 of its values.
+    column counts as if it varied by 1e-6 of its value.
     """
     if diagonal:
         columns = values.T[:, :, None]
@@ -327,8 +331,9 @@ def normal_prior(values: np.ndarray, n_states: int, diagonal: bool) -> Emission:
         )
     d, mu = values.shape[1], np.nanmean(values, axis=0)
     gap = values - mu
-    least = 1e-12 * np.where(mu == 0, 1.0, mu**2)
-    variance = np.maximum(np.nanmean(gap**2, axis=0), least)
+    variance = np.nanmean(gap**2, axis=0)
+    constant = np.nanmin(values, axis=0) == np.nanmax(values, axis=0)
+    variance[constant] = 1e-12 * np.where(mu == 0, 1.0, mu**2)[constant]
     psi = np.diag(variance) / n_states ** (2.0 / d)
     return NormalEmission(NormalInverseWishart(mu, KAPPA, d + 2.0, psi))
 

@@ -12,10 +12,10 @@ from clearwood._words.numbers import number_text, share_text
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.learning.variables import positions_of, row_of
 from clearwood.circuits.queries.shares import conditionals
 from clearwood.circuits.reading.display import circuit_from
 from clearwood.circuits.reading.profiles import label_words
+from clearwood.columns.variables import positions_of, row_of
 from clearwood.exceptions import InputError
 
 GRID, FINE = 400, np.linspace(-4.0, 4.0, 33)

@@ -101,8 +101,8 @@ def _row_text(row: int | str, name: Any, id_column: str | None) -> str:
 
 def _known(given: tuple[str, ...], X: Any) -> dict[str, Any]:
     """Known values by column, typed as in the table; validated before the fit."""
-    from clearwood.circuits.learning.variables import read_variables, row_of
     from clearwood.circuits.reading.profiles import label_words
+    from clearwood.columns.variables import read_variables, row_of
 
     if not given:
         return {}
@@ -176,10 +176,10 @@ def _plain(fitted: Any) -> dict[str, Any]:
 
 def _given(circuit: Any, known: dict[str, Any]) -> dict[str, Any]:
     """Conditional distributions of the other columns, the largest change first."""
-    from clearwood.circuits.learning.variables import row_of
     from clearwood.circuits.queries.conditioning import condition
     from clearwood.circuits.reading.outline import distinguishing_columns
     from clearwood.circuits.reading.profiles import column_words, profile_of
+    from clearwood.columns.variables import row_of
 
     rest = condition(circuit, row_of(circuit.features, known))
     before, after = (profile_of(one.root, one.point_masses) for one in (circuit, rest))

@@ -117,13 +117,15 @@ def _read_table(args: Any) -> tuple[Any, list[int], str]:
 
 
 def _emission_of(frame: Any) -> str:
-    from clearwood.columns.schema import features_of
+    from clearwood.columns.variables import read_variables
 
-    is_label = [labels is not None for labels in features_of(frame).categories]
-    if not any(is_label):
-        is_flags = frame.isin([0, 1]) | frame.isna()
-        return "bernoulli" if is_flags.to_numpy().all() else "gaussian"
-    return "categorical" if len(is_label) == 1 else "mixed"
+    if (frame.isin([0, 1]) | frame.isna()).to_numpy().all():
+        return "bernoulli"
+    features = read_variables(frame)
+    has_levels = [levels is not None for levels in features.categories]
+    if not any(has_levels) and not any(own.is_time for own in features.info):
+        return "gaussian"
+    return "categorical" if has_levels == [True] else "mixed"
 
 
 def _summarize(

@@ -9,7 +9,8 @@ import numpy as np
 
 from clearwood._words.labels import printable
 from clearwood._words.numbers import percent_text, share_text, short_text
-from clearwood.columns.info import shown_names
+from clearwood.columns.dates import DATES, date_text
+from clearwood.columns.info import Kind, shown_names
 from clearwood.exceptions import InputError
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.reading.state_words import visible
@@ -230,13 +231,23 @@ def _numbers(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:
     mean = share @ means
     of_all = np.sqrt(share @ (variance + (means - mean) ** 2))
     far = (means - mean) / np.maximum(of_all, 1e-300)
+    plain: list[Kind] = ["number"] * means.shape[1]
+    if hasattr(model, "features_"):
+        both = zip(model.features_.info, model.features_.categories)
+        plain = [info.kind for info, levels in both if levels is None]
     return [
         tuple(
-            EmittedCell(f"{short_text(m)} ± {short_text(sd, 2)}", float(z))
-            for m, sd, z in zip(*lines)
+            EmittedCell(_number(float(m), float(sd), kind), float(z))
+            for m, sd, z, kind in zip(*lines, plain)
         )
         for lines in zip(means, np.sqrt(variance), far)
     ]
+
+
+def _number(mean: float, sd: float, kind: Kind) -> str:
+    if kind in DATES:
+        return f"{date_text(round(mean))} ± {short_text(sd, 2)} days"
+    return f"{short_text(mean)} ± {short_text(sd, 2)}"
 
 
 def _mixed(model: HiddenMarkovModel, share: np.ndarray) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Types and levels of the columns of a table, as variables of a circuit."""
+"""Types and levels of the columns of a table, as variables of a joint distribution."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import numpy as np
 from clearwood.columns.cells import UNSEEN, checked, is_missing, shown
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
-from clearwood.discretize.levels import FEW_VALUES
 from clearwood.exceptions import InputError
+
+FEW_VALUES = 5
+"""Numeric columns with at most so many distinct values have a level per value: they may
+be codes, relevant only in an interaction, which MDLP cannot see."""
 
 MANY_LEVELS = 20
 """A column of more levels, which are more than half of its cells, is an identifier."""

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.wording import refuses
 
-from clearwood.circuits.learning.variables import read_variables, table_of
+from clearwood.columns.variables import read_variables, table_of
 from clearwood.exceptions import InputError
 from clearwood.rules import FeatureSpace
 
