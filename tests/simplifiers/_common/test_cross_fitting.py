@@ -10,7 +10,7 @@ from tests.wording import warns
 
 import clearwood as cw
 from clearwood.exceptions import InterruptedFitWarning
-from clearwood.rules.building.new_rows import fit_shrinkage, judge
+from clearwood.rules.building.new_rows import evaluate_apart, fit_shrinkage
 from clearwood.simplifiers._common import cross_fitting
 
 N_ROWS = 240
@@ -109,9 +109,9 @@ def test_rules_are_judged_without_the_rows_left_out(noise, monkeypatch):
     def spy(rules, fitted, left_out):
         seen.append((fitted, left_out))
         assert not fitted.n_synthetic
-        return judge(rules, fitted, left_out)
+        return evaluate_apart(rules, fitted, left_out)
 
-    monkeypatch.setattr(cross_fitting, "judge", spy)
+    monkeypatch.setattr(cross_fitting, "evaluate_apart", spy)
     cw.RuleListClassifier(forest, n_rules=3, **QUICK).fit(X, y)
     assert len(seen) == 3
     kept = [{tuple(row) for row in left_out.encoded} for _, left_out in seen]
