@@ -233,8 +233,8 @@ def _joint(
     for place, leaf in column.others:
         if not isinstance(leaf, Histogram):
             if leaf not in joint:
-                found = leaf.marginals(block.values[:, leaf.variables])
-                joint[leaf] = dict(zip(leaf.variables, found))
+                marginals = leaf.marginals(block.values[:, leaf.variables])
+                joint[leaf] = dict(zip(leaf.variables, marginals))
             numbers = joint[leaf][column.variable]
             found.append((block.flow[place, rows], *(own[rows] for own in numbers)))
     return found
