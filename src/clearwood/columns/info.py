@@ -132,7 +132,7 @@ def read_column_info(
 
 
 def glossary(
-    names: Sequence[str], info: Sequence[ColumnInfo], used_features: Collection[int]
+    names: Sequence[str], info: Sequence[ColumnInfo], used: Collection[int]
 ) -> list[tuple[str, str]]:
     """Display names and definitions of the given columns.
 
@@ -143,7 +143,7 @@ def glossary(
     [('cholesterol', 'in the blood, in mg/dl; in the data chol')]
     """
     found = []
-    for d in sorted(used_features):
+    for d in sorted(used):
         one = info[d]
         unit = f"in {one.unit}" if one.unit else ""
         words = ", ".join(filter(None, (one.description, unit)))

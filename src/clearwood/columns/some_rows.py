@@ -19,7 +19,7 @@ def map_rows(
     features: FeatureSpace,
     X: Any,
     function: Callable[[np.ndarray], np.ndarray],
-    used_features: Collection[int] | None = None,
+    used: Collection[int] | None = None,
 ) -> np.ndarray:
     """Apply a function to the encoded rows of a table, batch by batch.
 
@@ -29,15 +29,15 @@ def map_rows(
     Parameters
     ----------
     features : FeatureSpace
-    X, used_features
+    X, used
         As in :meth:`FeatureSpace.encode`.
     function : callable
         From encoded rows to a result for each row by itself.
     """
     X = cells.unmasked(X)
-    take = _numbers_of(features, X, used_features)
+    take = _numbers_of(features, X, used)
     if take is None:
-        X = features.encode(X, used_features)
+        X = features.encode(X, used)
         take = X.__getitem__
     try:
         return map_blocks(lambda rows: function(take(rows)), X.shape[0])
@@ -47,17 +47,17 @@ def map_rows(
 
 
 def _numbers_of(
-    features: FeatureSpace, X: Any, used_features: Collection[int] | None
+    features: FeatureSpace, X: Any, used: Collection[int] | None
 ) -> Callable[[slice], np.ndarray] | None:
     """Function that encodes a batch of rows; None unless all columns are numeric."""
     if features.reads_specially():
         return None
     if cells.are_numbers(X):
-        return lambda rows: features.encode(X[rows], used_features)
+        return lambda rows: features.encode(X[rows], used)
     if not is_frame(X):
         return None
     kept_frame(X)
-    columns = features.columns(X, used_features)
+    columns = features.columns(X, used)
     if not columns or any(column.dtype.kind not in "fiub" for column in columns):
         return None
     return lambda rows: np.stack(
