@@ -170,9 +170,8 @@ class BartReference(Reference):
             draws = np.stack([1 - predicted[0].T, predicted[0].T], axis=2)
         else:
             # In the far tail all probabilities may be zero.
-            draws = (
-                np.stack([p.T for p in predicted], axis=2) + np.finfo(np.float64).tiny
-            )
+            draws = np.stack([p.T for p in predicted], axis=2)
+            draws = draws + np.finfo(np.float64).tiny
             draws /= draws.sum(axis=2, keepdims=True)
         return check_draws(draws, self, len(rows))
 

@@ -286,7 +286,5 @@ class ForestReference(ModelReference):
 def _draws_of_trees(trees: list[Any], rows: np.ndarray) -> np.ndarray:
     ask = "predict_proba" if is_classifier(trees[0]) else "predict"
     # All trees read the same cells, which are checked once, in float32.
-    cells, indices = rows.astype(np.float32), range(len(trees))
-    return np.stack(
-        [getattr(trees[i], ask)(cells, check_input=i == 0) for i in indices]
-    )
+    cells, places = rows.astype(np.float32), range(len(trees))
+    return np.stack([getattr(trees[i], ask)(cells, check_input=i == 0) for i in places])

@@ -57,9 +57,8 @@ def path_of(result: Any) -> tuple[RuleSet, ...]:
 def in_used_columns(result: Any, X: Any, row: Any) -> tuple[Any, Any, Any]:
     """Restrict a result to the columns that its rules use, and X and row likewise."""
     rules = rules_of(result)
-    used = sorted(
-        rules.used_features.union(*(one.used_features for one in path_of(result)))
-    ) or [0]
+    every = rules.used_features.union(*(one.used_features for one in path_of(result)))
+    used = sorted(every) or [0]
     features, place = rules.features.taken(used), {d: i for i, d in enumerate(used)}
     moved = rules.in_columns(features, place)
     if result is not rules:

@@ -244,9 +244,8 @@ def options_of(
     rule_set: RuleSet, d: int, value: float, scale: np.ndarray | None
 ) -> list[Option]:
     """Alternatives of a feature: one option per set of equivalent values."""
-    conditions = [
-        c for rule in rule_set.rules for c in rule.conditions if c.feature == d
-    ]
+    every = (c for rule in rule_set.rules for c in rule.conditions)
+    conditions = [c for c in every if c.feature == d]
     if rule_set.features.categories[d] is not None:
         return _category_options(rule_set.features, d, value, conditions)
     step = None if scale is None else float(scale[d])

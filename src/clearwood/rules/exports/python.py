@@ -229,11 +229,9 @@ def _shares(rule_set: RuleSet, rule: Rule) -> str:
 def _cell_lines(rule_set: RuleSet) -> list[str]:
     """A variable per feature that rules use."""
     features = rule_set.features
-    questions = [
-        q for rule in rule_set for q in questions_of(rule.conditions, features)
-    ]
+    each = [q for rule in rule_set for q in questions_of(rule.conditions, features)]
     lines = []
-    for d, question in sorted({q.feature: q for q in questions}.items()):
+    for d, question in sorted({q.feature: q for q in each}.items()):
         read = "_number"
         if isinstance(question, LabelQuestion):
             read = "_text" if features.lookup[d] == "hash" else "_label"

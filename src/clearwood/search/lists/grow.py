@@ -61,9 +61,11 @@ def grow_lists(problem: ListProblem, pool: np.ndarray, max_boxes: int) -> list[B
 
     found = grow(few, [_constant(few)], max_boxes, lengthen, _best_refined)
     found = [widened(one, is_kept) for one in found]
-    if thin is problem:
-        return found
-    return [ListAscent(problem, one).refitted() for one in found]
+    return (
+        found
+        if thin is problem
+        else [ListAscent(problem, one).refitted() for one in found]
+    )
 
 
 def _best_refined(problem: ListProblem, trials: list[BoxList]) -> list[BoxList]:

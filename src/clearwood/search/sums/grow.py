@@ -79,9 +79,11 @@ def grow_sums(
 
     found = grow(few, [_constant(few)], max_boxes, lengthen, best_refined)
     found = [widened(one, is_kept) for one in found]
-    if thin is problem:
-        return found
-    return [SumAscent(problem, one).refitted() for one in found]
+    return (
+        found
+        if thin is problem
+        else [SumAscent(problem, one).refitted() for one in found]
+    )
 
 
 def best_refined(problem: SumProblem, trials: list[BoxSum]) -> list[BoxSum]:
