@@ -74,6 +74,7 @@ class BartReference(Reference):
     """
 
     features: FeatureSpace
+    _has_exposure = False
 
     def __init__(
         self,
