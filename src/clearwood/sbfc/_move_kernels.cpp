@@ -41,12 +41,11 @@ struct Forest {
     Vector<Index> up, down, before, after;  // parent, first child, siblings; -1: none
     Vector<Index> roots, place;             // where each of them stands there
     Index n_roots = 0;
-    Vector<double> size;  // number of nodes of the tree, at its root
     Matrix<double> edge;  // log weights of the edge to the parent; 0 at roots
 
     explicit Forest(Index d)
         : up(d, -1), down(d, -1), before(d, -1), after(d, -1), roots(d), place(d),
-          size(d, 1.0), edge({2, d}) {}
+          edge({2, d}) {}
 
     void add_root(Index j) {
         roots[n_roots] = j;
@@ -107,7 +106,6 @@ struct Forest {
         if (above < 0) return;
         roots[place[old]] = j;
         place[j] = place[old];
-        size[j] = size[old];
         std::array<double, 2> worth{edge(0, j), edge(1, j)};
         take_off(j);
         edge(0, j) = edge(1, j) = 0.0;
@@ -175,7 +173,7 @@ struct Places {
 // may get a parent.
 void find_places(View<const Index, 1> nodes, Index n_ends, const Forest& forest,
                  View<const bool, 1> signal, Weights alone, const EdgeTables& edges,
-                 bool undirected, Places& places) {
+                 Places& places) {
     places.clear();
     std::array<double, 2> own{};
     for (Index u : nodes) places.below[u] = true;
@@ -183,20 +181,15 @@ void find_places(View<const Index, 1> nodes, Index n_ends, const Forest& forest,
         for (Index u : nodes) own[group] += alone(group, u) + forest.edge(group, u);
         for (Index u : nodes.part(0, n_ends)) places.add(u, group ? -2 : -1, own[group]);
     }
-    double n = nodes.size(), top = std::max(own[0], own[1]);
+    double top = std::max(own[0], own[1]);
     for (bool group : {false, true}) {
         const EdgeTable& table = edges[group];
-        double most = own[group] + (undirected ? std::log(n) : 0.0);
         for (Index u : nodes.part(0, n_ends))
             for (Index e = table.start[u]; e < table.start[u + 1]; ++e) {
-                double log_share = most + table.log_weight[e];
+                double log_share = own[group] + table.log_weight[e];
                 if (log_share < top - NEVER_TAKEN) break;
                 Index v = table.end[e];
                 if (signal[v] != group || places.below[v]) continue;
-                if (undirected) {  // 1 / (n + other), not 1 / n and 1 / other
-                    double other = forest.size[forest.root_of(v)];
-                    log_share += std::log(other / (n + other));
-                }
                 places.add(u, v, log_share);
                 top = std::max(top, log_share);
             }
@@ -205,8 +198,7 @@ void find_places(View<const Index, 1> nodes, Index n_ends, const Forest& forest,
 }
 
 // A forest from its parents.
-Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges,
-                   View<Index, 1> nodes) {
+Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges) {
     Forest forest(parent.size());
     for (Index j = 0; j < parent.size(); ++j) {
         if (parent[j] < 0)
@@ -214,19 +206,16 @@ Forest read_forest(View<const std::int32_t, 1> parent, const EdgeTables& edges,
         else
             forest.hang_by(j, parent[j], edges);
     }
-    for (Index root : forest.roots.part(0, forest.n_roots))
-        forest.size[root] = forest.subtree(root, nodes).size();
     return forest;
 }
 
 // How a chain moves.
 struct Moves {
-    Index number;     // of repetitions
-    Index most;       // trees that each of them tries to switch
-    bool any_end;     // whether any node of a subtree may get a parent, not just its root
-    bool undirected;  // whether a tree has 1 / (its size) of its weight
+    Index number;  // of repetitions
+    Index most;    // trees that each of them tries to switch
+    bool any_end;  // whether any node of a subtree may get a parent, not just its root
 
-    auto fields() { return std::tie(number, most, any_end, undirected); }
+    auto fields() { return std::tie(number, most, any_end); }
 };
 
 // Switch some trees, then reassign a subtree of a tree that was pivoted; repeat.
@@ -240,10 +229,10 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
                                               View<std::int32_t, 1> parent,
                                               Weights alone, EdgeTables edges,
                                               Moves moves, Random random) {
-    auto [n_moves, most, any_end, undirected] = moves;
+    auto [n_moves, most, any_end] = moves;
     Index d = signal.size();
     Vector<Index> found(d);
-    Forest forest = read_forest(parent, edges, found);
+    Forest forest = read_forest(parent, edges);
     Places places(d);
     double switched = 0.0, reassigned = 0.0;
     for (Index move = 0; move < n_moves; ++move) {
@@ -260,14 +249,12 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
         Index old = forest.up[j];
         bool old_group = signal[j];
         if (old >= 0) {
-            forest.size[forest.root_of(j)] -= double(nodes.size());
             forest.take_off(j);
             forest.edge(0, j) = forest.edge(1, j) = 0.0;
             forest.add_root(j);
         }
-        forest.size[j] = double(nodes.size());
         find_places(nodes, any_end ? nodes.size() : 1, forest, signal, alone, edges,
-                    undirected, places);
+                    places);
         Index at = choose({places.log_share.data(), {Index(places.log_share.size())}},
                           random);
         Index end = places.end[at], target = places.target[at];
@@ -275,7 +262,6 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
         for (Index u : nodes) signal[u] = group;
         forest.pivot(end);
         if (target >= 0) {
-            forest.size[forest.root_of(target)] += double(nodes.size());
             forest.hang_by(end, target, edges);
             forest.swap_roots(forest.place[end], --forest.n_roots);
         }
@@ -285,7 +271,6 @@ std::tuple<double, double, double> make_moves(View<bool, 1> signal,
     for (Index j = 0; j < d; ++j) {
         parent[j] = std::int32_t(forest.up[j]);
         log_weight += alone(signal[j], j) + forest.edge(signal[j], j);
-        if (undirected && parent[j] < 0) log_weight -= std::log(forest.size[j]);
     }
     double n = double(std::max<Index>(n_moves, 1));
     return {switched / n, reassigned / n, log_weight};

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import (
     Interval,
-    PresetMixin,
     StrOptions,
     fit_context,
     take_rows,
@@ -76,7 +75,7 @@ MOST_PAIRS = 2**27
 POSITIVE = Interval(Integral, 1, None, closed="left")
 
 
-class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstimator):
+class SelectiveBayesianForestClassifier(ClassifierMixin, BaseEstimator):
     """Bayesian classifier that selects features and finds their dependences.
 
     Features are divided into signal, which depends on the class, and noise, which does
@@ -94,12 +93,11 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     Parameters
     ----------
     sampler : {"auto", "exact", "collapsed", "exchange", "original"}, default="auto"
-        ``"exact"`` sums over all graphs (at most 16 features that vary, 5 with
-        ``target="undirected"``), ``"collapsed"`` samples groups of features,
-        ``"exchange"`` samples graphs by exchanges of edges, and ``"original"`` by the
-        moves of the thesis. ``"auto"`` is exact where possible; else collapsed; else by
-        exchanges: for undirected trees, and where strong edges connect too many
-        features to sum over their forests.
+        ``"exact"`` sums over all graphs (at most 16 features that vary),
+        ``"collapsed"`` samples groups of features, ``"exchange"`` samples graphs by
+        exchanges of edges, and ``"original"`` by the moves of the thesis. ``"auto"`` is
+        exact where possible; else collapsed; else by exchanges: where strong edges
+        connect too many features to sum over their forests.
     preset : {"paper"} or None, default=None
         Settings for each of ``sampler``, ``prior``, ``smoothing``, ``binning``,
         ``calibration`` and ``min_ess`` that is "auto": ``"paper"`` gives those of the
@@ -115,9 +113,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     lambda_x, lambda_y : float, default=4.0, 1.0
         Prior cost of an edge and of a signal feature, in units of the log of the number
         of columns; the latter divided by the number of classes.
-    target : {"rooted", "undirected"}, default="rooted"
-        Whether a tree of s features counts s times, once per root, as in the thesis, or
-        once.
     smoothing : {"auto", "paper", "dirichlet"}, default="auto"
         Estimates of conditional probabilities. ``"paper"``, which ``"auto"`` is:
         counts plus one row distributed as the feature is overall; ``"dirichlet"``:
@@ -201,7 +196,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
     ['x0', 'x1', 'x2', 'x3', 'x5']
     """
 
-    _presets = PRESETS
     _parameter_constraints: dict[str, Any] = {
         "sampler": [StrOptions({"auto", "exact", "collapsed", "exchange", "original"})],
         "preset": [None, StrOptions({"paper"})],
@@ -209,7 +203,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "lambda_x": [Interval(Real, 0, None, closed="left")],
         "lambda_y": [Interval(Real, 0, None, closed="left")],
-        "target": [StrOptions({"rooted", "undirected"})],
         "smoothing": [StrOptions({"auto", "paper", "dirichlet"})],
         "binning": [StrOptions({"auto", "mdlp", "mdlp_or_halves"})],
         "calibration": [None, StrOptions({"auto", "additive", "temperature"})],
@@ -231,7 +224,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         alpha: float = 5.0,
         lambda_x: float = 4.0,
         lambda_y: float = 1.0,
-        target: str = "rooted",
         smoothing: str = "auto",
         binning: str = "auto",
         calibration: str | None = "auto",
@@ -249,7 +241,6 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self.alpha = alpha
         self.lambda_x = lambda_x
         self.lambda_y = lambda_y
-        self.target = target
         self.smoothing = smoothing
         self.binning = binning
         self.calibration = calibration
@@ -265,6 +256,11 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _setting(self, name: str) -> Any:
+        """A parameter, or what "auto" means for it."""
+        own = getattr(self, name)
+        return own if own != "auto" else PRESETS[self.preset][name]
 
     # Fitting
 
@@ -323,9 +319,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
             )
 
         if len(varies):
-            problem = GraphProblem.from_scores(
-                score(varied, self.alpha), penalty, self.target
-            )
+            problem = GraphProblem.from_scores(score(varied, self.alpha), penalty)
             found = find_posterior(
                 self._setting("sampler"), problem, self.n_graphs, run, graphs_seed
             )

@@ -1,7 +1,7 @@
 """Markov chain on graphs with the moves of the thesis (2.3.2), or exchanges of edges.
 
-Graphs change one by one, for targets without a sum over all forests, for many features
-that edges connect, and to reproduce the thesis.
+Graphs change one by one, for many features that edges connect, where a sum over all
+forests is slow, and to reproduce the thesis.
 """
 
 from __future__ import annotations
@@ -72,8 +72,6 @@ class OriginalSampler:
     scores : Scores
     penalty : Penalty
         The prior.
-    target : {"rooted", "undirected"}, default="rooted"
-        Whether a tree of s features counts s times, as in the thesis, or once.
     edges : tuple of Edges, optional
         Result of ``strong_edges`` with the bound of ``weakest_edge`` or less, if
         already computed.
@@ -101,12 +99,10 @@ class OriginalSampler:
         scores: Scores,
         penalty: Penalty,
         *,
-        target: str = "rooted",
         edges: tuple[Edges, Edges] | None = None,
         exchange: bool = False,
         thin: int | None = None,
     ) -> None:
-        self.undirected = target == "undirected"
         self.exchange = exchange
         self.alone = scores.alone - np.array(penalty.node)[:, None]
         usual = max(THIN, exchange * self.alone.shape[1] // SHARE)
@@ -115,9 +111,7 @@ class OriginalSampler:
             edges = strong_edges(scores, penalty, weakest_edge(self.alone.shape[1]))
         self.edges = tuple(_heaviest_first(part.log_weight) for part in edges)
         flat = [values for part in self.edges for values in part]
-        self.fingerprint = fingerprint_of(
-            self.alone, *flat, target, exchange, self.thin
-        )
+        self.fingerprint = fingerprint_of(self.alone, *flat, exchange, self.thin)
 
     def init(self, rng: np.random.Generator) -> GraphState:
         """Overdispersed start: no edges, any share of the features in the signal."""
@@ -153,7 +147,7 @@ class OriginalSampler:
         rng: np.random.Generator,
     ) -> tuple[GraphState, MovesInfo]:
         signal, parent = signal.astype(np.bool_), parent.astype(np.int32)
-        moves = n_moves, TREES_SWITCHED, self.exchange, self.undirected
+        moves = n_moves, TREES_SWITCHED, self.exchange
         switched, reassigned, log_weight = make_moves(
             signal, parent, self.alone, self.edges, moves, rng
         )
