@@ -164,9 +164,7 @@ class ParetoSPN(BaseSPN):
             SizedCircuit(
                 one.degrees_of_freedom,
                 one.log_likelihood + plus,
-                Circuit(
-                    units.restored(one.root.node), table.features, self._point_masses
-                ),
+                Circuit(units.restored(one.root.node), table.features, self._table),
             )
             for one in front
         ]

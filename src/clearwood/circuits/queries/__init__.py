@@ -1,5 +1,10 @@
 """Queries of circuits: exact, or with a bound of the error."""
 
+from clearwood.circuits.queries.cells import (
+    CellShares,
+    cell_conditionals,
+    cell_surprisals,
+)
 from clearwood.circuits.queries.completion import MostProbable, most_probable
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.queries.covariances import RowMoments, moments
@@ -16,11 +21,14 @@ from clearwood.circuits.queries.surprisal import (
 )
 
 __all__ = [
+    "CellShares",
     "Contributions",
     "LevelShares",
     "MostProbable",
     "RowMoments",
     "ValueShares",
+    "cell_conditionals",
+    "cell_surprisals",
     "condition",
     "conditionals",
     "contributions",
