@@ -16,7 +16,7 @@ from scipy.stats import sem
 from benchmarks._data import SHARED, shuffled
 from benchmarks._study import Study, arguments, markdown_table
 from benchmarks.peers.readable import MOST_ROWS, SPLITS, linear
-from benchmarks.sbfc.cases import FIGURE_3, SPLIT, Fold, folds, score
+from benchmarks.sbfc.cases import SPLIT, THESIS, Fold, folds, score
 from clearwood.sbfc.estimators import SelectiveBayesianForestClassifier as Make
 
 OURS = {
@@ -130,7 +130,7 @@ def main():
     warnings.simplefilter("ignore")
     study = Study("sbfc_calibration", ["group", "data", "split", "method"], options)
     chosen = [(use, name) for name, use in listed()["use"].items()]
-    chosen += [("thesis", name) for name in FIGURE_3 if name != "arcene"]
+    chosen += [("thesis", name) for name in THESIS if name != "arcene"]
     if options.quick:
         chosen = [case for case in chosen if case[0] == "choose"][:4]
     cases = {

@@ -10,7 +10,8 @@ from functools import lru_cache, partial
 import numpy as np
 
 from benchmarks._study import RESULTS, Study, arguments, markdown_table, mean_and_sd
-from benchmarks.sbfc.cases import PEERS, SETTINGS, Fold, ours, score
+from benchmarks.sbfc.cases import SETTINGS, Fold, ours, score
+from benchmarks.sbfc.rivals import RIVALS
 from clearwood.datasets import make_cluster_classes, make_logistic_classes
 
 MAKERS = {
@@ -29,7 +30,7 @@ OURS = (
     "balanced, lambda_y = 2",
     "balanced, lambda_x = 2",
 )
-METHODS = (*OURS, *(name for name in PEERS if name != "TAN"))
+METHODS = (*OURS, *(name for name in RIVALS if name not in ("TAN", "lasso")))
 MOST = {
     "balanced, lambda_x = 2": 100,
     "balanced, lambda_y = 2": 1000,
@@ -119,7 +120,7 @@ def rows_of(data, d, repeat, method):
     if method not in SETTINGS:
         # Values are levels as they are.
         levels = fold.X - 1, fold.X_test - 1, np.full(d, fold.X.max())
-        said = PEERS[method](fold, levels)
+        said = RIVALS[method](fold, levels)
         taken = time.process_time() - begin
         return [score(said, fold.y_test) | blank | {"seconds": taken}]
     model, said = ours(fold, method)

@@ -96,3 +96,7 @@ class SampledRowsWarning(UserWarning):
 
 class PoorMixingWarning(UserWarning):
     """Chains of a sampler have a large R-hat or a small effective sample size."""
+
+
+class SeenRowsWarning(UserWarning):
+    """A reference was fitted to rows that a fit of its proxy leaves out."""

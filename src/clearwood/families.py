@@ -221,7 +221,8 @@ OWN = (
                 parts=(
                     ("graph", "Feature graph"),
                     ("ranking", "Features"),
-                    ("scores", "Accuracy"),
+                    ("odds", "How each feature matters"),
+                    ("scores", "Accuracy and calibration"),
                     ("sampling", "Sampling"),
                 ),
             )

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from tests.wording import refuses
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import cross_val_score
+from tests.wording import refuses, warns
 
 import clearwood as cw
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, SeenRowsWarning
 from clearwood.projection.leaves import Leaves, expected_log_likelihood
 from clearwood.projection.predictive_draws import PredictiveDraws
 from clearwood.references import Reference
@@ -169,3 +171,24 @@ def test_more_draws_than_memory_holds_are_refused_before_they_are_asked_for():
 
     with refuses(InputError):
         cw.ProjectedTreeRegressor(Many()).fit(np.zeros((60, 2)))
+
+
+def test_a_fitted_reference_in_cross_validation_has_seen_the_rows_held_out():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] ** 2
+    fitted = cw.reference(BayesianRidge(), X, y, n_draws=3, random_state=0)
+    tree = cw.ProjectedTreeRegressor(fitted, n_leaf_nodes=2)
+    with warns(SeenRowsWarning):
+        cross_val_score(tree, X, y, cv=2)
+    # All rows, new rows, or none that are held out: no warning, which would fail.
+    tree.fit(X, y).fit(X[:20]).fit(X[:20] + 1.0, y[:20])
+    cross_val_score(cw.ProjectedTreeRegressor(BayesianRidge(), n_leaf_nodes=2), X, y)
+
+
+def test_whole_numbers_may_be_values():
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 4
+    labels = cw.reference(None, X, y, n_draws=3, random_state=0)
+    with refuses(InputError, match="task='regression'"):
+        cw.ProjectedTreeRegressor(labels).fit(X, y)
+    values = cw.reference(None, X, y, task="regression", n_draws=3, random_state=0)
+    cw.ProjectedTreeRegressor(values, n_leaf_nodes=2).fit(X, y)

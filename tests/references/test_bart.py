@@ -124,6 +124,25 @@ class TestWithStochtree:
         with refuses(ModelError, match='"bart"'):
             cw.reference(model, *values())
 
+    def test_draws_of_a_fitted_model_are_projected_and_explained(self):
+        stochtree = pytest.importorskip("stochtree")
+        X, y = make_friedman1(200, n_features=5, random_state=0)
+        model = stochtree.BARTModel()
+        model.sample(X, y, num_mcmc=30, general_params={"random_seed": 0})
+        reference = cw.reference(
+            model.predict(X, terms="y_hat").T,
+            X,
+            noise_variance=model.global_var_samples,
+        )
+        tree = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=4).fit(X, y)
+        mean, found = model.predict(X, terms="y_hat").mean(axis=1), tree.predict(X)
+        assert tree.fidelity_ == pytest.approx(
+            1 - np.mean((mean - found) ** 2) / mean.var(), abs=0.01
+        )
+        assert np.isfinite(tree.predict_interval(X)).all()
+        local = cw.explain_local(reference, X[0])
+        assert local.predicted == pytest.approx(mean[0]) and local.std > 0
+
     def test_empty_cells_are_refused(self):
         X, y = values()
         X = X.copy()

@@ -1,7 +1,6 @@
 """Functions, networks with dropout, and draws that were made elsewhere."""
 
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError
-from clearwood.references import FunctionReference, arviz_reference
+from clearwood.references import FunctionReference
 
 
 def test_a_network_with_fixed_masks_says_what_it_says():
@@ -172,54 +171,40 @@ def test_draws_of_another_form_are_refused(draws, X):
         cw.reference(draws, X)
 
 
-# ArviZ
+def test_chains_may_be_a_dimension_of_their_own():
+    X, draws = [[0.0], [1.0], [2.0]], np.arange(24.0).reshape(2, 4, 3)
+    assert (cw.reference(draws, X).draws(X) == draws.reshape(8, 3)).all()
+    share = draws[..., None] / 30 * [1, -1] + [0, 1]
+    found = cw.reference(share, X, classes=["a", "b"]).draws(X)
+    np.testing.assert_allclose(found, share.reshape(8, 3, 2))
 
 
-def groups_of(**groups):
-    """What is asked of ArviZ's data, whatever its version."""
-    return {
-        group: _Dataset({n: SimpleNamespace(values=v) for n, v in variables.items()})
-        for group, variables in groups.items()
-    }
-
-
-class _Dataset(dict):
-    @property
-    def data_vars(self):
-        return list(self)
-
-
-MU = np.arange(24.0).reshape(2, 4, 3)
-
-
-@pytest.mark.parametrize("made_by", ["stand-in", "arviz"])
-def test_draws_of_arviz_are_those_of_all_chains(made_by):
-    groups = {
-        "posterior": {"mu": MU, "sigma": np.ones((2, 4))},
-        "posterior_predictive": {"y": MU + 0.5},
-    }
-    if made_by == "stand-in":
-        data = groups_of(**groups)
-        make = arviz_reference
-    else:
-        arviz = pytest.importorskip("arviz", reason="needs arviz (its extra)")
-        new = int(arviz.__version__.split(".")[0]) >= 1
-        data = arviz.from_dict(groups) if new else arviz.from_dict(**groups)
-        make = cw.reference
-    X = [[0.0], [1.0], [2.0]]
-    assert (make(data, X).draws(X) == MU.reshape(8, 3) + 0.5).all()
-    sigma = np.asarray(data["posterior"]["sigma"].values).ravel()
-    reference = make(data, X, variable="mu", noise_variance=sigma**2)
-    assert (reference.draws(X) == MU.reshape(8, 3)).all()
-    assert (reference.noise_variance(X) == 1).all()
-    with refuses(InputError, match="'nu'"):
-        make(data, X, variable="nu")
-
-
-def test_of_several_variables_one_is_named():
-    data = groups_of(posterior_predictive={"y": MU, "z": MU})
+def test_integers_are_labels_or_counts():
+    """Their mean is the only draw, and that of all rows with equal cells."""
+    X, drawn = [[0.0], [1.0], [0.0]], np.array([[0, 1, 1], [0, 1, 1], [0, 0, 0]])
+    labels = cw.reference(drawn, X)
+    assert labels.classes.tolist() == [0, 1] and not labels.is_posterior
+    np.testing.assert_allclose(labels.draws(X)[0, :, 1], [1 / 3, 2 / 3, 1 / 3])
+    counts = cw.reference(3 * drawn, X, task="counts")
+    np.testing.assert_allclose(counts.draws(X), [[1, 2, 1]])
+    assert counts.noise_variance(X).shape == (1, 3)
+    named = cw.reference(drawn, X, classes=["no", "yes"])
+    assert (named.draws(X) == labels.draws(X)).all()
+    one_hot = cw.reference(np.eye(2, dtype=int)[drawn], X, classes=["no", "yes"])
+    assert (one_hot.draws(X) == labels.draws(X)).all()
+    values = cw.reference(drawn[:, :2], X[:2], task="regression")
+    assert (values.draws(X[:2]) == drawn[:, :2]).all()
     with refuses(InputError):
-        arviz_reference(data, [[0.0], [1.0], [2.0]])
+        cw.reference(3 * drawn, X)
+
+
+def test_probabilities_of_the_second_class_suffice():
+    reference = cw.reference(
+        lambda X, draw: X[:, 0], np.eye(2), n_draws=2, classes=["no", "yes"]
+    )
+    assert reference.draws(np.eye(2))[0].tolist() == [[0, 1], [1, 0]]
+    with refuses(InputError):
+        cw.reference([[0.5, 0.5]], [[0.0], [1.0]], task="classification")
 
 
 # torch

@@ -58,9 +58,8 @@ def test_steps_maximize_the_penalized_likelihood(n_classes):
     best = minimize(loss, start, options={"gtol": 1e-4})
     assert found.temperature < 1
     assert found.temperature == pytest.approx(best.x[0], abs=1e-3)
-    said = found.apply(
-        Averaged(p, np.zeros_like(p)), log_class, parts.features.encode(X)
-    ).probability
+    average = Averaged(p, np.zeros_like(p))
+    said = found.apply(average, log_class, parts.codes(X)).probability
     steps = best.x[1:].reshape(-1, n_classes)
     expected = softmax(log_class + best.x[0] * evidence + design @ steps, axis=1)
     np.testing.assert_allclose(said, expected, atol=1e-3)
@@ -96,9 +95,8 @@ def test_errors_are_those_of_the_first_order(n_classes):
     log_class = np.log(np.full(n_classes, 1 / n_classes))
     found = calibrate(p, log_class, label, weight, parts, parts.codes(X))
     away = 1e-6 * p.min(axis=1, keepdims=True) * np.r_[1, -1, np.zeros(n_classes - 2)]
-    encoded = parts.features.encode(X)
     here, there = (
-        found.apply(Averaged(q, np.abs(away)), log_class, encoded)
+        found.apply(Averaged(q, np.abs(away)), log_class, parts.codes(X))
         for q in (p, p + away)
     )
     change = np.abs(there.probability - here.probability)

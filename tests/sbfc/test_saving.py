@@ -58,7 +58,7 @@ def test_arrays_that_do_not_fit_are_refused_or_harmless(kept, tmp_path):
 
 def test_missing_arrays_and_wrong_classes_are_refused(kept, tmp_path):
     _, document, arrays = kept
-    for name in arrays:
+    for name in set(arrays) - {"level_counts"}:
         others = {k: v for k, v in arrays.items() if k != name}
         with pytest.raises(ModelFormatError, match=name):
             cw.load(written(tmp_path / "a.cw", document, others))

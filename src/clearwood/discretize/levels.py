@@ -147,15 +147,18 @@ class LevelCoder:
     def codes_encoded(self, encoded: np.ndarray) -> np.ndarray:
         """As :meth:`codes`, for a table encoded by ``features.encode``."""
         codes = np.empty(encoded.shape, dtype=np.int32)
-        for d, (column, cuts, last) in enumerate(
-            zip(encoded.T, self.cuts, self.n_levels - 1)
-        ):
-            level = column if cuts is None else bin_positions(column, cuts)
-            if not self.has_values[d]:
-                level = np.where(np.isnan(column), column, UNSEEN_LEVEL)
-            missing = last if self.has_missing[d] else UNSEEN_LEVEL
-            codes[:, d] = np.where(np.isnan(column), missing, level)
+        for d, (column, n_levels) in enumerate(zip(encoded.T, self.n_levels)):
+            codes[:, d] = self.codes_of(d, column, n_levels)
         return codes
+
+    def codes_of(self, d: int, column: np.ndarray, n_levels: int) -> np.ndarray:
+        """Levels of the encoded cells of one column, of so many levels."""
+        cuts = self.cuts[d]
+        level = column if cuts is None else bin_positions(column, cuts)
+        if not self.has_values[d]:
+            level = np.where(np.isnan(column), column, UNSEEN_LEVEL)
+        missing = n_levels - 1 if self.has_missing[d] else UNSEEN_LEVEL
+        return np.where(np.isnan(column), missing, level)
 
     def names_of(self, d: int) -> tuple[str, ...]:
         """Labels of the levels of a column."""

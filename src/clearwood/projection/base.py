@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from clearwood._estimators import Interval, StrOptions, fit_context, take_rows
-from clearwood._numeric import as_generator, product, weighted_mean_and_error
+from clearwood._numeric import as_generator, weighted_mean_and_error
 from clearwood._numeric.progress import progress
 from clearwood._tables.learning import accepts_tables, sample_of
 from clearwood._words.labels import target_name
@@ -23,7 +23,7 @@ from clearwood.columns.validation import (
     interval_ends,
 )
 from clearwood.exceptions import InputError
-from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import (
     PosteriorMean,
     PredictiveDraws,
@@ -37,7 +37,15 @@ from clearwood.projection.proxy_fidelity import (
     remedy,
     warn_of_poor_fit,
 )
-from clearwood.projection.sizes import SizePath, Words, folds_of
+from clearwood.projection.sizes import (
+    FittedPath,
+    SizePath,
+    Words,
+    complexity_of,
+    fit_path,
+    folds_of,
+    losses_on,
+)
 from clearwood.projection.trees import leaves_of, value_bins
 from clearwood.rules import RuleList, Training
 from clearwood.rules.evaluation.tables import counted
@@ -59,9 +67,12 @@ class ProjectedRules(BaseEstimator):
     _sizes: tuple[str, str]
     """Names of the parameters of the requested and of the maximum size."""
     _words: Words
+    _measures: dict[str, Callable[[Any], float]]
+    """Complexity of a printed tree or list, by name."""
 
     reference: Any
     alpha: float | str | None
+    complexity: str | Callable[[Any], float]
     tolerance: float
     min_samples_leaf: int
     exclude_features: Sequence[str | int]
@@ -91,6 +102,10 @@ class ProjectedRules(BaseEstimator):
         generator: np.random.Generator,
     ) -> Sequence[Any]:
         """Trees or lists of all sizes, the smallest first."""
+        raise NotImplementedError
+
+    def _printed(self, proxy: Any, training: Training) -> Any:
+        """A tree or list as it is printed."""
         raise NotImplementedError
 
     def _print(
@@ -152,10 +167,10 @@ class ProjectedRules(BaseEstimator):
         predictive = predictive_draws(self.reference_, X)
         training = self._training(X, labels, weight, predictive)
         path = self._project(self._target(predictive), training.grid, weight, generator)
-        self.size_path_ = self._evaluate_sizes(
+        path, self.size_path_ = self._evaluate_sizes(
             path, predictive, X, labels, training, generator
         )
-        chosen = [len(proxy.boxes) + 1 for proxy in path].index(self._choose_size())
+        chosen = self.size_path_.size.tolist().index(self._choose_size())
         rules = self._print(path, chosen, predictive, training).with_metadata(
             model=self.reference_.description, method="projection"
         )
@@ -231,32 +246,31 @@ class ProjectedRules(BaseEstimator):
         labels: np.ndarray | None,
         training: Training,
         generator: np.random.Generator,
-    ) -> SizePath:
+    ) -> tuple[Sequence[Any], SizePath]:
         """Evaluate each size on the training rows and, if it is free, on held-out rows.
 
-        The latter also determine ``alpha``, where requested (section 3.2.2).
+        The latter also determine ``alpha``, where requested (section 3.2.2). Sizes that
+        a simpler one equals are dropped.
         """
-        weight = training.weight
-        _, sizes = self._fit_leaves(
-            path, self._target(predictive), training.grid, weight
-        )
+        weight, target = training.weight, self._target(predictive)
+        path, _, sizes = self._fit_path(path, target, training.grid, weight, training)
         self.alpha_ = None if isinstance(self.alpha, str) else self.alpha
         is_free = getattr(self, self._sizes[0]) == "auto" and self.alpha_ is None
         if not is_free or len(path) == 1:
-            return sizes
+            return path, sizes
         alphas = sizes.alphas
         loss = np.empty((len(path), len(training)))
         loss_by_alpha = np.empty((len(alphas), len(training)))
         folds = self._held_out_losses(X, labels, training, predictive, generator)
         for test, fold_path, losses in folds:
-            loss[:, test] = losses[fold_path.up_to(sizes.size)]
+            loss[:, test] = losses[fold_path.up_to(sizes.complexity)]
             loss_by_alpha[:, test] = losses[fold_path.best_at(alphas)]
         if self.alpha == "cv":
             mean, _ = weighted_mean_and_error(loss_by_alpha, weight)
             self.alpha_ = float(alphas[mean.argmin()])
         mean, error = weighted_mean_and_error(loss, weight)
         _, to_best = weighted_mean_and_error(loss - loss[mean.argmin()], weight)
-        return replace(
+        return path, replace(
             sizes,
             held_out=mean,
             standard_error=error,
@@ -265,23 +279,25 @@ class ProjectedRules(BaseEstimator):
             tolerance=self.tolerance if self.alpha is None else None,
         )
 
-    def _fit_leaves(
+    def _fit_path(
         self,
         path: Sequence[Any],
         target: PredictiveDraws,
         grid: Grid,
         weight: np.ndarray,
-    ) -> tuple[list[Leaves], SizePath]:
-        """Leaf parameters of all sizes, and their likelihood, on the training rows."""
-        share, family = weight / weight.sum(), self._family()
-        leaves = [
-            Leaves.from_predictive(target, leaves_of(proxy, grid), share, family)
-            for proxy in path
-        ]
-        likelihood = np.array([params.log_likelihood for params in leaves])
-        negative_entropy = float(product(target.negative_entropy, share).mean())
-        sizes = np.array([len(proxy.boxes) + 1 for proxy in path])
-        return leaves, SizePath(sizes, likelihood, negative_entropy - likelihood)
+        training: Training,
+    ) -> FittedPath:
+        """Those of a path that no simpler one equals, with their leaves."""
+        complexity = np.array([len(proxy.boxes) + 1 for proxy in path])
+        measure = self.complexity
+        name = getattr(measure, "__name__", str(measure))
+        if measure != "size":
+            if isinstance(measure, str):
+                measure = self._measures[measure]
+            printed = (self._printed(proxy, training) for proxy in path)
+            complexity = np.array([complexity_of(proxy, measure) for proxy in printed])
+        family = self._family()
+        return fit_path(path, complexity, name, target, grid, weight, family)
 
     def _uses_labels(self, labels: np.ndarray | None) -> bool:
         """Whether held-out observations evaluate the sizes, and not the reference.
@@ -322,30 +338,13 @@ class ProjectedRules(BaseEstimator):
                 truth = labels[test]
             target = self._target(fitted)
             path = self._project(target, grid, weight, generator)
-            leaves, sizes = self._fit_leaves(path, target, grid, weight)
+            path, leaves, sizes = self._fit_path(path, target, grid, weight, training)
             leaf = [leaves_of(proxy, training.grid.take(test)) for proxy in path]
             baseline = fitted.baseline(weight)
             leaves = [params.smoothed(len(rows), baseline) for params in leaves]
-            yield test, sizes, self._losses(leaves, leaf, held_out, truth)
-
-    def _losses(
-        self,
-        leaves: list[Leaves],
-        leaf: list[np.ndarray],
-        held_out: PredictiveDraws,
-        truth: np.ndarray | None,
-    ) -> np.ndarray:
-        """Loss of held-out log likelihood per size, relative to the reference."""
-        if truth is not None:
-            pairs = zip(leaves, leaf)
-            density = [params.predictive(at).log_density(truth) for params, at in pairs]
-            return held_out.log_density(truth) - np.array(density)
-        target = self._target(held_out)
-        pairs = zip(leaves, leaf)
-        likelihood = [
-            expected_log_likelihood(params, target, at) for params, at in pairs
-        ]
-        return (target.negative_entropy - np.array(likelihood)).mean(axis=1)
+            if truth is None:
+                held_out = self._target(held_out)
+            yield test, sizes, losses_on(leaves, leaf, held_out, truth)
 
     def _choose_size(self) -> int:
         if self.alpha_ is not None:

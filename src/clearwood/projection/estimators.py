@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +27,11 @@ class ProjectedTree(ProjectedRules):
 
     _sizes = "n_leaf_nodes", "max_leaf_nodes"
     _words = Words("tree", "leaf", "leaves")
+    _measures = {
+        "size": lambda tree: tree.n_leaves,
+        "literals": lambda tree: tree.to_rules().n_literals,
+        "depth": lambda tree: tree.depth,
+    }
     draws: str
     refine: bool
     draw_trees_: tuple[tuple[Tree, Leaves], ...] | None = None
@@ -38,6 +43,7 @@ class ProjectedTree(ProjectedRules):
             Interval(Integral, 1, None, closed="left"),
         ],
         "max_leaf_nodes": [Interval(Integral, 1, None, closed="left")],
+        "complexity": [StrOptions(set(_measures)), callable],
         "draws": [StrOptions({"mean", "shared", "each"})],
         "refine": ["boolean"],
     }
@@ -57,6 +63,9 @@ class ProjectedTree(ProjectedRules):
         )
         return project_trees(problem, self._max_size, refine=self.refine)
 
+    def _printed(self, proxy: GrownNode, training: Training) -> Tree:
+        return print_tree(proxy, training, round_thresholds=self.round_thresholds)
+
     def _print(
         self,
         path: Sequence[Any],
@@ -64,10 +73,7 @@ class ProjectedTree(ProjectedRules):
         predictive: PredictiveDraws,
         training: Training,
     ) -> RuleList:
-        self.trees_ = tuple(
-            print_tree(tree, training, round_thresholds=self.round_thresholds)
-            for tree in path
-        )
+        self.trees_ = tuple(self._printed(tree, training) for tree in path)
         self.tree_ = self.trees_[chosen]
         self.draw_trees_ = None
         if self.draws == "each":
@@ -97,9 +103,7 @@ class ProjectedTree(ProjectedRules):
                 self.min_samples_leaf,
             )
             grown = project_trees(problem, size, refine=self.refine)[-1]
-            printed = print_tree(
-                grown, training, round_thresholds=self.round_thresholds
-            )
+            printed = self._printed(grown, training)
             leaves = self._leaves(draw, training, printed.to_rules())
             found.append((printed, leaves))
         return tuple(found)
@@ -144,6 +148,11 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         taken. Half of the paper's alpha of equation (9). "cv" is the paper's choice:
         the alpha whose trees perform best on held-out data (five folds). Not together
         with a number of leaves.
+    complexity : {"size", "literals", "depth"} or callable, default="size"
+        What ``alpha`` penalizes, and by which "auto" takes the simplest tree: the
+        number of leaves, the literals of all rules, the depth, or a function of the
+        :class:`~clearwood.rules.Tree`. Trees are searched by their number of leaves; of
+        those found, the path keeps the ones that no simpler one equals.
     max_leaf_nodes : int, default=20
         Largest tree of the size path, where the size is chosen.
     family : {"auto", "mean", "mean_variance"}, default="auto"
@@ -226,6 +235,7 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         *,
         n_leaf_nodes: int | str = "auto",
         alpha: float | str | None = None,
+        complexity: str | Callable[[Tree], float] = "size",
         max_leaf_nodes: int = 20,
         family: str = "auto",
         draws: str = "mean",
@@ -240,6 +250,7 @@ class ProjectedTreeRegressor(ProjectedValues, ProjectedTree):
         self.reference = reference
         self.n_leaf_nodes = n_leaf_nodes
         self.alpha = alpha
+        self.complexity = complexity
         self.max_leaf_nodes = max_leaf_nodes
         self.family = family
         self.draws = draws
@@ -273,8 +284,8 @@ class ProjectedTreeClassifier(ProjectedClasses, ProjectedTree):
 
     Parameters
     ----------
-    reference, n_leaf_nodes, alpha, max_leaf_nodes, draws, refine, tolerance, \
-min_samples_leaf, exclude_features, round_thresholds, verbose, random_state
+    reference, n_leaf_nodes, alpha, complexity, max_leaf_nodes, draws, refine, \
+tolerance, min_samples_leaf, exclude_features, round_thresholds, verbose, random_state
         As in :class:`ProjectedTreeRegressor`.
 
     Attributes
@@ -301,6 +312,7 @@ reference_
         *,
         n_leaf_nodes: int | str = "auto",
         alpha: float | str | None = None,
+        complexity: str | Callable[[Tree], float] = "size",
         max_leaf_nodes: int = 20,
         draws: str = "mean",
         refine: bool = True,
@@ -314,6 +326,7 @@ reference_
         self.reference = reference
         self.n_leaf_nodes = n_leaf_nodes
         self.alpha = alpha
+        self.complexity = complexity
         self.max_leaf_nodes = max_leaf_nodes
         self.draws = draws
         self.refine = refine

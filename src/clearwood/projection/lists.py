@@ -8,7 +8,7 @@ and then all its boxes are improved while the likelihood rises.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -93,10 +93,15 @@ def _ends_with_rows(lst: BoxList, grid: Grid) -> BoxList:
 class _ProjectedRuleList(ProjectedRules):
     _sizes = "n_rules", "max_rules"
     _words = Words("list", "rule", "rules")
+    _measures = {
+        "size": lambda rules: rules.n_rules,
+        "literals": lambda rules: rules.n_literals,
+    }
     _parameter_constraints: dict[str, Any] = {
         **ProjectedRules._parameter_constraints,
         "n_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_rules": [Interval(Integral, 1, None, closed="left")],
+        "complexity": [StrOptions(set(_measures)), callable],
     }
 
     def __init__(
@@ -106,6 +111,7 @@ class _ProjectedRuleList(ProjectedRules):
         n_rules: int | str = "auto",
         max_rules: int = 10,
         alpha: float | str | None = None,
+        complexity: str | Callable[[RuleList], float] = "size",
         tolerance: float = 0.05,
         min_samples_leaf: int = 5,
         exclude_features: Sequence[str | int] = (),
@@ -117,6 +123,7 @@ class _ProjectedRuleList(ProjectedRules):
         self.n_rules = n_rules
         self.max_rules = max_rules
         self.alpha = alpha
+        self.complexity = complexity
         self.tolerance = tolerance
         self.min_samples_leaf = min_samples_leaf
         self.exclude_features = exclude_features
@@ -144,6 +151,14 @@ class _ProjectedRuleList(ProjectedRules):
             target, self._family(), grid, weight, largest, least, generator
         )
 
+    def _printed(self, proxy: BoxList, training: Training) -> RuleList:
+        regions = [training.region(box) for box in proxy.boxes]
+        return build_rule_list(
+            [region for region in regions if region is not None],
+            training,
+            round_thresholds=self.round_thresholds,
+        )
+
     def _print(
         self,
         path: Sequence[Any],
@@ -151,15 +166,7 @@ class _ProjectedRuleList(ProjectedRules):
         predictive: PredictiveDraws,
         training: Training,
     ) -> RuleList:
-        regions = [[training.region(box) for box in lst.boxes] for lst in path]
-        self.path_ = tuple(
-            build_rule_list(
-                [region for region in found if region is not None],
-                training,
-                round_thresholds=self.round_thresholds,
-            )
-            for found in regions
-        )
+        self.path_ = tuple(self._printed(lst, training) for lst in path)
         return self.path_[chosen]
 
     @property
@@ -189,6 +196,10 @@ class ProjectedRuleListRegressor(ProjectedValues, _ProjectedRuleList):
         Maximum number of rules, where the size is chosen.
     alpha : float or "cv", optional
         Penalty per rule, in nats per row, as in :class:`ProjectedTreeRegressor`.
+    complexity : {"size", "literals"} or callable, default="size"
+        What ``alpha`` penalizes, and by which "auto" takes the simplest list: the
+        number of rules, their literals, or a function of the
+        :class:`~clearwood.RuleList`; see :class:`ProjectedTreeRegressor`.
     tolerance : float, default=0.05
         Loss that a shorter list may have relative to the reference, in nats per
         held-out row.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,11 @@ from clearwood.columns.validation import (
     check_target,
     check_weight,
 )
+from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import needs_fit
-from clearwood.exceptions import InputError
+from clearwood.exceptions import InputError, SeenRowsWarning
 from clearwood.references import Reference, reference
+from clearwood.references.tabular import count_rows
 
 MAX_NUMBERS = 2e8
 """Maximum size of the draws held at a time, in numbers (1.6 GB)."""
@@ -197,6 +200,8 @@ def check_fit_rows(
     weight = check_weight(sample_weight, X.shape[0])
     if y is not None:
         y = check_target(y, X.shape[0], numeric=task == "regression")
+        if isinstance(estimator.reference, Reference):
+            _warn_of_seen_rows(estimator.reference, X)
     counted = np.flatnonzero(weight > 0)
     if len(counted) < 2:
         raise InputError(
@@ -207,6 +212,24 @@ def check_fit_rows(
     if len(counted) < len(weight):
         X, weight = take_rows(X, counted), weight[counted]
     return X, y, weight
+
+
+def _warn_of_seen_rows(source: Reference, X: Any) -> None:
+    """Warn if rows are some of those that a reference was made with, as in a fold."""
+    if source.rows is None or source.features is None:
+        return
+    n_rows, n_fitted = X.shape[0], count_rows(source.rows)
+    if n_rows >= n_fitted:
+        return
+    fitted = {row.tobytes() for row in source.features.encode(source.rows)}
+    if all(row.tobytes() in fitted for row in source.features.encode(X)):
+        warnings.warn(
+            f"The reference ({source.description}) was made with {n_fitted} rows, of "
+            f"which this fit has {n_rows}. Scores on the others are too good: it has "
+            "seen them. In cross-validation, pass a model that is not fitted, or None.",
+            SeenRowsWarning,
+            stacklevel=users_level(),
+        )
 
 
 def accepts_missing(given: Any) -> bool:
@@ -249,9 +272,15 @@ def find_reference(
         source = _make_reference(given, X, y, weight, task, seed)
     is_class = source.task == "classification"
     if is_class != (task == "classification"):
+        remedy = f"use the {'classifier' if is_class else 'regressor'}"
+        if is_class and np.asarray(source.classes).dtype.kind in "iuf":
+            remedy += (
+                ", or, if its labels are values or counts, make the reference with "
+                "task='regression'"
+            )
         raise InputError(
             f"The reference ({source.description}) is for {source.task}, this proxy "
-            f"for {task}; use the {'classifier' if is_class else 'regressor'}."
+            f"for {task}; {remedy}."
         )
     return source
 

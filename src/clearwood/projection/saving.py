@@ -65,10 +65,10 @@ class NotSaved(Reference):
 COMMON = (
     *codec.COLUMNS,
     codec.Settings(
-        "n_leaf_nodes", "alpha", "max_leaf_nodes", "family", "draws", "refine",
-        "n_rules", "max_rules", "tolerance", "min_samples_leaf", "round_thresholds",
-        "penalty",
-        "alpha", "exclude_features", "random_state", unless_none=("random_state",),
+        "n_leaf_nodes", "alpha", "complexity", "max_leaf_nodes", "family", "draws",
+        "refine", "n_rules", "max_rules", "tolerance", "min_samples_leaf",
+        "round_thresholds", "penalty", "exclude_features", "random_state",
+        unless_none=("random_state",),
     ),
     codec.Field("reference", codec.TEXT),
     codec.Field("n_draws", codec.integer(1)),

@@ -1,13 +1,19 @@
-"""Size path of projected trees and lists: the gain of each further rule."""
+"""Size path of projected trees and lists: likelihood against complexity."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood._numeric import product
 from clearwood.exceptions import InputError
+from clearwood.projection.leaves import Leaves, expected_log_likelihood
+from clearwood.projection.predictive_draws import PredictiveDraws
+from clearwood.projection.trees import leaves_of
+from clearwood.search import Grid
 
 
 class Words(NamedTuple):
@@ -32,7 +38,8 @@ class Words(NamedTuple):
 class SizePath:
     """Agreement of trees of 1, 2, ... leaves, or lists of rules, with the reference.
 
-    All in nats per row, averaged over draws.
+    The simplest comes first, and each is more likely than all simpler ones. All in nats
+    per row, averaged over draws.
 
     Attributes
     ----------
@@ -40,7 +47,7 @@ class SizePath:
         Number of leaves of the tree, or of rules of the list.
     log_likelihood : ndarray of shape (n_sizes,)
         Expected log likelihood under the reference on the training rows; minus
-        ``alpha`` times the size it is the utility of equations (8) and (11).
+        ``alpha`` times the complexity it is the utility of equations (4), (8) and (11).
     divergence : ndarray of shape (n_sizes,)
         Kullback-Leibler divergence from the reference on the training rows. A reference
         without noise is given a billionth of its variance: compare sizes, but do not
@@ -57,6 +64,10 @@ class SizePath:
         Held-out target: observations, or the predictions of the reference.
     tolerance : float or None
         Loss allowed for a smaller one; None where something else chose the size.
+    complexity : ndarray of shape (n_sizes,) or None
+        Complexity of each; None means its size.
+    measure : str
+        What the complexity is: "size", "literals", "depth", or a function's name.
     """
 
     size: np.ndarray
@@ -67,23 +78,33 @@ class SizePath:
     error_to_best: np.ndarray | None = None
     evaluated_on: str = "nothing"
     tolerance: float | None = None
+    complexity: np.ndarray = None  # type: ignore[assignment]
+    measure: str = "size"
+
+    def __post_init__(self) -> None:
+        if self.complexity is None:
+            object.__setattr__(self, "complexity", self.size)
 
     def utility(self, alpha: float) -> np.ndarray:
-        """Interpretability utility of each size, equations (8) and (11)."""
-        return self.log_likelihood - alpha * self.size
+        """Interpretability utility of each size, equation (4)."""
+        return self.log_likelihood - alpha * self.complexity
 
     def best_by_utility(self, alpha: float) -> int:
-        """Size of highest utility; ties go to the smallest."""
+        """Size of highest utility; ties go to the simplest."""
         return int(self.size[self.best_at(np.array([alpha]))[0]])
 
     def best_at(self, alphas: np.ndarray) -> np.ndarray:
         """Position of the size of highest utility at each alpha."""
-        penalties = np.multiply.outer(alphas, self.size)
+        penalties = np.multiply.outer(alphas, self.complexity)
         return (self.log_likelihood - penalties).argmax(axis=1)
 
-    def up_to(self, size: np.ndarray) -> np.ndarray:
-        """Position of the largest size that is at most each of the given sizes."""
-        return np.searchsorted(self.size, size, side="right") - 1
+    def up_to(self, complexity: np.ndarray) -> np.ndarray:
+        """Position of the largest complexity that is at most each of the given ones.
+
+        The first, if none is.
+        """
+        found = np.searchsorted(self.complexity, complexity, side="right") - 1
+        return np.maximum(found, 0)
 
     @property
     def alpha_ranges(self) -> np.ndarray:
@@ -93,7 +114,7 @@ class SizePath:
         paper's weakest links have alphas out of order, they leave trees that are best
         at no alpha: the lower end is then above the upper one.
         """
-        larger = self.size[:, None] - self.size
+        larger = self.complexity[:, None] - self.complexity
         gain = self.log_likelihood[:, None] - self.log_likelihood
         per_rule = gain / np.where(larger == 0, 1, larger)
         low = np.where(larger < 0, per_rule, 0.0).max(axis=1)
@@ -104,7 +125,7 @@ class SizePath:
     def alphas(self) -> np.ndarray:
         """Alpha for each size that is best at some: geometric mean of its range."""
         low, high = self.alpha_ranges.T
-        # For the smallest size, which is best however large the penalty.
+        # For the simplest, which is best however large the penalty.
         high = np.where(np.isinf(high), 4 * low, high)
         return np.sqrt(low * high)[low <= high]
 
@@ -131,6 +152,10 @@ class SizePath:
                 self.size, self.log_likelihood, self.divergence
             )
         ]
+        if self.measure != "size":
+            width = len(self.measure)
+            head = f"  {self.measure}{head}"
+            rows = [f"  {c:{width}g}{row}" for c, row in zip(self.complexity, rows)]
         if self.held_out is None or self.standard_error is None:
             return "\n".join([head, *rows])
         rows = [
@@ -138,6 +163,89 @@ class SizePath:
             for row, loss, error in zip(rows, self.held_out, self.standard_error)
         ]
         return "\n".join([f"{head}  held-out loss ({self.evaluated_on})", *rows])
+
+
+class FittedPath(NamedTuple):
+    """Trees or lists in bins, their leaf parameters, and their likelihoods."""
+
+    proxies: Sequence[Any]
+    leaves: list[Leaves]
+    sizes: SizePath
+
+
+def fit_path(
+    proxies: Sequence[Any],
+    complexity: np.ndarray,
+    measure: str,
+    target: PredictiveDraws,
+    grid: Grid,
+    weight: np.ndarray,
+    family: str,
+) -> FittedPath:
+    """Fit the leaves of all, and keep those that are more likely than all as simple."""
+    share = weight / weight.sum()
+    leaves = [
+        Leaves.from_predictive(target, leaves_of(proxy, grid), share, family)
+        for proxy in proxies
+    ]
+    likelihood = np.array([params.log_likelihood for params in leaves])
+    kept = undominated(complexity, likelihood)
+    size = np.array([len(proxy.boxes) + 1 for proxy in proxies])[kept]
+    likelihood = likelihood[kept]
+    negative_entropy = float(product(target.negative_entropy, share).mean())
+    return FittedPath(
+        [proxies[i] for i in kept],
+        [leaves[i] for i in kept],
+        SizePath(
+            size,
+            likelihood,
+            negative_entropy - likelihood,
+            complexity=complexity[kept],
+            measure=measure,
+        ),
+    )
+
+
+def losses_on(
+    leaves: list[Leaves],
+    leaf: list[np.ndarray],
+    held_out: PredictiveDraws,
+    truth: np.ndarray | None,
+) -> np.ndarray:
+    """Loss of held-out log likelihood per size, relative to the reference."""
+    pairs = zip(leaves, leaf)
+    if truth is not None:
+        density = [params.predictive(at).log_density(truth) for params, at in pairs]
+        return held_out.log_density(truth) - np.array(density)
+    likelihood = [expected_log_likelihood(params, held_out, at) for params, at in pairs]
+    loss: np.ndarray = held_out.negative_entropy - np.array(likelihood)
+    return loss.mean(axis=1)
+
+
+def complexity_of(proxy: Any, measure: Callable[[Any], float]) -> float:
+    """Complexity of a printed tree or list, Omega in equation (4)."""
+    found = float(measure(proxy))
+    if not np.isfinite(found):
+        raise InputError(
+            f"complexity returned {found}; it must be a function of the tree or list "
+            "that returns a finite number."
+        )
+    return found
+
+
+def undominated(complexity: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
+    """Positions of those that are more likely than all that are as simple.
+
+    Examples
+    --------
+    >>> undominated(np.array([1, 5, 2, 2]), np.array([-3.0, -1.5, -2.0, -1.0]))
+    array([0, 3])
+    """
+    order = np.lexsort((-likelihood, complexity))
+    sorted_likelihood = likelihood[order]
+    best_before = np.maximum.accumulate(np.append(-np.inf, sorted_likelihood[:-1]))
+    found: np.ndarray = order[sorted_likelihood > best_before]
+    return found
 
 
 def folds_of(

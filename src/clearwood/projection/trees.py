@@ -42,7 +42,7 @@ KEPT_VARIANCE = 1 - 1e-9
 
 
 def project_trees(
-    problem: TreeProblem, max_leaves: int, *, refine: bool
+    problem: TreeProblem, max_leaves: int, *, refine: bool, max_depth: float = np.inf
 ) -> list[GrownNode]:
     """Trees of 1, 2, ... leaves, each with the highest likelihood that is found.
 
@@ -53,6 +53,8 @@ def project_trees(
     max_leaves : int
     refine : bool
         Whether splits and leaves of each tree are improved while that helps.
+    max_depth : float, default=inf
+        Most splits from the root to a leaf.
 
     Returns
     -------
@@ -63,19 +65,34 @@ def project_trees(
     if max_leaves == 1 or not len(problem.grid.n_bins):
         return [root]
     # Section 3.2.1, and in place of 3.2.2 the best subtree of every size.
-    large = grow(root, GROWN * max_leaves, next_split)
+    large = _cut_below(max_depth, grow(root, GROWN * max_leaves, next_split))
     cut_back = prunings(large, max_leaves)
     if not refine:
         return [tree for _, tree in sorted(cut_back.items())]
     path = [root]
     for size in range(2, max_leaves + 1):
         starts = [cut_back[size]] if size in cut_back else []
-        tries = [improve(tree) for tree in starts + expansions(path[-1])]
+        longer = expansions(path[-1], size if np.isfinite(max_depth) else 1)
+        starts += [tree for tree in longer if _depth(tree) <= max_depth][:1]
+        tries = [t for tree in starts for t in (improve(tree), tree)]
+        tries = [tree for tree in tries if _depth(tree) <= max_depth]
         better = min(tries, key=lambda tree: tree.cost, default=root)
         if better.cost > path[-1].cost - SMALLEST_CHANGE:
             break
         path.append(better)
     return path
+
+
+def _cut_below(depth: float, tree: GrownNode) -> GrownNode:
+    if not tree.children:
+        return tree
+    if depth == 0:
+        return tree.leaf()
+    return tree.with_children(tuple(_cut_below(depth - 1, c) for c in tree.children))
+
+
+def _depth(tree: GrownNode) -> int:
+    return max((1 + _depth(child) for child in tree.children), default=0)
 
 
 def projection_problem(

@@ -36,7 +36,7 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_classes)
-        Probabilities sum to one up to rounding.
+        Probabilities sum to one. Of two classes, those of the second suffice.
     """
     expected: tuple[int, ...] = (reference.n_draws, n_rows)
     if reference.classes is not None:
@@ -47,6 +47,8 @@ def check_draws(values: Any, reference: Reference, n_rows: int) -> np.ndarray:
         raise _refused(
             reference, "are not numbers, or not of one shape", expected
         ) from None
+    if draws.shape == expected[:2] and expected[2:] == (2,):
+        draws = np.stack([1 - draws, draws], axis=2)
     if draws.shape != expected:
         raise _refused(reference, f"have shape {draws.shape}", expected)
     if not np.isfinite(draws).all():

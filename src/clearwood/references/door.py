@@ -13,6 +13,7 @@ import numpy as np
 from clearwood.columns.warned_once import users_level
 from clearwood.ensembles.read import as_predictor, needs_fit
 from clearwood.exceptions import InputError, ModelError, OwnPredictionsWarning
+from clearwood.references.arviz_draws import arviz_reference
 from clearwood.references.bart import BartReference
 from clearwood.references.base import Reference, fitted_clone
 from clearwood.references.checks import (
@@ -23,7 +24,7 @@ from clearwood.references.checks import (
 from clearwood.references.forests import BayesianBootstrapForest, ForestReference
 from clearwood.references.functions import FunctionReference, dropout_reference
 from clearwood.references.gaussian import GaussianProcessReference, LinearReference
-from clearwood.references.given import GivenDraws, arviz_reference
+from clearwood.references.given import GivenDraws
 from clearwood.references.predictors import PipelineReference, PredictorReference
 
 OF_MODEL: dict[str, Any] = {

@@ -93,6 +93,7 @@ def dropout_reference(
     X: Any = None,
     *,
     n_draws: int = 100,
+    task: str | None = None,
     random_state: Any = None,
     **settings: Any,
 ) -> FunctionReference:
@@ -107,11 +108,12 @@ def dropout_reference(
         Example rows.
     n_draws : int, default=100
         Number of draws.
+    task : {"regression", "counts"}, default="regression"
+        Kind of the predictions, if there are no classes.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the masks.
     **settings
-        Parameters of :class:`FunctionReference`: ``classes``, ``noise_variance``,
-        ``task``.
+        Parameters of :class:`FunctionReference`: ``classes``, ``noise_variance``.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def dropout_reference(
     n_classes = len(settings["classes"]) if settings.get("classes") is not None else 0
     function = MaskedNetwork(network, n_classes, fixed_seed(random_state))
     settings.setdefault("description", "network with dropout")
-    return FunctionReference(function, X, n_draws=n_draws, **settings)
+    return FunctionReference(function, X, n_draws=n_draws, task=task, **settings)
 
 
 class MaskedNetwork:

@@ -19,18 +19,26 @@ class GivenDraws(Reference):
 
     Rows are identified by the values of their cells, in any order.
 
+    Integer draws are draws of labels or of counts. They include the variation of an
+    observation, which a reference adds itself, so that their mean is the only draw, and
+    rows with equal cells share it. Draws of probabilities or rates are better.
+
     Parameters
     ----------
     values : array-like of shape (n_draws, n_samples) or (n_draws, n_samples, n_classes)
-        Means or rates; or class probabilities.
+        Means or rates; or class probabilities, of two classes those of the second one
+        suffice; or labels or counts, as integers. Chains may be a further dimension
+        before these.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in the order of ``values``.
     n_draws : int, optional
         Number of draws to keep, evenly spaced.
-    task : {"regression", "counts"}, default="regression"
-        Kind of the predictions, if there are no classes.
+    task : {"regression", "counts"}, optional
+        Kind of the predictions, if there are no classes. By default integers 0 and 1
+        are labels, and all numbers that are not integers regression.
     classes : sequence, optional
-        Labels in the order of the probabilities.
+        Labels in the order of the probabilities. Integer draws are labels if these are
+        numbers, else their positions.
     noise_variance : float or array, default=0.0
         In regression: a number, (n_draws,) or (n_draws, n_samples). Zero for draws of
         the target itself, which include the noise already.
@@ -60,6 +68,8 @@ class GivenDraws(Reference):
         if X is None:
             raise InputError("Draws are predictions for rows: pass X, these rows, too.")
         values = np.asarray(unmasked(values))
+        if values.ndim == (3 if classes is None else 4):
+            values = values.reshape(-1, *values.shape[2:])
         if values.ndim < 2 or not len(values):
             raise InputError(
                 f"Draws have shape {values.shape}; expected (n_draws, n_samples), or "
@@ -76,25 +86,36 @@ class GivenDraws(Reference):
                 f"n_draws is {n_draws}, but there are {len(values)} draws."
             )
         kept = np.linspace(0, len(values) - 1, self.n_draws).round().astype(int)
-        self.task, self.classes = task_with(classes, task)
-        self.is_posterior = is_posterior
+        values, noise = values[kept], check_noise(noise_variance, len(values), n_rows)
+        self.noise, self.is_posterior = noise[kept], is_posterior
         self.description = f"{self.n_draws} draws at {n_rows} rows"
-        self._values = check_draws(values[kept], self, n_rows)
-        self.noise = check_noise(noise_variance, len(values), n_rows)[kept]
         self.features = columns_read_by(None, X)
-        self._position = self._positions_of(X)
-
-    def _positions_of(self, X: Any) -> dict[tuple[Any, ...], int]:
-        position: dict[tuple[Any, ...], int] = {}
-        for i, cells in enumerate(self._cells(X)):
-            first = position.setdefault(cells, i)
-            if i != first and (self._values[:, i] != self._values[:, first]).any():
-                raise InputError(
-                    f"Rows {first} and {i} are equal, but their draws differ. Pass "
-                    "draws of the mean and noise_variance instead of draws of the "
-                    "target, and an X with all columns that the draws depend on."
-                )
-        return position
+        are_outcomes = values.dtype.kind in "biu" and task != "regression"
+        if are_outcomes:
+            values, classes = _mean_of_outcomes(values, classes, task)
+            kind = "counts" if classes is None else "labels"
+            self.description = (
+                f"mean of {self.n_draws} draws of {kind} at {n_rows} rows"
+            )
+            self.n_draws, self.is_posterior, self.noise = 1, False, self.noise[:1]
+        self.task, self.classes = task_with(classes, task)
+        self._values = check_draws(values, self, n_rows)
+        self._position: dict[tuple[Any, ...], int] = {}
+        cells = enumerate(self._cells(X))
+        first = np.array([self._position.setdefault(cell, i) for i, cell in cells])
+        if are_outcomes:
+            total = np.zeros_like(self._values)
+            np.add.at(total[0], first, self._values[0])
+            count = np.bincount(first)[first].reshape(-1, *[1] * (total.ndim - 2))
+            self._values = total[:, first] / count
+        differ = (self._values != self._values[:, first]).any(axis=0)
+        if differ.any():
+            i = int(np.argwhere(differ)[0, 0])
+            raise InputError(
+                f"Rows {first[i]} and {i} are equal, but their draws differ. Pass "
+                "draws of the mean and noise_variance instead of draws of the "
+                "target, and an X with all columns that the draws depend on."
+            )
 
     def _cells(self, X: Any) -> list[tuple[Any, ...]]:
         columns = [
@@ -124,49 +145,25 @@ class GivenDraws(Reference):
         return self.noise[:, self._look_up(X)]
 
 
-def arviz_reference(
-    data: Any, X: Any, *, variable: str | None = None, **settings: Any
-) -> GivenDraws:
-    """Make a reference of ArviZ draws (PyMC, Stan, NumPyro) at the rows of the model.
-
-    Parameters
-    ----------
-    data : arviz.InferenceData or xarray.DataTree
-    X : array-like or frame of shape (n_samples, n_features)
-        The rows of the variable, in its order.
-    variable : str, optional
-        Its name, in the posterior predictive, the predictions or the posterior, of
-        dimensions (chain, draw, row) or (chain, draw, row, class). May be omitted if
-        the posterior predictive has one only. Best is the mean, as a deterministic
-        variable, with ``noise_variance`` from the draws of its scale: draws of the
-        target include the noise, which cannot be separated.
-    **settings
-        Parameters of :class:`GivenDraws`.
-
-    Returns
-    -------
-    GivenDraws
-
-    Examples
-    --------
-    >>> sigma = data.posterior["sigma"].values.ravel()  # doctest: +SKIP
-    >>> arviz_reference(
-    ...     data, X, variable="mu", noise_variance=sigma**2
-    ... )  # doctest: +SKIP
-    <GivenDraws: 4000 draws at 442 rows>
-    """
-    groups = ("posterior_predictive", "predictions", "posterior")
-    held = {g: list(data[g].data_vars) for g in groups if g in data}
-    if variable is None:
-        names = held.get("posterior_predictive", [])
-        if len(names) != 1:
+def _mean_of_outcomes(values: np.ndarray, classes: Any, task: str | None) -> Any:
+    """Mean of draws of labels or counts, as the only draw, and the classes."""
+    if classes is None and task is None and not np.isin(values, [0, 1]).all():
+        raise InputError(
+            f"The draws are integers from {values.min()} to {values.max()}: pass "
+            'task="counts" for counts, classes=[...] for labels, in the order of '
+            'their numbers, or task="regression".'
+        )
+    if classes is None and task is None:
+        classes = np.array([0, 1], dtype=values.dtype)
+    if classes is not None and values.ndim == 2:
+        labels = np.asarray(classes)
+        numbers = labels if labels.dtype.kind in "biuf" else np.arange(len(labels))
+        unknown = values[~np.isin(values, numbers)]
+        if len(unknown):
             raise InputError(
-                "The variable of the predictions is ambiguous. Set variable=... to "
-                f"one of {held}."
+                f"The draws hold the label {unknown[0]}, which is none of "
+                f"{numbers.tolist()} of the classes {labels.tolist()}. Pass all "
+                "classes, in the order of their numbers."
             )
-        variable = names[0]
-    group = next((g for g, names in held.items() if variable in names), None)
-    if group is None:
-        raise InputError(f"There is no variable {variable!r}; there are {held}.")
-    values = np.asarray(data[group][variable].values)
-    return GivenDraws(values.reshape(-1, *values.shape[2:]), X, **settings)
+        values = values[..., None] == numbers
+    return values.mean(axis=0, keepdims=True), classes

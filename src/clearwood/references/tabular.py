@@ -205,6 +205,11 @@ def _are_values(y: Any) -> bool:
 
 def task_with(classes: Any, task: str | None) -> tuple[Any, np.ndarray | None]:
     """Task and validated classes of a reference."""
+    if classes is None and task == "classification":
+        raise InputError(
+            "Probabilities need the labels of the classes: pass classes=[...], in the "
+            "order of the probabilities."
+        )
     choices = ("regression", "counts") if classes is None else ("classification",)
     choose_task(task, choices, "this reference")
     if classes is None:

@@ -96,7 +96,7 @@ def _of_one(found: Decisions) -> dict[str, Any]:
         ],
         "words": list(MEANING),
         "calibration": _calibration(found, label),
-        "roc": None if found.rules.roc is None else _roc(found),
+        "roc": None if found.first.roc is None else _roc(found),
     }
 
 
@@ -115,7 +115,7 @@ def _of_each(found: Decisions) -> dict[str, Any]:
                 "label": prediction_text(rates.label),
                 "texts": [_rate(key, rate, decimals) for key, rate in rates.items()],
             }
-            for rates in found.rules.rates
+            for rates in found.first.rates
         ],
         "errors": [
             (who, j.error.as_share(decimals)) for who, j in found.metrics.items()
@@ -129,7 +129,7 @@ def _rate(key: str, rate: Rate, decimals: int) -> tuple[str, str]:
 
 
 def _confusion(found: Decisions) -> dict[str, Any]:
-    table = found.rules.rows.astype(int)
+    table = found.first.rows.astype(int)
     return {
         "calls": found.calls,
         "lines": [
@@ -153,7 +153,12 @@ def _calibration(found: Decisions, label: str) -> dict[str, Any]:
     """Predicted probability against observed share."""
     words = " ".join(_point_text(point, label) for point in found.calibration)
     return {
-        "svg": svg(calibration_chart(found), "calibration", words, look="half"),
+        "svg": svg(
+            calibration_chart(found.calibration, label),
+            "calibration",
+            words,
+            look="half",
+        ),
         "by_line": found.calibration[0].line is not None,
     }
 

@@ -118,7 +118,8 @@ def summarize(
     if record is not None and not has_rules:
         if row is not None:
             raise InputError("row is for results with rules only; leave it out.")
-        return _summarize_alone(record, result, X, y, model, title)
+        alone = _summarize_alone(record, result, X, y, model, title)
+        return alone | {"held_out_from": held_out_from}
     rules = rules_of(result, "result")
     if model is None and record is not None:
         model = record.model_of(result, X)

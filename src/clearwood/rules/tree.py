@@ -97,6 +97,11 @@ class Tree:
         """Number of leaves."""
         return len(self.leaves)
 
+    @property
+    def depth(self) -> int:
+        """Largest number of splits on the path to a leaf."""
+        return _depth(self.root)
+
     def apply(self, X: Any) -> np.ndarray:
         """Find the leaf of each row, as a position in printed order.
 
@@ -238,6 +243,12 @@ def _leaves(node: Question | Rule) -> Iterator[Rule]:
     else:
         yield from _leaves(node.if_yes)
         yield from _leaves(node.if_no)
+
+
+def _depth(node: Question | Rule) -> int:
+    if isinstance(node, Rule):
+        return 0
+    return 1 + max(_depth(node.if_yes), _depth(node.if_no))
 
 
 class BinSplit(NamedTuple):

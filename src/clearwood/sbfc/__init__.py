@@ -10,6 +10,7 @@ it; within each group they form a forest of trees. In reading order:
   ``original`` (2.3.2), and the choice between them
 - ``prediction``: classification by averaging over graphs (2.3.4)
 - ``calibration``: the correction of its probabilities
+- ``reading``: displays, the page, and how each level changes the odds
 """
 
 from clearwood._lazy import loader, names_in
@@ -20,6 +21,7 @@ _DISPLAYS = names_in(
     {
         "sbfc.reading.display": "FeatureGraphDisplay SignalDisplay",
         "sbfc.reading.draws_display": "GraphSizesDisplay LogPosteriorDisplay",
+        "sbfc.reading.level_odds": "level_odds",
     }
 )
 """Names that are loaded when they are first used, and their modules."""
@@ -31,6 +33,7 @@ __all__ = [
     "LogPosteriorDisplay",
     "SelectiveBayesianForestClassifier",
     "SignalDisplay",
+    "level_odds",
 ]
 
 __getattr__ = loader(__name__, _DISPLAYS)

@@ -60,15 +60,14 @@ class Calibration(NamedTuple):
         return set(np.flatnonzero(is_added).tolist())
 
     def apply(
-        self, average: Averaged, log_class: np.ndarray, encoded: np.ndarray
+        self, average: Averaged, log_class: np.ndarray, codes: np.ndarray
     ) -> Averaged:
-        """Calibrate averaged probabilities; cells that are not known add nothing.
+        """Calibrate averaged probabilities of rows by their parts; -1 adds nothing.
 
         The errors are exact to first order for two classes, else upper bounds.
         """
         total = log_class + self.temperature * _evidence(average.probability, log_class)
         if len(self.effect):
-            codes = self.parts.codes_encoded(encoded)
             total = total + _rows_by_part(self.parts, codes) @ self.effect
         found = softmax(total, axis=1)
         part = average.error / np.maximum(average.probability, np.finfo(float).tiny)

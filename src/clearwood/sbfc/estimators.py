@@ -38,7 +38,12 @@ from clearwood.sampling import Chains, Diagnosis, Sampler, run_chains
 from clearwood.sampling.diagnostics import diagnose
 from clearwood.sbfc.calibration import fit_calibration
 from clearwood.sbfc.graphs import FeatureForest
-from clearwood.sbfc.prediction import Averaged, average_graphs, leave_one_out
+from clearwood.sbfc.prediction import (
+    Averaged,
+    average_graphs,
+    leave_one_out,
+    level_counts,
+)
 from clearwood.sbfc.samplers import (
     GraphPosterior,
     GraphProblem,
@@ -316,6 +321,7 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         self._keep(found, varies)
         smoothing = self._setting("smoothing")
         self._average = average_graphs(self.graphs_, table, smoothing, self.alpha)
+        self._counts = level_counts(table)
         kind = self._setting("calibration")
         self.calibration_ = kind and fit_calibration(
             partial(leave_one_out, self._average, table, smoothing, self.alpha),
@@ -507,7 +513,8 @@ class SelectiveBayesianForestClassifier(PresetMixin, ClassifierMixin, BaseEstima
         found = self._average.predict(self.levels_.codes_encoded(encoded))
         if self.calibration_ is None:
             return found
-        return self.calibration_.apply(found, self._average.log_class, encoded)
+        codes = self.calibration_.parts.codes_encoded(encoded)
+        return self.calibration_.apply(found, self._average.log_class, codes)
 
 
 def _check_weights(table: CodedTable) -> CodedTable:

@@ -276,6 +276,12 @@ def _joint_counts(table: CodedTable, child: int, parent: int) -> np.ndarray:
     return np.bincount(cell, table.weight, v * width * shape[2]).reshape(shape)
 
 
+def level_counts(table: CodedTable) -> np.ndarray:
+    """Weights of the levels of all features, one after another, by classes."""
+    counts = [_joint_counts(table, j, -1)[:, 0] for j in range(len(table.levels))]
+    return np.concatenate([np.empty((0, table.n_classes)), *counts])
+
+
 def _counts(table: CodedTable, feature: Any) -> np.ndarray:
     return np.bincount(
         table.codes[:, feature], table.weight, int(table.levels[feature])

@@ -46,6 +46,11 @@ PARTS = (
         codec.Pieces("part_cuts", "f", size="columns of numbers", check=codec.RISING),
         codec.Array("effect", "f", "parts classes", check=codec.FINITE),
     ),
+    codec.Together(
+        codec.Array(
+            "level_counts", "f", "all_levels classes", check=codec.NOT_NEGATIVE
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -60,6 +65,7 @@ def _take(found: SelectiveBayesianForestClassifier) -> dict[str, Any]:
         **calibration,
         **vars(coder),
         **vars(found._average),
+        "level_counts": codec.UNSET if found._counts is None else found._counts,
         "cuts": _numeric(coder),
         "edge_ends": np.column_stack([edges.row, edges.col]),
         "edge_probability": edges.data,
@@ -88,6 +94,10 @@ def _make(kind: Any, values: dict[str, Any]) -> SelectiveBayesianForestClassifie
     fits = (len(own["known"]), len(own["log_table"])) == sizes
     codec.require(fits, "known, log_table", "the levels and cells of the graphs")
     found._average = GraphAverage(**own, **arranged)
+    counts = values["level_counts"]
+    found._counts = None if counts is codec.UNSET else counts
+    fits = found._counts is None or len(counts) == coder.n_levels.sum()
+    codec.require(fits, "level_counts", "one row per level of the features")
     found.calibration = values["settings"].get("calibration")
     found.calibration_ = _calibration(values)
     return found

@@ -10,7 +10,7 @@ from tests.wording import refuses, same_lines
 import clearwood as cw
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.exceptions import InputError
-from clearwood.projection.local.neighbours import Neighbourhood
+from clearwood.projection.local.neighbours import Neighbourhood, nearest_rows
 from clearwood.references import Reference
 
 
@@ -125,6 +125,7 @@ def test_probabilities_of_one_class(rows):
         ({"proxy": "forest"}, "proxy"),
         ({"n_neighbours": 100}, ""),
         ({"max_size": 0}, "max_size"),
+        ({"max_depth": 0}, "max_depth"),
         ({"width": 0.0}, "width"),
     ],
 )
@@ -185,3 +186,112 @@ def test_cuts_of_whole_numbers_are_whole(rows):
     text = str(cw.explain_local(Plane(), rows.iloc[3], rows[["whole", "a", "hue"]]))
     same_lines(text)
     assert not re.search(r"whole (<=?|>=?|is) \d+\.", text), text
+
+
+# Other neighbourhoods
+
+
+def test_neighbours_may_be_normal_with_a_covariance():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 2))
+    covariance = np.array([[4.0, 1.0], [1.0, 0.5]])
+    either = cw.reference(lambda X, draw: X[:, 0] + X[:, 1] ** 2, table, n_draws=1)
+    found = cw.explain_local(
+        either, table[0], width=covariance, n_neighbours=4000, proxy="linear"
+    )
+    assert found.n_neighbours == 4000
+    # Standard errors are 1 / sqrt(4000) of the standard deviations and less.
+    np.testing.assert_allclose(found.neighbours.mean(axis=0), table[0], atol=0.16)
+    np.testing.assert_allclose(np.cov(found.neighbours.T), covariance, atol=0.5)
+    again = cw.explain_local(
+        either, table[0], width=covariance, n_neighbours=4000, proxy="linear"
+    )
+    assert str(again) == str(found)
+    with refuses(InputError):
+        cw.explain_local(either, table[0], width=np.eye(3))
+
+
+def test_a_covariance_is_for_numbers(rows):
+    with refuses(InputError, match="'hue'"):
+        cw.explain_local(Plane(), rows.iloc[0], rows, width=np.eye(4))
+
+
+def test_neighbours_may_be_given_or_drawn_by_a_function(rows):
+    rng = np.random.default_rng(0)
+    given = rows.iloc[rng.integers(0, 200, 100)].assign(a=np.linspace(-1, 1, 100))
+    found = cw.explain_local(Plane(), rows.iloc[3], rows, neighbours=given)
+    assert found.n_neighbours == 50
+    assert set(found.neighbours[:, 0]) <= set(given["a"])
+    asked = []
+
+    def draw(n_rows, generator):
+        asked.append(n_rows)
+        return given.iloc[generator.integers(0, 100, n_rows)]
+
+    drawn = cw.explain_local(
+        Plane(), rows.iloc[3], rows, neighbours=draw, n_neighbours=70, proxy="linear"
+    )
+    assert asked == [140] and drawn.n_neighbours == 70
+    assert drawn.fidelity == pytest.approx(1, abs=1e-9)
+    strange = given.assign(hue=["violet"] + ["red"] * 99)
+    with refuses(InputError, match="'hue'"):
+        cw.explain_local(Plane(), rows.iloc[3], rows, neighbours=strange)
+    with refuses(InputError, match="31"):
+        cw.explain_local(Plane(), rows.iloc[3], rows, neighbours=given[:31])
+
+
+def test_given_draws_are_explained_by_the_nearest_of_their_rows(rows):
+    """Cells that a table of numbers could not hold stay what they are."""
+    table = rows.assign(day=pd.date_range("2020-01-01", periods=200))
+    bent = np.where(rows["a"] > 0, rows["a"], 0.0)
+    draws = np.outer(np.linspace(1, 3, 20), bent)
+    reference = cw.reference(draws, table)
+    x = rows["a"].argmax()
+    found = cw.explain_local(reference, table.iloc[x], width=0.4, proxy="linear")
+    assert found.predicted == pytest.approx(2 * rows["a"].max()) and found.std > 0
+    assert found.n_neighbours == 40
+    whole = cw.explain_local(reference, table.iloc[x], width=1.0)
+    assert whole.n_neighbours == 100
+    spread = [abs(f.neighbours[:, 0] - f.row[0]).mean() for f in (found, whole)]
+    assert spread[0] < spread[1] / 1.5
+    assert list(found.inclusion_frequency)[0] == "a"
+    with refuses(InputError):
+        cw.explain_local(reference, {**table.iloc[x].to_dict(), "a": 7.0})
+    with refuses(InputError, match="0.1"):
+        cw.explain_local(reference, table.iloc[x], width=0.1)
+    with refuses(InputError, match="2"):
+        cw.explain_local(reference, table.iloc[x], width=2)
+
+
+def test_the_nearest_rows_are_at_the_least_distance():
+    rng = np.random.default_rng(0)
+    features = FeatureSpace(("a", "hue"), (None, ("blue", "red", "none")))
+    table = np.column_stack([rng.normal(size=80) * 3, rng.integers(0, 3, 80)])
+    table[:9, 0] = table[9:14, 1] = np.nan
+    for i in (0, 10, 40):
+        order = nearest_rows(table[i], table, features, 0.5, 0)
+        expected = []
+        for cells in table:
+            both = np.isnan(cells) & np.isnan(table[i])
+            one = np.isnan(cells) | np.isnan(table[i])
+            far = [abs(cells[0] - table[i, 0]) / np.nanstd(table[:, 0])]
+            far = np.array([*far, float(cells[1] != table[i, 1])])
+            expected.append((np.where(both, 0, np.where(one, 1, far)) ** 2).sum())
+        assert expected[order[0]] == 0 and len(order) == 41
+        limit = np.sort(expected)[40]
+        assert (np.array(expected)[order] <= limit).all()
+        assert len(set(order.tolist())) == 41
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_trees_have_at_most_the_depth(rows, depth):
+    class Wave(Plane):
+        def draws(self, X):
+            return np.sin(5 * X["a"].to_numpy())[None].repeat(20, axis=0)
+
+    found = cw.explain_local(
+        Wave(), rows.iloc[0], rows, max_size=8, max_depth=depth, n_neighbours=512
+    )
+    assert found.rules.n_rules == 2**depth
+    free = cw.explain_local(Wave(), rows.iloc[0], rows, max_size=8, n_neighbours=512)
+    assert free.fidelity >= found.fidelity

@@ -3,12 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
-from sklearn.metrics import confusion_matrix, roc_curve
+from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from sklearn.tree import DecisionTreeClassifier
 from tests.rules.decisions import naive
 from tests.wording import refuses, same_lines
 
 import clearwood as cw
+from clearwood.datasets import make_corral
 from clearwood.exceptions import InputError
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.groups import groups_of
@@ -197,11 +198,10 @@ def test_where_no_line_decides_rows_go_by_what_is_said(rows):
 
 
 def test_groups_are_of_equal_size_and_keep_what_is_told_the_same_together():
-    rules, encoded = a_sum(), np.zeros((100, 2))
-    groups = groups_of(rules, encoded, np.arange(100.0), 10)
+    groups = groups_of(None, np.arange(100.0), 10)
     assert [int(rows.sum()) for _, rows in groups] == [10] * 10
     said = np.repeat(np.arange(20.0), 5)[:97]
-    for _, rows in groups_of(rules, encoded[:97], said, 7):
+    for _, rows in groups_of(None, said, 7):
         assert not set(said[rows]) & set(said[~rows])
 
 
@@ -305,3 +305,25 @@ def test_weights_have_no_unit(rows, make, unit):
     assert other.rules.rates == one.rules.rates
     assert other.calibration == one.calibration
     assert other.rules.error == one.rules.error
+
+
+def test_a_classifier_without_rules_is_evaluated_as_the_model():
+    X, y = make_corral(n_noise=2, random_state=0)
+    forest = cw.SelectiveBayesianForestClassifier(random_state=0).fit(X[:80], y[:80])
+    found = cw.decisions(forest, X[80:], y[80:])
+    assert found.rules is None and found.pos_label == 1
+    said, p = forest.predict(X[80:]), forest.predict_proba(X[80:])[:, 1]
+    assert found.model.error.value == pytest.approx((said != y[80:]).mean())
+    area = roc_auc_score(y[80:], p)
+    assert found.model.rates[0].area.value == pytest.approx(area)
+    assert sum(point.found.rows for point in found.calibration) == len(p)
+    assert "model" in str(found) and "rules" not in str(found)
+    few = cw.decisions(forest, X[80:], y[80:], threshold=0.9, sample_weight=p + 1)
+    assert few.is_weighted
+    assert few.model.rows[:, 0].sum() == (p >= 0.9).sum()
+    frame = found.to_frame()
+    assert set(frame["of"]) == {"model"}
+    cw.rules.DecisionsDisplay(found).plot()
+    for wrong in ({"model": forest}, {"y": np.full(len(p), 7)}):
+        with refuses(InputError):
+            cw.decisions(forest, X[80:], **{"y": y[80:]} | wrong)

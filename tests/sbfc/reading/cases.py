@@ -8,6 +8,8 @@ from clearwood.discretize import LevelCoder
 from clearwood.rules import FeatureSpace
 from clearwood.sampling import Chains
 from clearwood.sbfc import FeatureForest
+from clearwood.sbfc.prediction import average_graphs, level_counts
+from clearwood.sbfc.scores import CodedTable
 
 
 def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
@@ -35,6 +37,11 @@ def stand_in(names, signal, edges, classes=("ill", "well"), chains=None):
     ]
     found.best_graph_ = found.graphs_[0]
     found.chains_, found.calibration_ = chains, None
+    codes = np.random.default_rng(0).integers(2, size=(20, d))
+    label = np.arange(20) % len(classes)
+    table = CodedTable(codes, np.full(d, 2), label, len(classes), None, d)
+    found._average = average_graphs(found.graphs_, table)
+    found._counts = level_counts(table)
     return found
 
 

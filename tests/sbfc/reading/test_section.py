@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 from tests._html.hostile import HOSTILE, tags_of
 from tests.charts.drawn import elements
@@ -122,6 +123,33 @@ def test_a_page_without_rules(corral, tmp_path):
         cw.report(fitted, tmp_path / "x.html", y=y)
     with pytest.raises(ValueError, match="not fitted"):
         cw.report(cw.SelectiveBayesianForestClassifier(), tmp_path / "x.html")
+
+
+def test_a_page_tells_whether_its_rows_are_held_out(corral, tmp_path):
+    fitted, X, y = corral
+    pages = {}
+    for given in (None, "rules", "model"):
+        path = tmp_path / f"{given}.html"
+        cw.report(fitted, path, X=X, y=y, held_out_from=given)
+        pages[given] = path.read_text(encoding="utf-8")
+        same_lines(pages[given])
+    assert pages["rules"] == pages["model"] != pages[None]
+    with refuses(InputError):
+        cw.report(fitted, tmp_path / "x.html", X=X, y=y, held_out_from="me")
+
+
+@pytest.mark.parametrize("calibration", ["auto", None])
+def test_levels_and_calibration_of_several_classes_are_on_the_page(
+    calibration, tmp_path
+):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    forest = cw.SelectiveBayesianForestClassifier(
+        calibration=calibration, random_state=0
+    ).fit(X[::2], y[::2])
+    found, path = section(forest, X[1::2], y[1::2]), tmp_path / "page.html"
+    assert found["odds"]["label"] is None and len(found["scores"]["charts"]) == 1
+    cw.report(forest, path, X=X[1::2], y=y[1::2])
+    same_lines(path.read_text(encoding="utf-8"))
 
 
 def test_hostile_names_stay_text_on_the_page(tmp_path):

@@ -47,11 +47,13 @@ def sbfc(args: Any) -> Result:
 
     DATA is a table (CSV or Parquet). Prints the posterior probability that each feature
     is related to the class, and that each pair of features is dependent, averaged over
-    all graphs whose features form trees, and the scores on held-out rows.
+    all graphs whose features form trees; how the odds of the class change with the
+    levels of features; and the scores on held-out rows.
     """
     from sklearn.utils.multiclass import type_of_target
 
     from clearwood.sbfc import SelectiveBayesianForestClassifier
+    from clearwood.sbfc.reading.section import odds_lines
 
     args.task = "classification"
     table = read_labelled(args)
@@ -71,14 +73,17 @@ def sbfc(args: Any) -> Result:
     title = f"Features related to {args.target}"
     return Result(
         summary,
-        lambda: fill("sbfc.txt", **summary, least_edge=LEAST_EDGE),
+        lambda: fill(
+            "sbfc.txt", **summary, odds=odds_lines(fitted), least_edge=LEAST_EDGE
+        ),
         fitted,
-        page=split.held_out | {"title": title},
+        page=split.held_out | {"title": title, "held_out_from": "model"},
     )
 
 
 def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
     from clearwood.sbfc.reading.feature_graph import average_graph
+    from clearwood.sbfc.reading.level_odds import level_odds
     from clearwood.sbfc.reading.section import sampling_words, score_classes
 
     names, best = fitted.levels_.features.names, fitted.best_graph_
@@ -94,6 +99,7 @@ def _summarize(fitted: Any, split: Any, target: str) -> dict[str, Any]:
             {"features": [names[i], names[j]], "probability": p}
             for i, j, p in average_graph(fitted, LEAST_EDGE).edges
         ],
+        "level_odds": level_odds(fitted).to_dict("records"),
         "best_graph": {
             "log_posterior": fitted.best_log_posterior_,
             "signal": [names[j] for j in best.signal.nonzero()[0]],

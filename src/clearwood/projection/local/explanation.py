@@ -19,7 +19,7 @@ from clearwood._words.numbers import share_text, short_text
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
-from clearwood.projection.local.neighbours import Neighbourhood, decoded, table_of_row
+from clearwood.projection.local.neighbours import N_PARTS, row_with_neighbours
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.terms import Terms, fit_linear
 from clearwood.projection.trees import (
@@ -30,9 +30,6 @@ from clearwood.projection.trees import (
 from clearwood.references import Reference
 from clearwood.rules import RuleList, Training, print_tree
 from clearwood.search.trees.nodes import inner_nodes
-
-N_PARTS = 8
-"""Independent sets of neighbours, whose variation measures the Monte-Carlo error."""
 
 MOST_DRAWS = 100
 """Maximum number of draws that are projected individually."""
@@ -143,7 +140,9 @@ def explain_local(
     *,
     proxy: str = "tree",
     max_size: int = 4,
-    width: float = 0.5,
+    max_depth: int | None = None,
+    width: Any = 0.5,
+    neighbours: Any = None,
     label: Any = None,
     n_neighbours: int = 4096,
     random_state: int = 0,
@@ -161,16 +160,26 @@ def explain_local(
     proxy : {"tree", "linear"}, default="tree"
     max_size : int, default=4
         Maximum number of leaves of the tree, or of terms of the linear model.
-    width : float, default=0.5
+    max_depth : int, optional
+        Maximum number of splits from the root of the tree to a leaf.
+    width : float or array-like of shape (n_features, n_features), default=0.5
         Width of the neighbourhood: standard deviation of each feature in units of that
         in ``rows``, and the share of neighbours whose category is resampled. Integers
-        stay integers, and values in the range of the rows.
+        stay integers, and values in the range of the rows. Or a covariance in the units
+        of the features: neighbours then are normal around the row, without these
+        limits. For a reference of given draws, the share of its rows, the nearest ones,
+        that are the neighbours.
+    neighbours : array-like, frame or callable, optional
+        The neighbours in place of those of ``width``, as a table with the columns of
+        ``rows``; or a function of their number and a generator that draws such a table.
+        A random half is held out to evaluate the proxy.
     label : optional
         Class whose probability is explained; by default the one that is most probable
         under the reference.
     n_neighbours : int, default=4096
-        Number of rows to predict: a power of two, at least 64. As many others are held
-        out to evaluate the proxy.
+        Number of rows to predict; a power of two, at least 64, unless ``width`` is a
+        covariance or ``neighbours`` a function. As many others are held out to evaluate
+        the proxy.
     random_state : int, default=0
         Seed of the neighbours.
 
@@ -189,7 +198,7 @@ def explain_local(
     >>> [name for name, _, _ in found.effects], found.fidelity > 0.99
     (['x1'], True)
     """
-    _check_settings(reference, proxy, max_size, width, n_neighbours)
+    _check_settings(reference, proxy, max_size, max_depth)
     rows = reference.rows if rows is None else rows
     if rows is None:
         raise InputError(
@@ -199,23 +208,24 @@ def explain_local(
     rows = rows if is_frame(rows) else np.asarray(rows)
     features = features_of(rows)
     features = features.with_kinds(features.encode(rows), rows)
-    row = features.encode(table_of_row(x, rows))
-    table = features.encode(rows)
-    neighbourhood = Neighbourhood.from_table(row[0], table, features, width)
-    size = n_neighbours // N_PARTS
-    seeds = np.random.default_rng(random_state).integers(2**31, size=2 * N_PARTS)
-    samples = [neighbourhood.sample(size, int(seed)) for seed in seeds]
-    encoded = np.concatenate([row, *samples])
+    encoded, table = row_with_neighbours(
+        reference, x, rows, features, width, neighbours, n_neighbours, random_state
+    )
+    row = encoded[:1]
     # The reference is evaluated once, so that it may be slow.
-    predictive = predictive_draws(reference, decoded(encoded, features, rows))
-    predictive, quantity = _explained_quantity(predictive, reference, label)
-    train, test = np.split(np.arange(1, len(encoded)), 2)
+    predictive, quantity = _explained_quantity(
+        predictive_draws(reference, table), reference, label
+    )
+    train, test = np.array_split(np.arange(1, len(encoded)), 2)
     fit_proxy = _fit_local_tree if proxy == "tree" else _fit_local_linear
-    fitted = fit_proxy(encoded[train], predictive.take(train), features, max_size)
+    fitted: Any = fit_proxy(
+        encoded[train], predictive.take(train), features, max_size, max_depth
+    )
     values = predictive.mean
     residuals = fitted.predict(encoded[test]) - values[test]
     variance = float(values[test].var())
-    refits = [fitted.refitted(p) for p in np.split(np.arange(n_neighbours), N_PARTS)]
+    parts = np.array_split(np.arange(len(train)), N_PARTS)
+    refits = [fitted.refitted(part) for part in parts]
     at_row = [float(refit.predict(row)[0]) for refit in refits]
     return LocalExplanation(
         quantity=quantity,
@@ -238,7 +248,7 @@ def explain_local(
 
 
 def _check_settings(
-    reference: Any, proxy: str, max_size: int, width: float, n_neighbours: int
+    reference: Any, proxy: str, max_size: int, max_depth: int | None
 ) -> None:
     if not isinstance(reference, Reference):
         raise InputError(
@@ -247,14 +257,10 @@ def _check_settings(
         )
     if proxy not in ("tree", "linear"):
         raise InputError(f"proxy must be 'tree' or 'linear', found {proxy!r}.")
-    if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
-        raise InputError(
-            f"n_neighbours={n_neighbours} must be a power of two, 64 or more."
-        )
-    if max_size < 1 or not width > 0:
-        raise InputError(
-            f"max_size={max_size} must be at least 1, and width={width} above 0."
-        )
+    if max_size < 1:
+        raise InputError(f"max_size={max_size} must be at least 1.")
+    if max_depth is not None and max_depth < 1:
+        raise InputError(f"max_depth={max_depth} must be at least 1.")
 
 
 def _explained_quantity(
@@ -310,6 +316,7 @@ def _fit_local_tree(
     predictive: PredictiveDraws,
     features: FeatureSpace,
     max_size: int,
+    max_depth: int | None,
 ) -> _LocalTree:
     values = predictive.mean
     n_rows = len(values)
@@ -319,7 +326,8 @@ def _fit_local_tree(
 
     def projected(target: PredictiveDraws, *, refine: bool) -> Any:
         problem = projection_problem(target, "mean", training.grid, training.weight, 5)
-        return project_trees(problem, max_size, refine=refine)[-1]
+        depth = np.inf if max_depth is None else max_depth
+        return project_trees(problem, max_size, refine=refine, max_depth=depth)[-1]
 
     tree = projected(predictive.pooled, refine=True)
     rules = print_tree(tree, training).to_rules()
@@ -372,6 +380,7 @@ def _fit_local_linear(
     predictive: PredictiveDraws,
     features: FeatureSpace,
     max_size: int,
+    _: Any,
 ) -> _LocalLinear:
     terms = Terms.from_table(features, encoded, np.ones(len(encoded)))
     columns, values = terms.design_matrix(encoded), predictive.mean

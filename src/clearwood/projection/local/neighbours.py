@@ -8,8 +8,140 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+from clearwood._estimators import take_rows
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.exceptions import InputError
+from clearwood.references import GivenDraws, Reference
+
+N_PARTS = 8
+"""Independent sets of neighbours, whose variation measures the Monte-Carlo error."""
+
+LEAST_NEIGHBOURS = 4 * N_PARTS
+"""Least number of neighbours that are given, with those held out."""
+
+
+def row_with_neighbours(
+    reference: Reference,
+    x: Any,
+    rows: Any,
+    features: FeatureSpace,
+    width: Any,
+    neighbours: Any,
+    n_neighbours: int,
+    random_state: int,
+) -> tuple[np.ndarray, Any]:
+    """A row, its neighbours for the fit, and as many held out: encoded and as a table.
+
+    Parameters are those of :func:`clearwood.explain_local`.
+    """
+    table = table_of_row(x, rows)
+    row = features.encode(table)
+    if isinstance(reference, GivenDraws) and neighbours is None:
+        reference.draws(table)  # An error, if it has none for the row.
+        encoded = features.encode(rows)
+        order = nearest_rows(row[0], encoded, features, width, random_state)
+        return encoded[order], take_rows(rows, order)
+    sampled = _sampled(
+        row[0], rows, features, width, neighbours, n_neighbours, random_state
+    )
+    encoded = np.concatenate([row, sampled])
+    return encoded, decoded(encoded, features, rows)
+
+
+def _sampled(
+    row: np.ndarray,
+    rows: Any,
+    features: FeatureSpace,
+    width: Any,
+    neighbours: Any,
+    n_neighbours: int,
+    random_state: int,
+) -> np.ndarray:
+    generator = np.random.default_rng(random_state)
+    n_rows = 2 * n_neighbours
+    if neighbours is not None:
+        is_table = not callable(neighbours)
+        found = neighbours if is_table else neighbours(n_rows, generator)
+        encoded = features.encode(found)
+        if len(encoded) < LEAST_NEIGHBOURS:
+            raise InputError(
+                f"There are {len(encoded)} neighbours; pass {LEAST_NEIGHBOURS} or more."
+            )
+        _check_categories(encoded, features, "neighbours")
+        return generator.permutation(encoded) if is_table else encoded
+    if np.ndim(width) == 2:
+        _check_covariance(width, row, features)
+        return generator.multivariate_normal(row, width, n_rows, method="eigh")
+    if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
+        raise InputError(
+            f"n_neighbours={n_neighbours} must be a power of two, 64 or more."
+        )
+    if not width > 0:
+        raise InputError(f"width={width} must be above 0.")
+    around = Neighbourhood.from_table(row, features.encode(rows), features, width)
+    seeds = generator.integers(2**31, size=2 * N_PARTS)
+    size = n_neighbours // N_PARTS
+    return np.concatenate([around.sample(size, int(seed)) for seed in seeds])
+
+
+def _check_covariance(width: Any, row: np.ndarray, features: FeatureSpace) -> None:
+    n = len(row)
+    if np.shape(width) != (n, n):
+        raise InputError(
+            f"width has shape {np.shape(width)}; a covariance of the features has "
+            f"shape ({n}, {n})."
+        )
+    for name, labels, cell in zip(features.names, features.categories, row):
+        if labels is not None or np.isnan(cell):
+            raise InputError(
+                f"A covariance is for numbers, but feature {name!r} of the row to be "
+                "explained is a category or missing. Pass a number as width, or a "
+                "function as neighbours."
+            )
+
+
+def nearest_rows(
+    row: np.ndarray,
+    encoded: np.ndarray,
+    features: FeatureSpace,
+    share: Any,
+    random_state: int,
+) -> np.ndarray:
+    """Position of a row in a table, then of the nearest others, in random order.
+
+    The distance is Euclidean, of numbers in units of their standard deviation; two
+    categories, or a missing value and a known one, are at distance 1.
+    """
+    if np.ndim(share) or not 0 < share <= 1:
+        raise InputError(
+            f"width={share!r} must be a share of the rows with draws, above 0 and at "
+            "most 1."
+        )
+    is_category = np.array([labels is not None for labels in features.categories])
+    spread = np.nanstd(encoded, axis=0, where=np.isfinite(encoded))
+    apart = np.abs(encoded - row) / np.where(spread > 0, spread, 1.0)
+    apart = np.where(is_category, encoded != row, apart)
+    missing = np.isnan(encoded), np.isnan(row)
+    apart = np.where(missing[0] | missing[1], missing[0] != missing[1], apart)
+    order = np.argsort((apart**2).sum(axis=1), kind="stable")
+    n_rows = int(np.ceil(share * (len(encoded) - 1)))
+    if n_rows < LEAST_NEIGHBOURS:
+        raise InputError(
+            f"width={share} leaves {n_rows} of {len(encoded)} rows with draws as "
+            f"neighbours, fewer than {LEAST_NEIGHBOURS}; raise it, or pass more rows."
+        )
+    generator = np.random.default_rng(random_state)
+    return np.concatenate([order[:1], generator.permutation(order[1 : n_rows + 1])])
+
+
+def _check_categories(encoded: np.ndarray, features: FeatureSpace, what: str) -> None:
+    is_category = np.array([labels is not None for labels in features.categories])
+    unknown = (is_category & (encoded < 0)).any(axis=0)
+    if unknown.any():
+        raise InputError(
+            f"Feature {features.names[int(unknown.argmax())]!r} of the {what} holds a "
+            "category that no other row has; pass rows that have it."
+        )
 
 
 class Neighbourhood(NamedTuple):
@@ -55,13 +187,7 @@ class Neighbourhood(NamedTuple):
         """
         is_category = np.array([c is not None for c in features.categories])
         known = np.where(is_category[None] & (encoded < 0), np.nan, encoded)
-        is_unseen = is_category & (row < 0)
-        if is_unseen.any():
-            d = int(is_unseen.argmax())
-            raise InputError(
-                f"Feature {features.names[d]!r} of the row to be explained holds a "
-                "category that no other row has; pass rows that have it."
-            )
+        _check_categories(row[None], features, "row to be explained")
         # Missing values stay missing, and unknown features do not vary.
         known = np.where(np.isnan(known).all(axis=0), row, known)
         known = np.where(np.isnan(known).all(axis=0), 0.0, known)

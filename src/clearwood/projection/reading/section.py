@@ -26,6 +26,8 @@ ENDS = (0.05, 0.95)
 """Ends of the displayed intervals."""
 MAX_CLASSES, LEAST_SHOWN = 3, 0.005
 """Maximum number of class probabilities shown per leaf, and the least one shown."""
+UNITS = {"literals": "literal", "depth": "level"}
+"""What a penalty is for, where it is not for each leaf."""
 OBSERVED, PREDICTED = "the observed targets", "the reference’s predictions"
 
 NAMES = {
@@ -116,6 +118,8 @@ def size_choice(result: Any) -> str:
         "count_text": words.count_text(chosen),
         "proxy": words.proxy,
         "line": words.line,
+        "unit": ({"size": words.line} | UNITS).get(path.measure, "unit of complexity"),
+        "measure": path.measure,
         "min_samples_leaf": str(result.min_samples_leaf),
         "alpha": result.alpha_,
         "tolerance": path.tolerance,

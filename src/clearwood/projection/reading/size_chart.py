@@ -41,16 +41,16 @@ class Measure(NamedTuple):
     levels: tuple[tuple[float, str], ...]
     percent: bool = False
 
-    def marks(self, sizes: np.ndarray) -> list[Mark]:
+    def marks(self, complexity: np.ndarray) -> list[Mark]:
         """Line with its band, and the levels."""
         look = "--" if self.style == "second" else "-"
         found: list[Mark] = [
-            Points(sizes, self.values, self.style, self.name, look, dots=5.0),
+            Points(complexity, self.values, self.style, self.name, look, dots=5.0),
             *(Level(value, "y", name, "quiet") for value, name in self.levels),
         ]
         if self.error is not None:
             ends = self.values - self.error, self.values + self.error
-            found.append(Area(sizes, *ends, self.style))
+            found.append(Area(complexity, *ends, self.style))
         return found
 
 
@@ -69,10 +69,13 @@ def panel_of(
     measures: Sequence[Measure], path: SizePath, chosen: int, words: Words, name: str
 ) -> Panel:
     """Measures on one axis, with the printed size marked."""
-    marks = [mark for measure in measures for mark in measure.marks(path.size)]
+    marks = [mark for measure in measures for mark in measure.marks(path.complexity)]
+    at = float(path.complexity[path.size == chosen][0])
+    name_of_x = words.lines if path.measure == "size" else path.measure
+    is_whole = bool((path.complexity % 1 == 0).all())
     return Panel(
-        [*marks, Level(chosen, "x", f"chosen: {words.count_text(chosen)}")],
-        Axis(words.lines, is_whole=True),
+        [*marks, Level(at, "x", f"chosen: {words.count_text(chosen)}")],
+        Axis(name_of_x, is_whole=is_whole),
         Axis(name, shown=percent_text if measures[0].percent else None),
     )
 
@@ -124,7 +127,7 @@ def size_chart(
         "example": loss,
         "less_probable": percent_text(-math.expm1(-loss)),
         "words": text,
-        "lines": _lines(measures, sizes, chosen),
+        "lines": _lines(measures, path, chosen),
     }
 
 
@@ -175,11 +178,12 @@ def _description(measure: Measure, sizes: np.ndarray, chosen: int, words: Words)
     return f"{measure.name}: {', '.join(parts)}."
 
 
-def _lines(measures: list[Measure], sizes: np.ndarray, chosen: int) -> dict[str, Any]:
+def _lines(measures: list[Measure], path: SizePath, chosen: int) -> dict[str, Any]:
     """The same as a table."""
     rows = []
-    for i, size in enumerate(sizes.tolist()):
-        cells = []
+    by_size = path.measure == "size"
+    for i, size in enumerate(path.size.tolist()):
+        cells = [] if by_size else [short_text(float(path.complexity[i]))]
         for measure in measures:
             shown = percent_text if measure.percent else short_text
             text = shown(float(measure.values[i]))
@@ -187,4 +191,5 @@ def _lines(measures: list[Measure], sizes: np.ndarray, chosen: int) -> dict[str,
                 text += f" ± {shown(float(measure.error[i]))}"
             cells.append(text)
         rows.append({"size": size, "is_chosen": size == chosen, "cells": cells})
-    return {"names": [measure.name for measure in measures], "rows": rows}
+    names = [] if by_size else [path.measure.capitalize()]
+    return {"names": names + [measure.name for measure in measures], "rows": rows}

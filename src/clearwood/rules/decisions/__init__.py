@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from clearwood.columns.validation import check_weight
+from clearwood.columns.validation import check_target, check_weight
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
+from clearwood.families import section_of
 from clearwood.outcomes.classes import positions_of
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions.of_classes import (
@@ -17,6 +18,7 @@ from clearwood.rules.decisions.of_classes import (
     ClassMetrics,
     ClassRates,
     Decisions,
+    calibration_of,
     evaluate_classes,
     positive_position,
 )
@@ -41,6 +43,7 @@ __all__ = [
     "Residuals",
     "Roc",
     "answers_of",
+    "calibration_of",
     "positive_position",
     "decisions",
     "evaluate_encoded",
@@ -66,7 +69,8 @@ def decisions(
 
     Parameters
     ----------
-    result : fitted estimator with ``rules_``, or RuleSet
+    result : fitted estimator with ``rules_``, RuleSet, or classifier without rules
+        Such as a SelectiveBayesianForestClassifier.
     X : array-like or frame of shape (n_samples, n_features)
         Rows; on those of the search the metrics are optimistic.
     y : array-like of shape (n_samples,)
@@ -116,6 +120,16 @@ def decisions(
     rule 1         90.0 %  100.0 % [34.2, 100.0]  of 2 rows
     rule 2         20.0 %     33.3 % [6.1, 79.2]  of 3 rows
     """
+    from sklearn.base import is_classifier
+
+    record = section_of(result)
+    if record is not None and not record.has_rules and is_classifier(result):
+        if model is not None:
+            raise InputError(
+                f"A {type(result).__name__} is not compared with a model; leave model "
+                "out."
+            )
+        return _of_classifier(result, X, y, sample_weight, pos_label, threshold)
     rules = rules_of(result, "result")
     if model is None:
         model = getattr(result, "ensemble_", None)
@@ -181,7 +195,30 @@ def evaluate_encoded(
     if not rules.classes:
         positive_position((), pos_label, threshold)
         return evaluate_values(rules, encoded, truth, target, weight)
-    model = None
+    classes = list(rules.classes)
+    predicted = positions_of(classes, rules.predict_encoded(encoded))
+    answers = {"rules": ClassAnswers(predicted, rules.answers_encoded(encoded))}
     if target is not None:
-        model = ClassAnswers(positions_of(rules.classes, target), probabilities)
-    return evaluate_classes(rules, encoded, truth, model, weight, pos_label, threshold)
+        answers["model"] = ClassAnswers(positions_of(classes, target), probabilities)
+    line = rules.predicting_rule(encoded)
+    return evaluate_classes(
+        rules.target, classes, answers, truth, weight, line, pos_label, threshold
+    )
+
+
+def _of_classifier(
+    model: Any, X: Any, y: Any, weight: Any, pos_label: Any, threshold: float | None
+) -> Decisions:
+    """Metrics of a classifier of this library that has no rules."""
+    classes, p = model.classes_.tolist(), model.predict_proba(X)
+    truth = check_target(y, len(p), numeric=False)
+    if not set(truth.tolist()) & set(classes):
+        raise InputError(
+            "No label of y is a class of the classifier: found "
+            f"{sorted(set(map(str, truth.tolist())))[:5]}, it predicts {classes}."
+        )
+    answers = {"model": ClassAnswers(positions_of(classes, model.predict(X)), p)}
+    target, weight = str(getattr(y, "name", None) or "y"), check_weight(weight, len(p))
+    return evaluate_classes(
+        target, classes, answers, truth, weight, None, pos_label, threshold
+    )

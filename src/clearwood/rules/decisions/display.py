@@ -19,7 +19,11 @@ from clearwood.exceptions import InputError
 from clearwood.outcomes.intervals import Rate
 from clearwood.rules.decisions import decisions
 from clearwood.rules.decisions.in_words import MEANING
-from clearwood.rules.decisions.of_classes import ClassMetrics, Decisions
+from clearwood.rules.decisions.of_classes import (
+    CalibrationPoint,
+    ClassMetrics,
+    Decisions,
+)
 from clearwood.rules.decisions.of_values import Residuals
 
 STYLES = {"rules": "first", "model": "second"}
@@ -102,7 +106,8 @@ class DecisionsDisplay(Display):
             _draw_confusion(left, self.found)
             _draw_classes(right, self.found)
         else:
-            draw(calibration_chart(self.found), left)
+            label = prediction_text(self.found.pos_label)
+            draw(calibration_chart(self.found.calibration, label), left)
             draw(roc_chart(self.found), right)
         return [left, right]
 
@@ -113,13 +118,12 @@ def _two_axes() -> Any:
     return plt.subplots(1, 2, figsize=(9.6, 4.6), layout="constrained")[1]
 
 
-def calibration_chart(found: Decisions) -> Chart:
+def calibration_chart(points: Sequence[CalibrationPoint], label: str) -> Chart:
     """Predicted probability against observed share, a point for each rule."""
-    label = prediction_text(found.pos_label)
-    most = max(point.found.rows for point in found.calibration)
+    most = max(point.found.rows for point in points)
     marks: list[Mark] = []
     before: Note | None = None
-    for point in sorted(found.calibration, key=lambda p: (p.predicted, p.found.value)):
+    for point in sorted(points, key=lambda p: (p.predicted, p.found.value)):
         x, y = point.predicted, point.found.value
         size = 4.5 + 8 * math.sqrt(point.found.rows / most)
         marks += [
@@ -183,7 +187,7 @@ def _beside_axis(label: str) -> str:
 
 
 def _draw_confusion(ax: Any, found: Decisions) -> None:
-    table = found.rules.confusion
+    table = found.first.confusion
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
     ax.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for (i, k), weight in np.ndenumerate(table):
@@ -211,7 +215,7 @@ def _draw_classes(ax: Any, found: Decisions) -> None:
                 rate.value, y, "o" if name == SHARES[0] else "D", color=ink,
                 label=f"{MEANING[name][0]}, {who}" if i == 0 else None,
             )  # fmt: skip
-    labels = [plain(prediction_text(rates.label)) for rates in found.rules.rates]
+    labels = [plain(prediction_text(rates.label)) for rates in found.first.rates]
     ax.set_yticks(range(len(labels)), labels)
     ax.set(xlim=(-0.02, 1.02), xlabel="share of rows")
     ax.invert_yaxis()

@@ -6,8 +6,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from clearwood.rules.rule_set import RuleSet
-
 T = TypeVar("T")
 
 
@@ -25,15 +23,13 @@ class Group(NamedTuple):
     rows: np.ndarray
 
 
-def groups_of(
-    rules: RuleSet, encoded: np.ndarray, predicted: np.ndarray, most: int
-) -> list[Group]:
-    """Group rows by rule; in sums and averages, by quantiles of the prediction.
+def groups_of(line: np.ndarray | None, predicted: np.ndarray, most: int) -> list[Group]:
+    """Group rows by rule; where no single rule predicts, by quantiles of predictions.
 
     Parameters
     ----------
-    rules : RuleSet
-    encoded : ndarray of shape (n_rows, n_features)
+    line : ndarray of int of shape (n_rows,) or None
+        From ``RuleSet.predicting_rule``.
     predicted : ndarray of shape (n_rows,)
         Predicted values, or probabilities of one class.
     most : int
@@ -44,7 +40,6 @@ def groups_of(
     list of Group
         Non-empty groups; rules in printed order, quantiles ascending.
     """
-    line = rules.predicting_rule(encoded)
     if line is not None:
         return [Group(int(k) + 1, line == k) for k in np.unique(line)]
     values, place = np.unique(predicted, return_inverse=True)
@@ -58,7 +53,7 @@ def groups_of(
 class SideBySide(Generic[T]):
     """Metrics of rules and, if it is known, of the model."""
 
-    rules: T
+    rules: T | None
     model: T | None
 
     @property
@@ -66,3 +61,8 @@ class SideBySide(Generic[T]):
         """The metrics by name, of the rules and, if it is known, of the model."""
         found = {"rules": self.rules, "model": self.model}
         return {who: metrics for who, metrics in found.items() if metrics is not None}
+
+    @property
+    def first(self) -> T:
+        """The metrics of the rules, or of a model without rules."""
+        return next(iter(self.metrics.values()))

@@ -79,7 +79,7 @@ def _confusion(found: Decisions) -> list[str]:
     """Confusion matrix: truth in rows, predictions in columns."""
     unit = "rows (their weight)" if found.is_weighted else "rows"
     head = [f"{unit}: true", *(f"predicted {call}" for call in found.calls), "total"]
-    tables = [_with_totals(found.rules.rows), _with_totals(found.rules.confusion)]
+    tables = [_with_totals(found.first.rows), _with_totals(found.first.confusion)]
     lines = [
         [
             label,
@@ -120,10 +120,13 @@ def _rates_by_class(found: Decisions) -> list[str]:
         texts = (rate_text(name, getattr(rates, name), decimals) for name in MEANING)
         return [prediction_text(rates.label), *texts]
 
-    head = ["each class, rules", *(short for short, _ in MEANING.values())]
+    head = [
+        f"each class, {next(iter(found.metrics))}",
+        *(short for short, _ in MEANING.values()),
+    ]
     errors = [f"{who} {j.error.as_share(decimals)}" for who, j in found.metrics.items()]
     return [
-        *aligned([head, *map(row, found.rules.rates)]),
+        *aligned([head, *map(row, found.first.rates)]),
         f"error: {', '.join(errors)}",
     ]
 

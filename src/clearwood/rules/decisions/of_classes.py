@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,6 @@ from clearwood.outcomes.intervals import NOT_KNOWN, Rate, rate_of
 from clearwood.rules.decisions.groups import SideBySide, groups_of
 from clearwood.rules.decisions.in_words import decisions_text
 from clearwood.rules.decisions.roc import Roc, roc_of
-from clearwood.rules.rule_set import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,11 +136,13 @@ class Decisions(SideBySide[ClassMetrics]):
         Number of rows with a weight.
     is_weighted : bool
         Whether some weights differ from one.
-    rules : ClassMetrics
+    rules : ClassMetrics or None
+        None for a classifier without rules.
     model : ClassMetrics or None
-        The same metrics of the model.
+        The same metrics of the model, or of such a classifier.
     calibration : tuple of CalibrationPoint
-        For the rules, per rule in a list; empty without a positive class.
+        Of the rules, per rule in a list, or of such a classifier; empty without a
+        positive class.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class Decisions(SideBySide[ClassMetrics]):
     calls: tuple[str, ...]
     n_rows: int
     is_weighted: bool
-    rules: ClassMetrics
+    rules: ClassMetrics | None
     model: ClassMetrics | None
     calibration: tuple[CalibrationPoint, ...]
 
@@ -189,11 +190,12 @@ class Decisions(SideBySide[ClassMetrics]):
 
 
 def evaluate_classes(
-    rules: RuleSet,
-    encoded: np.ndarray,
+    target: str,
+    classes: Sequence[Any],
+    answers: Mapping[str, ClassAnswers],
     truth: np.ndarray,
-    model: ClassAnswers | None,
     weight: np.ndarray,
+    line: np.ndarray | None = None,
     pos_label: Any = None,
     threshold: float | None = None,
 ) -> Decisions:
@@ -201,13 +203,15 @@ def evaluate_classes(
 
     Parameters
     ----------
-    rules : RuleSet
-        A classifier.
-    encoded : ndarray of shape (n_rows, n_features)
+    target : str
+    classes : sequence
+    answers : mapping of str to ClassAnswers
+        Of ``"rules"``, of the ``"model"``, or of both; the first has probabilities.
     truth : ndarray of shape (n_rows,)
-        True labels; some may not be among the rules' classes.
-    model : ClassAnswers or None
+        True labels; some may not be among the classes.
     weight : ndarray of shape (n_rows,)
+    line : ndarray of int of shape (n_rows,), optional
+        From ``RuleSet.predicting_rule``.
     pos_label, threshold
         As in :func:`clearwood.decisions`.
 
@@ -215,12 +219,9 @@ def evaluate_classes(
     -------
     Decisions
     """
-    classes = list(rules.classes)
     positive = positive_position(classes, pos_label, threshold)
-    predicted = positions_of(classes, rules.predict_encoded(encoded))
-    p = rules.answers_encoded(encoded)
     true = positions_of(classes, truth)
-    # Labels that are not among the rules' classes follow these.
+    # Labels that are not among the classes follow these.
     others = sorted(set(truth[true < 0].tolist()), key=str)
     true = np.where(true < 0, len(classes) + positions_of(others, truth), true)
     calls = [prediction_text(label) for label in classes]
@@ -229,24 +230,22 @@ def evaluate_classes(
         true, labels = (true != positive).astype(int), _one_or_not(classes, positive)
         calls = labels
     metrics = {
-        who: _metrics_of(
-            answers, true, weight, classes, positive, threshold, len(labels)
-        )
-        for who, answers in (("rules", ClassAnswers(predicted, p)), ("model", model))
-        if answers is not None
+        who: _metrics_of(own, true, weight, classes, positive, threshold, len(labels))
+        for who, own in answers.items()
     }
     points: tuple[CalibrationPoint, ...] = ()
-    if positive is not None:
-        points = calibration_of(rules, encoded, p[:, positive], true == 0, weight)
+    p = next(iter(answers.values())).probabilities
+    if positive is not None and p is not None:
+        points = calibration_of(p[:, positive], true == 0, weight, line)
     return Decisions(
-        rules.target,
+        target,
         None if positive is None else classes[positive],
         threshold,
         tuple(labels),
         tuple(calls),
         int((weight > 0).sum()),
         bool((weight[weight > 0] != 1).any()),
-        metrics["rules"],
+        metrics.get("rules"),
         metrics.get("model"),
         points,
     )
@@ -361,20 +360,19 @@ def _rates(
 
 
 def calibration_of(
-    rules: RuleSet,
-    encoded: np.ndarray,
     p: np.ndarray,
     is_positive: np.ndarray,
     weight: np.ndarray,
+    line: np.ndarray | None = None,
 ) -> tuple[CalibrationPoint, ...]:
     """Predicted and observed shares, by rule or by predicted probability."""
     return tuple(
         CalibrationPoint(
-            line,
+            rule,
             # The mean of equal numbers may differ by rounding.
-            float(p[rows][0] if line else np.average(p[rows], weights=weight[rows])),
+            float(p[rows][0] if rule else np.average(p[rows], weights=weight[rows])),
             rate_of(is_positive[rows], weight[rows]),
         )
-        for line, rows in groups_of(rules, encoded, p, MOST_GROUPS)
+        for rule, rows in groups_of(line, p, MOST_GROUPS)
         if weight[rows].sum() > 0
     )

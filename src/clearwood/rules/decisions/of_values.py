@@ -184,7 +184,7 @@ def evaluate_values(
     std = np.full(len(predicted), math.nan) if decided is None else printed[decided]
     lines = tuple(
         _line(group, predicted, truth, std, weight)
-        for group in groups_of(rules, encoded, predicted, MOST_GROUPS)
+        for group in groups_of(decided, predicted, MOST_GROUPS)
         if weight[group.rows].sum() > 0
     )
     return Residuals(

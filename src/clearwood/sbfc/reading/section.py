@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from clearwood._words.labels import printable
-from clearwood._words.numbers import probability_text
+from clearwood._words.labels import prediction_text, printable
+from clearwood._words.numbers import percent_text, probability_text, share_text
 from clearwood.charts.chart import svg
 from clearwood.columns.info import shown_names
+from clearwood.rules.decisions import Decisions, calibration_of, decisions
+from clearwood.rules.decisions.display import calibration_chart, roc_chart
 from clearwood.rules.scores import class_scores
 from clearwood.sampling.chains import GOOD_ESS, GOOD_RHAT
 from clearwood.sampling.diagnostics import Diagnosis
@@ -21,10 +24,14 @@ from clearwood.sbfc.reading.feature_graph import (
     average_graph,
     check_classifier,
 )
+from clearwood.sbfc.reading.level_odds import odds_of
 from clearwood.sbfc.samplers import diagnose_edges
 
 MOST_LISTED, MOST_LEVELS = 50, 8
 """Features in the table besides those in the graph, and levels of one of them."""
+
+LEAST_SIGNAL, MOST_ODDS = 0.5, 20
+"""Least probability of features whose levels are described, and their number."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
@@ -56,6 +63,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "n_sure": len(listed),
         "tiles": _tiles(estimator),
         "facts": _facts(estimator),
+        "odds": odds_lines(estimator),
         "scores": score_lines(estimator, X, y) if scored else None,
         "sampling": _sampling(estimator, order),
     }
@@ -143,6 +151,51 @@ def _calibration_text(estimator: SelectiveBayesianForestClassifier) -> str:
     return words + ", and a step function of every feature" * bool(len(found.effect))
 
 
+# Levels
+
+
+def odds_lines(estimator: SelectiveBayesianForestClassifier) -> dict[str, Any] | None:
+    """Shares by level of the most probable features; None without their counts.
+
+    Of two classes the second is shown, of more the one with the largest odds ratio.
+    """
+    if estimator._counts is None:
+        return None
+    p, classes = estimator.inclusion_probability_, estimator.classes_
+    order = [int(j) for j in np.argsort(-p, kind="stable") if p[j] >= LEAST_SIGNAL]
+    overall = estimator._counts[: estimator.levels_.n_levels[0]].sum(axis=0)
+    names = shown_names(estimator.levels_.features)
+    labels = [printable(str(label)) for label in classes]
+    found = []
+    for j in order[:MOST_ODDS]:
+        odds, lines = odds_of(estimator, j), []
+        for i, level in enumerate(estimator.levels_.names_of(j)):
+            k = 1 if len(classes) == 2 else int(odds.odds_ratio[i].argmax())
+            predicted = [percent_text(float(part[i, k])) for part in odds.predicted]
+            lines.append({
+                "level": printable(level),
+                "rows": float(odds.rows[i]),
+                "label": labels[k],
+                "share": share_text(odds.share[i, k], odds.low[i, k], odds.high[i, k]),
+                "ratio": f"{odds.odds_ratio[i, k]:.2g}",
+                "predicted": " to ".join(dict.fromkeys(predicted)),
+            })  # fmt: skip
+        found.append({
+            "name": printable(names[j]),
+            "text": probability_text(float(p[j])),
+            "direction": odds.direction[1] if len(classes) == 2 else "",
+            "lines": lines[:MOST_LEVELS],
+            "more": max(len(lines) - MOST_LEVELS, 0),
+        })  # fmt: skip
+    return {
+        "features": found,
+        "n_others": len(order) - len(found),
+        "label": labels[1] if len(classes) == 2 else None,
+        "overall": percent_text(float(overall[1] / overall.sum())),
+        "is_calibrated": estimator.calibration_ is not None,
+    }
+
+
 # Scores
 
 
@@ -171,7 +224,9 @@ def score_classes(
 def score_lines(
     estimator: SelectiveBayesianForestClassifier, X: Any, y: Any
 ) -> dict[str, Any]:
-    """The scores as rows of a table."""
+    """The scores as rows of a table, with the confusion matrix and calibration."""
+    found = decisions(estimator, X, y)
+    assert isinstance(found, Decisions)
     scores = score_classes(estimator, X, y)
     return {
         "n_rows": scores["n_rows"],
@@ -182,7 +237,35 @@ def score_lines(
                                     ("Log loss", "number", "log_loss"))
         ],
         "monte_carlo": scores["monte_carlo_error"],
+        "calls": found.calls,
+        "confusion": list(zip(found.labels, found.first.rows.astype(int).tolist())),
+        "charts": score_charts(estimator, found, X, y),
     }  # fmt: skip
+
+
+def score_charts(
+    estimator: SelectiveBayesianForestClassifier, found: Decisions, X: Any, y: Any
+) -> list[Markup]:
+    """Calibration and, of two classes, the ROC curve.
+
+    Of more classes, calibration of the predicted one.
+    """
+    if found.pos_label is not None:
+        points, label = found.calibration, prediction_text(found.pos_label)
+    else:
+        p, label = estimator.predict_proba(X), "the predicted class"
+        is_right = estimator.classes_[p.argmax(axis=1)] == np.asarray(y)
+        points = calibration_of(p.max(axis=1), is_right, np.ones(len(p)))
+    words = " ".join(
+        f"Predicted probability of {label} {percent_text(point.predicted)}, observed "
+        f"{point.found} of {point.found.rows:,} rows."
+        for point in points
+    )
+    charts = [svg(calibration_chart(points, label), "calibration", words, look="half")]
+    if found.pos_label is not None:
+        area = f"Area under the curve: {found.first.rates[0].area.as_number()}."
+        charts.append(svg(roc_chart(found), "roc", area, look="half"))
+    return charts
 
 
 # Sampling
