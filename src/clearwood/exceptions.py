@@ -63,7 +63,7 @@ class ClassOrderWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """Nearly all values of a column are categories unknown to the model."""
+    """Values of a column are categories unknown to the model."""
 
 
 class OwnPredictionsWarning(UserWarning):

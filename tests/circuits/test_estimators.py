@@ -77,6 +77,8 @@ def test_a_density_of_all_that_there_is(make, fitted):
         np.exp(found.score_samples(rows.assign(ward=ward)))
         for ward in ("north", "east", "west")
     )
+    with pytest.warns(UnknownCategoriesWarning):
+        total += np.exp(found.score_samples(rows.assign(ward="new")))
     np.testing.assert_allclose(
         np.log(total), found.score_samples(rows.assign(ward=None)), rtol=1e-9
     )
@@ -139,13 +141,22 @@ def test_pickles(make, fitted):
 
 
 @each
-def test_levels_that_are_new_count_as_missing(make, fitted):
+def test_levels_that_are_new_are_improbable(make, fitted):
     rows = people(6)
-    with warns(UnknownCategoriesWarning):
-        found = fitted[make].score_samples(rows.assign(ward="south"))
-    np.testing.assert_array_equal(
-        found, fitted[make].score_samples(rows.assign(ward=None))
-    )
+    of = {
+        ward: fitted[make].score_samples(rows.assign(ward=ward))
+        for ward in ("north", "east", "west", None)
+    }
+    rows["ward"] = ["south", *rows["ward"][1:]]
+    with warns(UnknownCategoriesWarning, match="1 of 6 rows of 'ward'"):
+        found = fitted[make].score_samples(rows)
+    assert found[0] < max(own[0] for own in of.values()) - 3
+    # 300 wards, none of which occurs once.
+    assert found[0] - of[None][0] == pytest.approx(np.log(0.5 / 301), abs=0.2)
+    missing = fitted[make].conditional(rows.assign(age=None))["age"].mean
+    without = rows.assign(ward=[None, *rows["ward"][1:]], age=None)
+    same = fitted[make].conditional(without)["age"].mean
+    np.testing.assert_array_equal(missing, same)
 
 
 @each
@@ -153,13 +164,17 @@ def test_columns_that_say_nothing_change_nothing(make):
     X = people(120)
     wider = X.assign(one=7.0, none=np.nan, same="x")
     plain, found = made(make).fit(X), made(make).fit(wider)
+    always = 2 * np.log1p(-0.5 / 121)
     if "n_iter" not in make._get_param_names():  # draws go other ways
-        np.testing.assert_allclose(found.score_samples(wider), plain.score_samples(X))
+        np.testing.assert_allclose(
+            found.score_samples(wider), plain.score_samples(X) + always
+        )
     other = wider.assign(one=8.0, none=3.0, same="y")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
-        np.testing.assert_array_equal(
-            found.score_samples(other), found.score_samples(wider)
+        np.testing.assert_allclose(
+            found.score_samples(other),
+            found.score_samples(wider) - always + 2 * np.log(0.5 / 121),
         )
 
 
@@ -409,4 +424,6 @@ def test_many_columns_of_one_level_with_missing_cells():
     alone = [density.score_samples(table.iloc[[i]])[0] for i in range(60)]
     np.testing.assert_array_equal(together, alone)
     known = density.score_samples(table.assign(flag0="yes"))
-    np.testing.assert_allclose(known, together, rtol=1e-12)
+    n = table["flag0"].count()
+    more = np.where(table["flag0"].isna(), np.log1p(-0.5 / (n + 1)), 0.0)
+    np.testing.assert_allclose(known, together + more, rtol=1e-12)

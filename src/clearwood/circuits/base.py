@@ -33,6 +33,7 @@ from clearwood.circuits.queries import (
     sample,
 )
 from clearwood.circuits.table_variables import TableVariables
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_range, check_table
 from clearwood.columns.variables import (
@@ -42,9 +43,13 @@ from clearwood.columns.variables import (
     row_of,
     table_of,
 )
-from clearwood.columns.warned_once import users_level, warned_once
+from clearwood.columns.warned_once import is_new, users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
-from clearwood.exceptions import InputError, LostDigitsWarning
+from clearwood.exceptions import (
+    InputError,
+    LostDigitsWarning,
+    UnknownCategoriesWarning,
+)
 
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
 """Minimum range of eight rows of ten, in standard deviations of the column: a normal
@@ -191,7 +196,8 @@ class BaseSPN(DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of rows, with missing cells marginalized.
 
-        Cells of levels that were not seen in ``fit`` count as missing.
+        A cell of a level that was not seen in ``fit`` has the probability of a new
+        level, the share of levels that occur once, so that such rows are improbable.
 
         Parameters
         ----------
@@ -203,7 +209,9 @@ class BaseSPN(DensityMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             For Dask input a lazy collection.
         """
-        return self.circuit_.log_density(self._encoded(X))
+        variables = self._encoded(X)
+        warn_of_new_levels(variables, self.circuit_.table)
+        return self.circuit_.log_density(variables)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of rows.
@@ -330,6 +338,20 @@ def encoded(estimator: Any, X: Any, table: TableVariables) -> np.ndarray:
             "correct the cell, or leave it empty."
         )
     return table.to_variables(values)
+
+
+def warn_of_new_levels(variables: np.ndarray, table: TableVariables) -> None:
+    """Warn of cells whose level did not occur in fit."""
+    for j, (name, unseen) in enumerate(zip(table.columns.names, table.unseen)):
+        n = np.count_nonzero(variables[:, j] == UNSEEN)
+        if unseen and n and is_new(name):
+            warnings.warn(
+                f"{n:,} of {len(variables):,} rows of {name!r} hold levels that did "
+                "not occur in fit. Their log density is that of a new level, of "
+                f"probability {unseen:.2g}.",
+                UnknownCategoriesWarning,
+                stacklevel=users_level(),
+            )
 
 
 def warn_of_far_cells(values: np.ndarray, features: FeatureSpace) -> None:

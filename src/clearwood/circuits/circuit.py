@@ -116,14 +116,16 @@ class Circuit:
         Parameters
         ----------
         variables : ndarray of shape (n_rows, n_variables)
-            NaN where one is missing; it is marginalized.
+            NaN where one is missing: it is marginalized. -1 for a level that did not
+            occur in training: as improbable as any of these.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
         logs = self.compiled.log_likelihood(variables)
-        return logs + self.table.log_jacobian(variables)
+        units = self.table.log_jacobian(variables) + self.table.log_unseen(variables)
+        return logs + units
 
     @property
     def n_columns(self) -> int:

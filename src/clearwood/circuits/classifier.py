@@ -31,7 +31,7 @@ from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.nodes import Node, Sum
 from clearwood.circuits.queries.cells import cell_surprisals
-from clearwood.circuits.queries.conditioning import of_columns
+from clearwood.circuits.queries.conditioning import known, of_columns
 from clearwood.circuits.table_variables import TableVariables, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target
@@ -261,7 +261,7 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         list of ClassEvidence
             One per row; printed, it shows the most important cells.
         """
-        values = self._encoded(X)
+        values = known(self.circuit_, self._encoded(X))
         joint = self._log_joint(values)
         classes = self.classes_.tolist()
         label = joint.argmax(axis=1)

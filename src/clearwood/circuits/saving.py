@@ -49,6 +49,7 @@ NUMERIC_COLUMNS = codec.tuple_of(codec.optional(NUMERIC_COLUMN))
 CIRCUIT = (
     codec.FEATURES,
     codec.Field("numeric_columns", NUMERIC_COLUMNS),
+    codec.Array("unseen", "f", "columns", check=codec.within(0.0, 1.0)),
     codec.Array("kind", "i", "nodes"),
     codec.Array("children", "i", "nodes"),
     codec.Pieces("whole", "i", size="nodes"),
@@ -80,6 +81,7 @@ def _take(circuit: Circuit) -> dict[str, Any]:
         "whole": [whole for _, whole, _ in plain],
         "numbers": [numbers for _, _, numbers in plain],
         "numeric_columns": [own and own._asdict() for own in circuit.table.numbers],
+        "unseen": circuit.table.unseen,
     }
 
 
@@ -106,7 +108,9 @@ def _make(kind: Any, values: dict[str, Any]) -> Circuit:
     is_numeric = [own is None for own in features.categories]
     fits = [own is not None for own in numbers] == is_numeric[:d]
     codec.require(fits, "numeric_columns", "one for each numeric column of the table")
-    table = TableVariables(of_columns(features, range(d)), numbers)
+    table = TableVariables(
+        of_columns(features, range(d)), numbers, tuple(values["unseen"].tolist())
+    )
     others = of_columns(features, range(d, features.n_features))
     with codec.refusing("numbers"):
         circuit = Circuit(_root(values), with_others(table.variables, others), table)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import value_text
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.info import ColumnInfo
@@ -131,6 +132,17 @@ class NumericColumn(NamedTuple):
         return middle - self.offset, middle**2 * np.expm1(np.minimum(variance, LARGEST))
 
 
+def _unseen(cells: np.ndarray) -> float:
+    """Probability of a new level: the share of levels that occur once (Good, 1953).
+
+    As if there were half such a level more.
+    """
+    present = cells[~np.isnan(cells)].astype(np.intp)
+    once = np.count_nonzero(np.bincount(present) == 1)
+    # Without any level, cells of other tables count as missing.
+    return (once + 0.5) / (len(present) + 1.0) if len(present) else 0.0
+
+
 def _are_masses(counts: np.ndarray) -> np.ndarray:
     """Which distinct values, in their order, are point masses, by numbers of cells."""
     is_mass = counts >= max(MIN_SHARE * counts.sum(), MIN_CELLS)
@@ -171,29 +183,36 @@ class TableVariables:
         Of the table.
     numbers : tuple of NumericColumn or None
         Models of numeric columns, None for discrete ones.
+    unseen : tuple of float
+        Probability that a cell of a discrete column has none of its levels; 0 for
+        numeric columns, or if such a cell counts as missing.
     """
 
     columns: FeatureSpace
     numbers: tuple[NumericColumn | None, ...]
+    unseen: tuple[float, ...]
 
     @classmethod
     def plain(cls, columns: FeatureSpace) -> TableVariables:
         """Every column is one variable, as it is."""
         kinds = columns.categories
         return cls(
-            columns, tuple(NumericColumn() if own is None else None for own in kinds)
+            columns,
+            tuple(NumericColumn() if own is None else None for own in kinds),
+            (0.0,) * columns.n_features,
         )
 
     @classmethod
     def from_values(cls, values: np.ndarray, columns: FeatureSpace) -> TableVariables:
-        """Choose the models of numeric columns by encoded rows."""
-        both = zip(columns.categories, columns.info, values.T)
+        """Choose the models of columns by encoded rows."""
+        both = list(zip(columns.categories, columns.info, values.T))
         return cls(
             columns,
             tuple(
                 NumericColumn.from_cells(cells, info.is_time) if own is None else None
                 for own, info, cells in both
             ),
+            tuple(0.0 if own is None else _unseen(cells) for own, _, cells in both),
         )
 
     @cached_property
@@ -282,6 +301,15 @@ class TableVariables:
         found = variables.copy()
         for j, place in self.place_of.items():
             found[variables[:, place] > 0.0, j] = np.nan
+        return found
+
+    def log_unseen(self, variables: np.ndarray) -> np.ndarray:
+        """Log probability that the cells of rows have one of their levels, or none."""
+        found = np.zeros(len(variables))
+        for cells, unseen in zip(variables.T, self.unseen):
+            if unseen:
+                levels = np.where(np.isnan(cells), 0.0, np.log1p(-unseen))
+                found += np.where(cells == UNSEEN, np.log(unseen), levels)
         return found
 
     def log_jacobian(self, variables: np.ndarray) -> np.ndarray:

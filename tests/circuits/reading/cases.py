@@ -66,7 +66,8 @@ def apart():
 def spiked():
     """Two clusters; in one nearly all doses are 0."""
     columns = FeatureSpace(("ill", "dose"), (("no", "yes"), None))
-    variables = TableVariables(columns, (None, NumericColumn((0.0,), None, 0, (0, 60))))
+    dose = NumericColumn((0.0,), None, 0, (0.0, 60.0))
+    variables = TableVariables(columns, (None, dose), (0.001, 0.0))
     kinds = (Product((Bernoulli(0, 0.1), Gaussian(1, 40.0, 25.0), Bernoulli(2, 0.97))),
              Product((Bernoulli(0, 0.9), Gaussian(1, 30.0, 100.0), Bernoulli(2, 0.0))),
              )  # fmt: skip

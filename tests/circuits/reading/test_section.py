@@ -21,7 +21,7 @@ from clearwood.circuits.nodes import Product
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import conditionals
-from clearwood.circuits.reading.anomalies import anomaly_scores, top_entries
+from clearwood.circuits.reading.anomalies import NEW, anomaly_scores, top_entries
 from clearwood.circuits.reading.section import section
 from clearwood.circuits.table_variables import TableVariables
 from clearwood.distributions import Bernoulli, ChowLiuTree, Gaussian
@@ -93,10 +93,18 @@ def test_an_entry_is_told_by_the_others_of_its_row(rows):
     assert abs(np.nanmean(found.of_entries[:, 0])) < 0.3
 
 
-def test_new_levels_count_as_missing_and_minus_one_is_a_number():
-    values = np.full((1, 7), -1.0)
-    found = anomaly_scores(clinic(), values)
-    assert np.flatnonzero(~np.isnan(found.alone[0])).tolist() == [3, 4, 5, 6]
+def test_new_levels_are_improbable_and_minus_one_is_a_number():
+    plain = clinic()
+    circuit = replace(
+        plain, table=replace(plain.table, unseen=(1e-4,) * 3 + (0.0,) * 4)
+    )
+    values = np.array([[*[-1.0] * 6, np.nan]])
+    found = anomaly_scores(circuit, values)
+    assert found.alone[0, :3] == pytest.approx(np.log(1e-4))
+    assert found.surprisal[0, :3] == pytest.approx(-np.log(1e-4))
+    assert np.isfinite(found.alone[0, 3:6]).all()
+    (told,) = top_entries(circuit, values, found.of_entries, 7)
+    assert [one["found"] for one in told].count(NEW) == 3
 
 
 def test_the_wrong_row_comes_first_and_why(told):
@@ -152,7 +160,7 @@ def test_a_cell_off_the_point_masses_is_improbable_as_a_whole():
     assert (told[0]["column"], told[0]["expected"]) == ("dose", "0 in 97 %")
     assert told[0]["found"] == "50"
     scores = anomaly_scores(circuit, row)
-    alone = -circuit.log_density(row) + np.log(0.9)
+    alone = -circuit.log_density(row) + np.log(0.9 * 0.999)
     assert scores.surprisal[0, 1] == pytest.approx(alone[0])
     assert np.isnan(scores.surprisal[0, 2])
 

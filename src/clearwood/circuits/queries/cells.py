@@ -12,6 +12,7 @@ from clearwood._numeric.logspace import log_of
 from clearwood.circuits.queries.shares import LevelShares, ValueShares, conditionals
 from clearwood.circuits.queries.surprisal import surprisals
 from clearwood.circuits.table_variables import NumericColumn
+from clearwood.columns.cells import UNSEEN
 
 if TYPE_CHECKING:
     from clearwood.circuits.circuit import Circuit
@@ -131,9 +132,12 @@ def cell_surprisals(circuit: Circuit, variables: np.ndarray) -> np.ndarray:
         continuous variable; those of point masses are NaN.
     """
     found, table = surprisals(circuit, variables), circuit.table
-    for j, own in enumerate(table.numbers):
+    for j, (own, unseen) in enumerate(zip(table.numbers, table.unseen)):
         if own is not None:
             found[:, j] -= own.log_jacobian(variables[:, j])
+        elif unseen:
+            found[:, j] -= np.log1p(-unseen)
+            found[variables[:, j] == UNSEEN, j] = -np.log(unseen)
     if table.place_of:
         density = circuit.log_density(variables)
     for j, place in table.place_of.items():

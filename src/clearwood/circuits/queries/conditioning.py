@@ -84,7 +84,8 @@ def without(root: Node, variables: Collection[int]) -> Node:
 def known(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     """The rows with NaN also for unknown levels."""
     values = np.array(values, dtype=np.float64)
-    discrete = [labels is not None for labels in circuit.features.categories]
+    categories = circuit.features.categories[: values.shape[-1]]
+    discrete = [labels is not None for labels in categories]
     values[(values < 0) & discrete] = np.nan
     return values
 
@@ -162,7 +163,7 @@ def _of_columns(root: Node, circuit: Circuit) -> Circuit:
 
     own = fold(root, leaf, with_children, with_children)
     features = of_columns(circuit.features, kept)
-    table = TableVariables(features, circuit.table.scales(kept))
+    table = TableVariables(features, circuit.table.scales(kept), (0.0,) * len(kept))
     return replace(circuit, root=own, features=features, table=table)
 
 

@@ -15,7 +15,6 @@ from clearwood.circuits.queries.cells import (
     cell_conditionals,
     cell_surprisals,
 )
-from clearwood.circuits.queries.conditioning import known
 from clearwood.circuits.queries.draws import sample
 from clearwood.circuits.queries.shares import LevelShares
 from clearwood.circuits.reading.profiles import (
@@ -24,11 +23,14 @@ from clearwood.circuits.reading.profiles import (
     Shares,
     label_words,
 )
+from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import DATES, date_text
 from clearwood.columns.feature_space import FeatureSpace
 
 N_DRAWS = 500
 """Number of rows sampled from a circuit to estimate the usual surprisal."""
+
+NEW = "a level that did not occur in training"
 
 LEAST = 1.0
 """Minimum improbability of a row or an entry that counts, in nats."""
@@ -111,7 +113,6 @@ def anomaly_scores(circuit: Circuit, values: np.ndarray) -> AnomalyScores:
     -------
     AnomalyScores
     """
-    values = known(circuit, values)
     drawn = sample(circuit, N_DRAWS, np.random.default_rng(0))
     return AnomalyScores(
         circuit.log_density(values),
@@ -136,6 +137,10 @@ def marginal_log_density(circuit: Circuit, values: np.ndarray) -> np.ndarray:
     for j, own in cell_conditionals(circuit, nothing).items():
         rows = ~np.isnan(cells[:, j])
         found[rows, j] = own.log_density(cells[rows, j])
+    for j, unseen in enumerate(circuit.table.unseen):
+        if unseen:
+            found[:, j] += np.log1p(-unseen)
+            found[cells[:, j] == UNSEEN, j] = np.log(unseen)
     return found
 
 
@@ -217,5 +222,5 @@ def entry_text(features: FeatureSpace, j: int, value: float) -> str:
     """Text of an entry in the table's values."""
     labels, kind = features.categories[j], features.info[j].kind
     if labels is not None:
-        return label_words(labels[int(value)])
+        return NEW if value == UNSEEN else label_words(labels[int(value)])
     return date_text(value) if kind in DATES else short_text(value, 6)
