@@ -30,8 +30,8 @@ from clearwood.circuits.learning.clusters import ALPHA
 from clearwood.circuits.learning.fitting import LearningTable
 from clearwood.circuits.learning.recursion import product_of
 from clearwood.circuits.nodes import Node, Sum
-from clearwood.circuits.queries.cells import cell_surprisals
 from clearwood.circuits.queries.conditioning import known, of_columns
+from clearwood.circuits.queries.table_cells import cell_surprisals
 from clearwood.circuits.table_variables import TableVariables, with_labels
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.validation import check_apart, check_table, check_target

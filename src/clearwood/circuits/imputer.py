@@ -17,10 +17,10 @@ from clearwood._tables.learning import transform_table
 from clearwood.circuits.base import BaseSPN, encoded
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
-from clearwood.circuits.queries.cells import cell_conditionals
 from clearwood.circuits.queries.completion import most_probable
 from clearwood.circuits.queries.draws import draw_missing
 from clearwood.circuits.queries.shares import LevelShares
+from clearwood.circuits.queries.table_cells import cell_conditionals
 from clearwood.columns.feature_space import FeatureSpace, is_frame
 from clearwood.columns.validation import check_table
 from clearwood.columns.variables import NOTHING

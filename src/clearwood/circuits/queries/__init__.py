@@ -1,10 +1,5 @@
 """Queries of circuits: exact, or with a bound of the error."""
 
-from clearwood.circuits.queries.cells import (
-    CellShares,
-    cell_conditionals,
-    cell_surprisals,
-)
 from clearwood.circuits.queries.completion import MostProbable, most_probable
 from clearwood.circuits.queries.conditioning import condition
 from clearwood.circuits.queries.covariances import RowMoments, moments
@@ -18,6 +13,11 @@ from clearwood.circuits.queries.surprisal import (
     Contributions,
     contributions,
     surprisals,
+)
+from clearwood.circuits.queries.table_cells import (
+    CellShares,
+    cell_conditionals,
+    cell_surprisals,
 )
 
 __all__ = [

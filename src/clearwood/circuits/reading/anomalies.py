@@ -10,13 +10,13 @@ import numpy as np
 from clearwood._words.numbers import short_text
 from clearwood.circuits.base import encoded
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.cells import (
+from clearwood.circuits.queries.draws import sample
+from clearwood.circuits.queries.shares import LevelShares
+from clearwood.circuits.queries.table_cells import (
     CellShares,
     cell_conditionals,
     cell_surprisals,
 )
-from clearwood.circuits.queries.draws import sample
-from clearwood.circuits.queries.shares import LevelShares
 from clearwood.circuits.reading.profiles import (
     Facts,
     Moments,

@@ -12,7 +12,7 @@ from clearwood._words.numbers import number_text, share_text
 from clearwood.charts.display import Display, axes_of
 from clearwood.charts.style import QUIET, colour, plain, wrapped
 from clearwood.circuits.circuit import Circuit
-from clearwood.circuits.queries.cells import cell_conditionals
+from clearwood.circuits.queries.table_cells import cell_conditionals
 from clearwood.circuits.reading.display import circuit_from
 from clearwood.circuits.reading.profiles import label_words
 from clearwood.columns.variables import positions_of, row_of
