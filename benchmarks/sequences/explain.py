@@ -52,7 +52,7 @@ LEAST = 1e-6
 def network_of(name, seed, quick):
     """What ``explain_rnn`` takes: a network, what it reads, and more about both."""
     text, share = networks.to_read(quick)
-    given = {"held_out": share}
+    given = {"test_size": share}
     if name in networks.HYBRIDS:
         return networks.hybrid(name, seed, quick), text, given
     symbols = networks.symbols_of(quick)

@@ -135,6 +135,7 @@ KINDS = {
     "bart, two classes": Kind(two_species, of("bart", **BART)),
     "bart, classes": Kind(species, of("bart", **BART)),
     "bart, ordered classes": Kind(grades, of("bart", task="ordinal", **BART)),
+    "bart, counts": Kind(grades, of("bart", task="counts", **BART)),
     "process": Kind(values, of(process(), **FEW)),
     "pipeline": Kind(values, of(make_pipeline(StandardScaler(), process()), **FEW)),
     "ridge": Kind(values, of(BayesianRidge(), **FEW)),

@@ -1,5 +1,7 @@
 """BART, against functions that are known."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from tests.wording import refuses
 
 import clearwood as cw
 from clearwood.exceptions import InputError, ModelError
-from clearwood.references import BartReference
+from clearwood.references import BartReference, bart_counts
 
 
 def test_without_stochtree_one_is_told_what_to_do(monkeypatch):
@@ -149,3 +151,68 @@ class TestWithStochtree:
         X.iloc[3, 0] = np.nan
         with refuses(InputError, match="'bmi'"):
             cw.reference("bart", X, y)
+
+    def test_rates_of_a_constant_are_those_of_the_gamma_posterior(self):
+        """With a column that never varies: events per exposure, and their error."""
+        rng = np.random.default_rng(0)
+        X, exposure = np.zeros((200, 1)), rng.gamma(0.5, 2, 200) + 0.01
+        y = rng.poisson(3 * exposure)
+        reference = cw.reference(
+            "bart", X, y, task="counts", exposure=exposure, n_trees=5, n_draws=800,
+            random_state=0,
+        )  # fmt: skip
+        rates = reference.draws(X[:1])[:, 0]
+        rate, sd = y.sum() / exposure.sum(), np.sqrt(y.sum()) / exposure.sum()
+        # 800 draws, of which some are dependent; the prior is worth a few events.
+        assert rates.mean() == pytest.approx(rate, abs=0.3 * sd)
+        assert rates.std() == pytest.approx(sd, rel=0.25)
+
+    def test_rates_are_found_whatever_the_exposure(self):
+        """Rows with more exposure are where the rate is low: counts alone mislead."""
+        rng = np.random.default_rng(1)
+        X = rng.uniform(size=(500, 2))
+        rate = np.where(X[:, 0] > 0.5, 2.0, 0.4)
+        exposure = rng.uniform(0.5, 1.5, 500) / rate
+        y = rng.poisson(rate * exposure)
+        settings = {"task": "counts", "n_draws": 150, "random_state": 0}
+        reference = cw.reference("bart", X, y, exposure=exposure, **settings)
+        draws = reference.draws(X)
+        assert np.abs(np.log(draws.mean(axis=0) / rate)).mean() < 0.2
+        low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+        assert np.mean((low < rate) & (rate < high)) > 0.75
+        sent = pickle.loads(pickle.dumps(reference))
+        assert (sent.draws(X) == draws).all()
+        # What the proxy maximizes is the likelihood of the events.
+        tree = cw.ProjectedTreeRegressor(reference, n_leaf_nodes=2)
+        tree.fit(X, y / exposure, sample_weight=exposure)
+        assert tree.rules_.rules[0].conditions[0].feature == 0
+        high = X[:, 0] > 0.5
+        for side in (high, ~high):
+            expected = np.average(draws.mean(axis=0)[side], weights=exposure[side])
+            assert tree.predict(X)[side].mean() == pytest.approx(expected, rel=0.1)
+        assert not reference.can_refit
+        flat = cw.reference("bart", X, y, **settings).draws(X).mean(axis=0)
+        assert np.abs(np.log(flat[high].mean() / flat[~high].mean())) < 0.3
+
+    def test_exposures_are_rounded_to_some_hundred_values(self):
+        exposure = np.exp(np.linspace(0, np.log(365), 5000))
+        found = bart_counts._rounded(exposure)
+        assert len(np.unique(found)) == bart_counts.MOST_EXPOSURES
+        assert np.abs(np.log(found / exposure)).max() < 0.016
+
+    @pytest.mark.parametrize(
+        ("y", "settings"),
+        [
+            ([-1, 2], {}),
+            ([0.5, 2], {}),
+            ([0, 0], {}),
+            ([2e6, 2], {}),
+            ([1, 2], {"exposure": [1.0, 0.0]}),
+            ([1, 2], {"exposure": [1.0]}),
+            ([1, 2], {"exposure": [1.0, 1.0], "task": "regression"}),
+            ([1, 2], {"forest": {"sigma2_leaf_init": 1.0}}),
+        ],
+    )
+    def test_counts_and_exposures_are_checked(self, y, settings):
+        with refuses(InputError):
+            cw.reference("bart", np.eye(2), y, **{"task": "counts", **settings})

@@ -275,8 +275,9 @@ def find_reference(
         remedy = f"use the {'classifier' if is_class else 'regressor'}"
         if is_class and np.asarray(source.classes).dtype.kind in "iuf":
             remedy += (
-                ", or, if its labels are values or counts, make the reference with "
-                "task='regression'"
+                ", or, if its labels are values, make the reference with "
+                "task='regression', and if they are counts, "
+                "reference('bart', X, y, task='counts')"
             )
         raise InputError(
             f"The reference ({source.description}) is for {source.task}, this proxy "

@@ -9,6 +9,12 @@ import numpy as np
 from clearwood.columns.feature_space import FeatureSpace
 from clearwood.columns.schema import features_of
 from clearwood.exceptions import InputError
+from clearwood.references.bart_counts import (
+    GROW_FROM_ROOT,
+    CountForests,
+    check_counts,
+    sample_counts,
+)
 from clearwood.references.base import Reference, fixed_seed
 from clearwood.references.checks import check_draws
 from clearwood.references.tabular import (
@@ -17,9 +23,6 @@ from clearwood.references.tabular import (
     check_rows_of,
     choose_task,
 )
-
-GROW_FROM_ROOT = 10
-"""Sweeps of grow-from-root (XBART), from which the chain starts."""
 
 FOREST = ("alpha", "beta", "min_samples_leaf", "max_depth", "sigma2_leaf_init")
 """Settings of the prior over trees; stochtree ignores unknown ones."""
@@ -30,7 +33,8 @@ class BartReference(Reference):
 
     The chain starts from 10 sweeps of grow-from-root. Two classes have a probit model,
     more than two one each, against the rest, with probabilities normalized to sum to
-    one; ordered classes have one model with a complementary log-log link.
+    one; ordered classes have one model with a complementary log-log link. Counts have a
+    Poisson distribution whose log rate is a sum of trees (Murray, 2021).
 
     Parameters
     ----------
@@ -38,10 +42,10 @@ class BartReference(Reference):
         Training rows, without missing values in numeric columns. Columns of text and
         categories are split on one category at a time.
     y : array-like of shape (n_samples,)
-        Labels or values.
+        Labels, values or counts.
     n_draws : int, default=500
         Number of draws kept.
-    task : {"regression", "classification", "ordinal"}, optional
+    task : {"regression", "classification", "ordinal", "counts"}, optional
         "ordinal": ordered classes, that is numbers or pandas' ordered categories. By
         default text, booleans, and integers of at most 20 distinct values are labels.
     n_trees : int, default=200
@@ -50,7 +54,12 @@ class BartReference(Reference):
         Keep every ``thin``-th draw of the chain.
     forest : dict, optional
         Settings of the prior over trees, as in stochtree: ``alpha``, ``beta``,
-        ``min_samples_leaf``, ``max_depth`` and ``sigma2_leaf_init``.
+        ``min_samples_leaf``, ``max_depth`` and, not for counts, ``sigma2_leaf_init``.
+        For counts, each event adds a row to its leaf.
+    exposure : array-like of shape (n_samples,), optional
+        For counts, the time, area or number at risk of each row, by default 1. Draws
+        are rates per unit of exposure; project them with ``events / exposure`` as y and
+        the exposure as ``sample_weight``. Such a reference is not refitted in folds.
     classes : sequence, optional
         Order of ordinal classes, in place of that of y.
     random_state : int, Generator, RandomState or None, default=None
@@ -76,17 +85,23 @@ class BartReference(Reference):
         n_trees: int = 200,
         thin: int = 1,
         forest: dict[str, Any] | None = None,
+        exposure: Any = None,
         classes: Any = None,
         random_state: Any = None,
     ) -> None:
-        choose_task(task, ("regression", "classification", "ordinal"), "BART")
+        tasks = ("regression", "classification", "ordinal", "counts")
+        choose_task(task, tasks, "BART")
         task, target = check_rows_of("BART", X, y, task)
-        unknown = sorted(set(forest or {}) - set(FOREST))
+        known = FOREST[:-1] if task == "counts" else FOREST
+        unknown = sorted(set(forest or {}) - set(known))
         if unknown:
             raise InputError(
                 f"forest has no parameter {unknown[0]!r}; expected one of "
-                f"{', '.join(FOREST)}."
+                f"{', '.join(known)}."
             )
+        if exposure is not None and task != "counts":
+            raise InputError("exposure is for task='counts' only.")
+        self._has_exposure = exposure is not None
         if classes is not None and task != "ordinal":
             raise InputError(
                 "classes sets an order, which is used by task='ordinal' only."
@@ -103,10 +118,18 @@ class BartReference(Reference):
             "classes": order,
             "random_state": seed,
         }
-        self.task = "regression" if task == "regression" else "classification"
+        self.task: Any = "classification" if task == "ordinal" else task
         self.n_draws, self.description = n_draws, f"BART, {n_draws} draws"
         self.features = features_of(X)
         rows = self._numbers(X)
+        self._models: list[Any]
+        if task == "counts":
+            _import_stochtree()
+            exposure = check_counts(target, exposure)
+            trees = {"num_trees": n_trees, **(forest or {})}
+            chain = n_draws, thin, seed % 2**30
+            self._models = [sample_counts(rows, target, exposure, trees, *chain)]
+            return
         if task == "regression":
             self._models = [self._sample(rows, target, "continuous", "identity", seed)]
             self.noise = self._models[0].global_var_samples
@@ -158,8 +181,10 @@ class BartReference(Reference):
         return model
 
     def draws(self, X: Any) -> np.ndarray:
-        """Means or probabilities; see :meth:`Reference.draws`."""
+        """Means, probabilities or rates; see :meth:`Reference.draws`."""
         rows = self._numbers(X)
+        if self.task == "counts":
+            return check_draws(self._models[0].rates(rows), self, len(rows))
         scale = "linear" if self.task == "regression" else "probability"
         said = [m.predict(rows, terms="y_hat", scale=scale) for m in self._models]
         if self.task == "regression":
@@ -174,6 +199,11 @@ class BartReference(Reference):
             draws /= draws.sum(axis=2, keepdims=True)
         return check_draws(draws, self, len(rows))
 
+    @property
+    def can_refit(self) -> bool:
+        """Whether it can be fitted to other rows: their exposures would be unknown."""
+        return not self._has_exposure
+
     def _fit_again(self, X: Any, y: Any) -> BartReference:
         return type(self)(X, y, **self.settings)
 
@@ -187,6 +217,9 @@ class BartReference(Reference):
         self.__dict__.update(state)
         self._models = []
         for text in state["_models"]:
+            if self.task == "counts":
+                self._models.append(CountForests.from_json(text))
+                continue
             model = _import_stochtree().BARTModel()
             model.from_json(text)
             self._models.append(model)

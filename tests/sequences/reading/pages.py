@@ -19,7 +19,9 @@ def counting(codes):
 def explanation(symbols=("a", " ", "<"), n_states=(2, 3)):
     """One that is only to be read."""
     codes = np.random.default_rng(0).integers(3, size=800)
-    return explain_rnn(counting, codes, symbols=symbols, n_states=n_states, max_kl=1e-6)
+    return explain_rnn(
+        counting, codes, symbols=symbols, n_states=n_states, tolerance=0.0
+    )
 
 
 class _Runs(HTMLParser):

@@ -54,7 +54,7 @@ def test_the_curve_has_both_readings_and_all_tables():
     curve = explanation().curve_
     assert ax.lines[0].get_ydata() == pytest.approx([p.read.kl for p in curve])
     assert ax.lines[1].get_ydata() == pytest.approx([p.alone.kl for p in curve])
-    assert ax.lines[0].get_xdata() == pytest.approx([2, 3])
+    assert ax.lines[0].get_xdata() == pytest.approx([1, 3])
     marks = [line.get_ydata()[0] for line in ax.lines[2:]]
     fidelity = explanation().fidelity_
     assert marks == pytest.approx([fidelity[n].kl for n in list(fidelity)[2:]])

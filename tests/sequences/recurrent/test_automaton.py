@@ -53,7 +53,7 @@ def test_golden_tables_are_distilled():
 @given(TRACES, st.integers(1, 4), st.integers(0, 1000))
 def test_moves_are_counted_as_one_would_by_hand(trace, n_states, seed):
     states = np.random.default_rng(seed).integers(n_states, size=len(trace.codes))
-    found = count_automaton(trace, states, n_states)
+    found = count_automaton(trace, states, n_states, trace.states)
     first, table, counts = naive_automaton(trace, states, n_states)
     assert found.counts.tolist() == counts
     assert found.transition.tolist() == table

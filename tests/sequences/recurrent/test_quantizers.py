@@ -43,8 +43,24 @@ def test_how_wide_units_are_does_not_matter():
         atol=1e-5,
     )
     # Cells are wide; k-means must not see them alone.
-    states = QUANTIZERS["kmeans"](wide, 2, np.random.default_rng(0))
+    states = QUANTIZERS["kmeans"](wide, two, 2, np.random.default_rng(0))
     assert len(np.unique(np.column_stack([states, wide.states[:, 0]]), axis=0)) == 2
+
+
+def test_what_is_remembered_for_later_sets_vectors_apart():
+    # The second unit moves what is predicted two steps later, and nothing now.
+    rng = np.random.default_rng(0)
+    units = rng.choice([-1.0, 1.0], size=(600, 2))
+    units[2:, 0] = units[:-2, 1]
+    trace = made_trace([600], n_symbols=2, n_held_out=100)
+    logits = np.column_stack([units[:, 0], -units[:, 0]])
+    log_proba = logits - np.logaddexp(*logits.T)[:, None]
+    places = comparable(replace(trace, states=units, log_proba=log_proba))
+    first, second = (
+        np.linalg.norm(places[own > 0].mean(axis=0) - places[own < 0].mean(axis=0))
+        for own in units.T
+    )
+    assert second > 0.7 * first
 
 
 def test_the_most_frequent_state_of_training_is_the_first():
@@ -64,5 +80,7 @@ def test_no_step_is_in_a_state_without_training():
     vectors = np.random.default_rng(2).normal(size=(40, 8))[codes]
     vectors[1000:] += np.random.default_rng(3).normal(size=(1000, 8)) * 1e-6
     trace = replace(trace, states=vectors, log_proba=log_proba[codes])
-    states = QUANTIZERS["kmeans"](trace, 200, np.random.default_rng(0))
+    states = QUANTIZERS["kmeans"](
+        trace, comparable(trace), 200, np.random.default_rng(0)
+    )
     assert set(states[1000:]) <= set(states[:1000])

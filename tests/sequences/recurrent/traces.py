@@ -64,25 +64,38 @@ def naive_table(trace, longest):
 
 def naive_automaton(trace, states, n_states):
     """First states, moves and counts, by counting."""
-    seen, entered = Counter(), Counter()
+    seen = Counter()
     for step, past in steps_of(trace):
         if not trace.is_held_out[step]:
             before = states[step - 1] if len(past) > 1 else "start"
             seen[before, past[-1], states[step]] += 1
-            entered[past[-1], states[step]] += 1
+
+    training = ~trace.is_held_out
+    centres = [
+        trace.states[training & (states == s)].sum(0)
+        / max((training & (states == s)).sum(), 1)
+        for s in range(n_states)
+    ]
 
     def most(table, key, stay):
         found = {k[-1]: n for k, n in table.items() if k[:-1] == key}
         return min(found, key=lambda state: (-found[state], state), default=stay)
 
-    def move(before, code, stay):
-        usual = most(entered, (code,), stay)
-        return most(seen, (before, code), usual)
+    def move(before, code):
+        known = [s for s in range(n_states) if (s, code) in {k[:2] for k in seen}]
+        if before not in known and known:
+            gaps = [np.linalg.norm(centres[s] - centres[before]) for s in known]
+            before = known[int(np.argmin(gaps))]
+        return most(seen, (before, code), before)
 
     symbols = range(trace.n_symbols)
     counts = [
         [sum(n for k, n in seen.items() if k[:2] == (s, c)) for c in symbols]
         for s in range(n_states)
     ]
-    table = [[move(s, c, s) for c in symbols] for s in range(n_states)]
-    return [move("start", c, 0) for c in symbols], table, counts
+    table = [[move(s, c) for c in symbols] for s in range(n_states)]
+    first = [most(seen, ("start", c), None) for c in symbols]
+    alike = [sum(own == state for own, state in zip(row, first)) for row in table]
+    like_start = table[int(np.argmax(alike))]
+    first = [like_start[c] if first[c] is None else first[c] for c in symbols]
+    return first, table, counts

@@ -26,6 +26,7 @@ from clearwood.sequences.reading.state_words import (
 )
 from clearwood.sequences.reading.two_models import paired_text, state_agreement
 from clearwood.sequences.recurrent.automaton import distilled
+from clearwood.sequences.recurrent.counterexamples import example_words
 from clearwood.sequences.recurrent.explain_rnn import (
     RecurrentExplanation,
     check_explanation,
@@ -36,8 +37,9 @@ from clearwood.sequences.recurrent.trace import probabilities
 MOST_SHOWN = 20_000
 """Maximum number of symbols of the held-out text that are shown."""
 
-MOST_MOVES, MOST_SYMBOLS, MOST_FAILURES = 4, 6, 10
-"""Maximum numbers of transitions, symbols of one, and contexts of poor fidelity."""
+MOST_MOVES, MOST_SYMBOLS, MOST_FAILURES, MOST_WORDS = 4, 6, 10, 8
+"""Maximum numbers of transitions, symbols of one, contexts of poor fidelity, and
+example words."""
 
 
 def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
@@ -79,6 +81,11 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "styles": state_styles([word.name for word in words], hues),
         "comparison": _comparison(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
+        "starts": _starts(e),
+        "tolerance": e.tolerance,
+        "words": _words(e),
+        "search": e.counterexample_,
+        "counterexample": joined(e.counterexample_.word),
         "graph": svg(automaton.chart(), "graph", look="cw-graph"),
         "unseen": e.unseen_,
         "failures": _failures(e),
@@ -174,6 +181,28 @@ def _states(
             "transitions": transitions[number],
         }
         for number, word in enumerate(words)
+    ]
+
+
+def _starts(e: RecurrentExplanation) -> list[str]:
+    """States after the first symbol of a sequence, with the symbols of each."""
+    first = e.automaton_.first
+    return [
+        f"{joined([e.symbols[code] for code in np.flatnonzero(first == state)])} "
+        f"to {state}"
+        for state in np.unique(first)
+    ]
+
+
+def _words(e: RecurrentExplanation) -> list[dict[str, Any]]:
+    """Example words by the most probable symbol that the automaton predicts."""
+    found = example_words(e.automaton_, MOST_WORDS)
+    return [
+        {
+            "output": joined([e.symbols[output]]),
+            "words": [joined([e.symbols[code] for code in word]) for word in words],
+        }
+        for output, words in found.items()
     ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
+from sklearn.metrics import pairwise_distances_argmin
 
 from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
@@ -20,9 +22,9 @@ class StateAutomaton:
     transition : ndarray of int of shape (n_states, n_symbols)
         State that follows a state and a symbol.
     counts : ndarray of int of shape (n_states, n_symbols)
-        Number of observations of each pair. For an unseen pair, ``transition`` is the
-        most frequent next state of the symbol over all states; for an unseen symbol,
-        the state does not change.
+        Number of observations of each pair. For an unseen pair, ``transition`` is that
+        of the nearest state for which the symbol was seen; for an unseen symbol, the
+        state does not change.
     output : ndarray of shape (n_states, n_symbols)
         Predictive probabilities of the next symbol, in each state.
 
@@ -85,12 +87,9 @@ def unseen_share(automaton: StateAutomaton, trace: NetworkTrace) -> float:
 
 
 def count_automaton(
-    trace: NetworkTrace, states: np.ndarray, n_states: int
+    trace: NetworkTrace, states: np.ndarray, n_states: int, places: np.ndarray
 ) -> StateAutomaton:
     """Automaton of the most frequent transitions of the states.
-
-    Its output is the network's mean prediction while the automaton, alone, is in each
-    state: of all tables the one of least divergence from the network.
 
     Parameters
     ----------
@@ -98,24 +97,50 @@ def count_automaton(
     states : ndarray of int of shape (n_steps,)
         Read from the network.
     n_states : int
+    places : ndarray of shape (n_steps, n_coordinates)
+        Of the network's vectors, with meaningful distances.
     """
     counts, most = _moves(trace, states, n_states)
     pairs = most.reshape(n_states + 1, trace.n_symbols)
-    # Most frequent next state of a symbol over all states, for unseen pairs.
-    entered = np.zeros((n_states, trace.n_symbols), dtype=np.int64)
-    training = ~trace.is_held_out
-    np.add.at(entered, (states[training], trace.codes[training]), 1)
-    usual = np.where(entered.any(axis=0), entered.argmax(axis=0), -1)
-    pairs = np.where(counts > 0, pairs, usual)
-    stays = np.arange(n_states)[:, None]
+    training = np.flatnonzero(~trace.is_held_out)
+    n_steps = np.bincount(states[training], minlength=n_states)
+    cells = np.ones(len(training)), (states[training], np.arange(len(training)))
+    total = csr_array(cells, shape=(n_states, len(training))) @ places[training]
+    centres = total / np.maximum(n_steps, 1)[:, None]
+    table = np.repeat(np.arange(n_states)[:, None], trace.n_symbols, axis=1)
+    for code in range(trace.n_symbols):
+        known = np.flatnonzero(counts[:-1, code])
+        if len(known):
+            nearest = pairwise_distances_argmin(centres, centres[known])
+            table[:, code] = pairs[known, code][nearest]
+            table[known, code] = pairs[known, code]
     automaton = StateAutomaton(
-        first=np.maximum(pairs[-1], 0),
-        transition=np.where(pairs[:-1] >= 0, pairs[:-1], stays),
-        counts=counts[:-1],
-        output=np.empty((n_states, 0)),
+        np.maximum(pairs[-1], 0), table, counts[:-1], np.empty(0)
     )
+    return distil(with_start(automaton, trace), trace)
+
+
+def with_start(automaton: StateAutomaton, trace: NetworkTrace) -> StateAutomaton:
+    """Automaton whose start is completed for symbols that began no sequence.
+
+    They lead where they do from the state that is most like the start: with the same
+    transitions for the symbols that began one.
+    """
+    begins = trace.starts[~trace.is_held_out[trace.starts]]
+    began = np.bincount(trace.codes[begins], minlength=trace.n_symbols) > 0
+    table, first = automaton.transition, automaton.first
+    like_start = (table[:, began] == first[began]).sum(axis=1).argmax()
+    return replace(automaton, first=np.where(began, first, table[like_start]))
+
+
+def distil(automaton: StateAutomaton, trace: NetworkTrace) -> StateAutomaton:
+    """Automaton with the network's mean prediction in each state as output.
+
+    The mean is over the steps at which the automaton, alone, is in that state: of all
+    tables the one of least divergence from the network.
+    """
     alone = automaton.run(trace.codes, trace.starts)
-    return replace(automaton, output=distilled(trace, alone, n_states))
+    return replace(automaton, output=distilled(trace, alone, automaton.n_states))
 
 
 def _moves(
@@ -153,8 +178,6 @@ def distilled(trace: NetworkTrace, groups: np.ndarray, n_groups: int) -> np.ndar
     -------
     ndarray of shape (n_groups, n_symbols)
     """
-    from scipy.sparse import csr_array
-
     total = np.zeros((n_groups, trace.n_symbols))
     for block, p in probabilities(trace.log_proba):
         steps = np.flatnonzero(~trace.is_held_out[block])

@@ -22,11 +22,10 @@ from clearwood.exceptions import InputError, ModelError, PoorFidelityWarning
 from clearwood.sequences.estimators import HiddenMarkovModel
 from clearwood.sequences.networks.as_module import add_filtered_states, module_of
 from clearwood.sequences.networks.estimators import HMMLSTM
-from clearwood.sequences.recurrent.automaton import (
-    StateAutomaton,
-    count_automaton,
-    distilled,
-    unseen_share,
+from clearwood.sequences.recurrent.automaton import StateAutomaton, unseen_share
+from clearwood.sequences.recurrent.counterexamples import (
+    Counterexample,
+    find_counterexample,
 )
 from clearwood.sequences.recurrent.fidelity import (
     ALONE,
@@ -34,7 +33,6 @@ from clearwood.sequences.recurrent.fidelity import (
     READ,
     NetworkFidelity,
     SurrogateFidelity,
-    held_out_fidelity,
     table_fidelity,
 )
 from clearwood.sequences.recurrent.hidden_states import (
@@ -43,7 +41,8 @@ from clearwood.sequences.recurrent.hidden_states import (
     is_module,
     read_network,
 )
-from clearwood.sequences.recurrent.quantizers import QUANTIZERS, most_frequent_first
+from clearwood.sequences.recurrent.quantizers import QUANTIZERS, comparable
+from clearwood.sequences.recurrent.surrogates import fit_surrogate
 from clearwood.sequences.recurrent.trace import (
     NetworkTrace,
     Reader,
@@ -92,6 +91,9 @@ class RecurrentExplanation:
         Mean prediction of the network in each state, for the next symbol.
     automaton_ : StateAutomaton
         Automaton of the states' transitions.
+    counterexample_ : Counterexample
+        Shortest word after which the automaton and the network differ, if one was
+        found, and the number of words searched.
     unseen_ : float
         Share of the held-out steps at which the automaton, alone, met a pair of state
         and symbol that was not seen in training; see ``StateAutomaton.counts``.
@@ -99,6 +101,8 @@ class RecurrentExplanation:
         Every number of states that was tried, ascending.
     warning_ : str
         Warning of poor fidelity; empty if there is none.
+    tolerance : float
+        Accepted loss of explained share.
     symbols : tuple of str
         Symbols of the codes.
     network : str
@@ -113,9 +117,11 @@ class RecurrentExplanation:
     states_: np.ndarray
     output_: np.ndarray
     automaton_: StateAutomaton
+    counterexample_: Counterexample
     unseen_: float
     curve_: tuple[SizeTried, ...]
     warning_: str
+    tolerance: float
     symbols: tuple[str, ...]
     network: str
     trace: NetworkTrace
@@ -127,7 +133,10 @@ class RecurrentExplanation:
         return len(self.output_)
 
     def __str__(self) -> str:
-        return f"{self.n_states} states of {self.network}\n{self.fidelity_}"
+        return (
+            f"{self.n_states} states of {self.network}\n{self.fidelity_}\n"
+            f"automaton alone: {self.counterexample_}"
+        )
 
 
 def check_explanation(result: Any) -> RecurrentExplanation:
@@ -150,7 +159,7 @@ def explain_rnn(
     predict: Callable[[Any, Any], Any] | None = None,
     quantizer: str = "kmeans",
     test_size: float = 0.2,
-    max_kl: float = 0.15,
+    tolerance: float = 0.05,
     other_states: Any = None,
     random_state: Any = 0,
 ) -> RecurrentExplanation:
@@ -173,12 +182,10 @@ def explain_rnn(
         sequence or a list, as for ``HiddenMarkovModel.fit``. Each row of an array of
         several columns is a sequence.
     n_states : int, "auto" or sequence of int, default=100
-        Number of states; fewer if fewer occur. Of several numbers ("auto": 2, 5, 10,
-        20, 50, 100, 200, 500), the smallest whose states, read from the network,
-        diverge from it by ``max_kl`` at most on the held-out steps, or else the
-        largest; ``curve_`` holds all of them. Selection and evaluation use the same
-        steps, so that ``fidelity_`` is then slightly optimistic; the selected number
-        passed with other sequences is evaluated without bias.
+        Number of clusters of the network's vectors, before equivalent states are
+        merged. Of several numbers ("auto": 2, 5, 10, 20, 50, 100, 200, 500), that of
+        the smallest automaton whose explained share is within ``tolerance`` of the
+        largest; ``curve_`` holds all of them.
     symbols : sequence, optional
         Symbols of the codes 0, 1, ...: the network's vocabulary, in its order. An
         HMMLSTM has its own.
@@ -200,8 +207,9 @@ def explain_rnn(
     test_size : float, default=0.2
         Share of the steps on which surrogates are evaluated, and which are not used to
         fit them: the last of the sequences, or the end of a single one.
-    max_kl : float, default=0.15
-        Divergence, in nats, that suffices when ``n_states`` is selected.
+    tolerance : float, default=0.05
+        Loss of the explained share of the network's behaviour that is accepted for a
+        smaller automaton. With 0, states are merged only if nothing is lost.
     other_states : HiddenMarkovModel or array-like of int of shape (n_steps,), optional
         Other states of the same steps, shown below the network's on the page, with
         their agreement: the most probable ones of a fitted model of the same symbols,
@@ -220,7 +228,8 @@ def explain_rnn(
     Warns
     -----
     PoorFidelityWarning
-        A surrogate is less faithful than a table of the last two symbols.
+        A surrogate explains less than a table of the last two symbols, by more than
+        ``tolerance``.
 
     Examples
     --------
@@ -242,7 +251,7 @@ def explain_rnn(
     last symbol                   ...
     """
     sizes = _checked_sizes(n_states)
-    _check_settings(lstm_state, quantizer, test_size, max_kl)
+    _check_settings(lstm_state, quantizer, test_size, tolerance)
     is_hybrid = isinstance(network, HMMLSTM)
     if is_hybrid:
         if symbols is not None:
@@ -259,14 +268,14 @@ def explain_rnn(
         check_reads_forwards(reader, trace)
     others = _comparison_states(other_states, trace, symbols, n_filtered)
     tables = table_fidelity(trace)
-    seeds = as_generator(random_state).spawn(len(sizes))
-    tried, selected = [], None
-    for size, rng in zip(sizes, seeds):
-        surrogate = _Surrogate.fit(trace, size, quantizer, rng)
-        tried.append(SizeTried(len(surrogate.output), surrogate.read, surrogate.alone))
-        if selected is None or selected.read.kl > max_kl:
-            selected = surrogate
-    assert selected is not None
+    places = comparable(trace)
+    surrogates = [
+        fit_surrogate(trace, places, size, quantizer, tolerance, rng)
+        for size, rng in zip(sizes, as_generator(random_state).spawn(len(sizes)))
+    ]
+    least = min(own.loss for own in surrogates)
+    near = [own for own in surrogates if own.loss <= least + tolerance]
+    selected = min(near, key=lambda own: own.automaton.n_states)
     lines = {READ: selected.read, ALONE: selected.alone, **tables}
     fidelity = NetworkFidelity(lines, int(trace.is_held_out.sum()))
     return RecurrentExplanation(
@@ -274,9 +283,15 @@ def explain_rnn(
         states_=selected.states,
         output_=selected.output,
         automaton_=selected.automaton,
+        counterexample_=find_counterexample(
+            reader, selected.automaton, trace, names, as_generator(random_state)
+        ),
         unseen_=unseen_share(selected.automaton, trace),
-        curve_=tuple(tried),
-        warning_=_warn_of_poor_surrogates(fidelity),
+        curve_=tuple(
+            SizeTried(own.automaton.n_states, own.read, own.alone) for own in surrogates
+        ),
+        warning_=_warn_of_poor_surrogates(fidelity, tolerance),
+        tolerance=tolerance,
         symbols=names,
         network=description,
         trace=trace,
@@ -284,47 +299,20 @@ def explain_rnn(
     )
 
 
-class _Surrogate(NamedTuple):
-    """Surrogate of one number of states, with the fidelity of both readings."""
-
-    states: np.ndarray
-    output: np.ndarray
-    automaton: StateAutomaton
-    read: SurrogateFidelity
-    alone: SurrogateFidelity
-
-    @classmethod
-    def fit(
-        cls, trace: NetworkTrace, size: int, quantizer: str, rng: np.random.Generator
-    ) -> _Surrogate:
-        states = most_frequent_first(trace, QUANTIZERS[quantizer](trace, size, rng))
-        n_states = int(states.max()) + 1
-        output = distilled(trace, states, n_states)
-        automaton = count_automaton(trace, states, n_states)
-        alone = automaton.run(trace.codes, trace.starts)
-        return cls(
-            states,
-            output,
-            automaton,
-            held_out_fidelity(trace, output, states),
-            held_out_fidelity(trace, automaton.output, alone),
-        )
-
-
-def _warn_of_poor_surrogates(fidelity: NetworkFidelity) -> str:
+def _warn_of_poor_surrogates(fidelity: NetworkFidelity, tolerance: float) -> str:
     """Warn of surrogates less faithful than the last two symbols, as one text."""
     table = fidelity[MUST_BEAT]
     poor = [
         f"{name} (KL {fidelity[name].kl:.3g})"
         for name in (READ, ALONE)
-        if fidelity[name].kl > table.kl
+        if fidelity.explained(name) < fidelity.explained(MUST_BEAT) - tolerance
     ]
     if not poor:
         return ""
     text = (
         f"A table of the {MUST_BEAT} (KL {table.kl:.3g}, {table.n_lines:,} lines) "
         f"explains more of the network than {fidelity[READ].n_lines} states do: "
-        f"{', '.join(poor)}. Allow more of them (n_states)."
+        f"{', '.join(poor)}. Allow more of them (n_states), or a smaller tolerance."
     )
     warnings.warn(text, PoorFidelityWarning, stacklevel=users_level())
     return text
@@ -399,7 +387,7 @@ def _checked_sizes(n_states: Any) -> list[int]:
 
 
 def _check_settings(
-    lstm_state: str, quantizer: str, test_size: float, max_kl: float
+    lstm_state: str, quantizer: str, test_size: float, tolerance: float
 ) -> None:
     for name, value, known in (
         ("lstm_state", lstm_state, LSTM_STATES),
@@ -411,8 +399,10 @@ def _check_settings(
         raise InputError(
             f"test_size is {test_size!r}; expected a share above 0, below 1."
         )
-    if not max_kl > 0:
-        raise InputError(f"max_kl is {max_kl!r}; expected nats above 0.")
+    if not 0 <= tolerance < 1:
+        raise InputError(
+            f"tolerance is {tolerance!r}; expected a share from 0 to below 1."
+        )
 
 
 def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearwood._words.numbers import percent_text
-from clearwood.sequences.recurrent.automaton import distilled
+from clearwood.sequences.recurrent.automaton import StateAutomaton, distilled
 from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
 LONGEST = 3
@@ -129,6 +129,17 @@ def held_out_fidelity(
     return fidelity_of(
         trace.log_proba[held_out], predicted, lines[held_out], trace.following[held_out]
     )
+
+
+def divergence(trace: NetworkTrace, predicted: np.ndarray, lines: np.ndarray) -> float:
+    """Mean divergence from the network, on all steps."""
+    return fidelity_of(trace.log_proba, predicted, lines, trace.following).kl
+
+
+def alone_divergence(trace: NetworkTrace, automaton: StateAutomaton) -> float:
+    """Mean divergence of an automaton, alone, from the network, on all steps."""
+    alone = automaton.run(trace.codes, trace.starts)
+    return divergence(trace, automaton.output, alone)
 
 
 def table_fidelity(trace: NetworkTrace) -> dict[str, SurrogateFidelity]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from clearwood.sequences.recurrent.trace import NetworkTrace
 
-Quantizer = Callable[[NetworkTrace, int, np.random.Generator], np.ndarray]
-"""From a trace and a number of states to the state of every step."""
+Quantizer = Callable[[NetworkTrace, np.ndarray, int, np.random.Generator], np.ndarray]
+"""From a trace, its vectors in comparable coordinates and a number of states to the
+state of every step."""
 
 MOST_STEPS = 100_000
 """Maximum number of training steps for centres, evenly spaced; all get a state."""
@@ -23,19 +24,21 @@ MOST_FITTED, MOST_SWEEPS = 20_000, 10
 """Number of first training steps to which a Gaussian hidden Markov model is fitted, and
 EM iterations from the clusters of k-means."""
 
+AHEAD = 2
+"""Number of later steps whose predictions determine distances, too."""
+
 LEAST_LOG = -30.0
 """Lower bound of log probabilities."""
 
 
 def nearest_centre(
-    trace: NetworkTrace, n_states: int, rng: np.random.Generator
+    trace: NetworkTrace, places: np.ndarray, n_states: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Nearest of the centres that k-means finds on training steps."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import pairwise_distances_argmin
 
-    places = comparable(trace)
     training = _some_training_steps(trace)
     centres = KMeans(
         min(n_states, len(training)), n_init=1, max_iter=100,
@@ -57,7 +60,7 @@ def nearest_centre(
 
 
 def hidden_markov(
-    trace: NetworkTrace, n_states: int, rng: np.random.Generator
+    trace: NetworkTrace, places: np.ndarray, n_states: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Most probable state of a Gaussian hidden Markov model, up to each step.
 
@@ -65,7 +68,7 @@ def hidden_markov(
     """
     from clearwood.sequences.estimators import HiddenMarkovModel
 
-    places = comparable(trace).astype(np.float64)
+    places = places.astype(np.float64)
     lengths = [len(codes) for codes in trace.sequences]
     n_fitted = min(int((~trace.is_held_out).sum()), MOST_FITTED)
     ends = np.minimum(np.cumsum(lengths), n_fitted)
@@ -82,9 +85,9 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     """Network's state vectors in coordinates with meaningful distances.
 
     Units of a network differ in their effect on predictions, and cells in their range.
-    So vectors are first mapped such that those of similar predictions are near, as far
-    as these are linear in them (as for hidden states below a linear layer),
-    concatenated with the standardized units, with less weight.
+    So vectors are first mapped such that those of similar predictions, at this and the
+    next steps, are near, as far as these are linear in them (as for hidden states below
+    a linear layer), concatenated with the standardized units, with less weight.
 
     Returns
     -------
@@ -97,13 +100,21 @@ def comparable(trace: NetworkTrace) -> np.ndarray:
     # Constant units do not count.
     spread[spread == 0] = np.inf
     units = (vectors - centre) / spread
-    predicted = np.maximum(trace.log_proba[some].astype(np.float64), LEAST_LOG)
-    predicted -= predicted.mean(axis=1, keepdims=True)
-    effect = np.linalg.lstsq(units, predicted - predicted.mean(axis=0), rcond=None)[0]
-    moved = float(np.square(units @ effect).sum(axis=1).mean()) or 1.0
-    # Squared distances are those of both together, in as many coordinates as units.
-    own = np.eye(len(centre)) * OWN_SHARE / n_varying
-    values, axes = np.linalg.eigh(effect @ effect.T / moved + own)
+    # Squared distances are those of all together, in as many coordinates as units.
+    form = np.eye(len(centre)) * OWN_SHARE / n_varying
+    for ahead in range(AHEAD + 1):
+        later = np.minimum(some + ahead, some[-1])
+        same = (later == some + ahead) & (trace.age[later] >= ahead)  # one sequence
+        if not same.any():
+            break
+        predicted = np.maximum(trace.log_proba[later[same]].astype(float), LEAST_LOG)
+        predicted -= predicted.mean(axis=1, keepdims=True)
+        predicted -= predicted.mean(axis=0)
+        effect = np.linalg.lstsq(units[same], predicted, rcond=None)[0]
+        if ahead == 0:
+            moved = float(np.square(units @ effect).sum(axis=1).mean()) or 1.0
+        form += effect @ effect.T / moved
+    values, axes = np.linalg.eigh(form)
     turn = axes * np.sqrt(np.maximum(values, 0.0)) / spread[:, None]
     return ((trace.states - centre) @ turn).astype(np.float32)
 

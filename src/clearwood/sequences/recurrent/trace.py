@@ -63,6 +63,13 @@ class NetworkTrace:
         """Codes, sequence by sequence."""
         return np.split(self.codes, self.starts[1:])
 
+    def training(self, most: int) -> NetworkTrace:
+        """The first training steps, at most so many, as a trace."""
+        n = min(int((~self.is_held_out).sum()), most)
+        starts = self.starts[self.starts < n]
+        parts = self.codes, starts, self.states, self.log_proba, self.is_held_out
+        return NetworkTrace(*(p if p is starts else p[:n] for p in parts))
+
     @cached_property
     def following(self) -> np.ndarray:
         """Next symbol of each; -1 at the end of a sequence."""
