@@ -86,6 +86,10 @@ class DegenerateDensityWarning(UserWarning):
     """Many rows share one target value, where the density is unbounded."""
 
 
+class ExtrapolationWarning(UserWarning):
+    """A condition lies outside of the range of the training cells."""
+
+
 class LostDigitsWarning(UserWarning):
     """Numbers are so large that sums or differences lose precision."""
 

@@ -18,7 +18,12 @@ from tests.wording import refuses, same_lines, warns
 import clearwood as cw
 from clearwood.circuits.base import held_out
 from clearwood.circuits.nodes import Sum, walk
-from clearwood.exceptions import InputError, LostDigitsWarning, UnknownCategoriesWarning
+from clearwood.exceptions import (
+    ExtrapolationWarning,
+    InputError,
+    LostDigitsWarning,
+    UnknownCategoriesWarning,
+)
 
 each = pytest.mark.parametrize("make", DENSITIES, ids=lambda make: make.__name__)
 
@@ -427,3 +432,66 @@ def test_many_columns_of_one_level_with_missing_cells():
     n = table["flag0"].count()
     more = np.where(table["flag0"].isna(), np.log1p(-0.5 / (n + 1)), 0.0)
     np.testing.assert_allclose(known, together + more, rtol=1e-12)
+
+
+@each
+def test_conditions_far_outside_of_the_data_are_named(make, fitted):
+    rows = people(5, missing=0).assign(pulse=None)
+    rows.loc[2, "age"] = 500.0
+    with warns(ExtrapolationWarning, match="1 of 5 rows of 'age'"):
+        fitted[make].conditional(rows)
+
+
+def skewed(n=2000):
+    rng = np.random.default_rng(0)
+    income = np.where(rng.random(n) < 0.6, 0.0, np.exp(rng.normal(3, 1, n)))
+    return pd.DataFrame({"income": income, "age": rng.integers(18, 90, n)})
+
+
+@each
+def test_drawn_rows_are_rows_that_the_table_could_contain(make):
+    X = skewed()
+    found = made(make).fit(X)
+    drawn = found.sample(2000, random_state=0)
+    assert (drawn["income"] >= 0).all()
+    assert abs((drawn["income"] == 0).mean() - 0.6) < 0.05
+    assert (drawn["age"] == drawn["age"].round()).all()
+    assert drawn["age"].between(18, 89).all()
+    high = X["income"][X["income"] > 0].quantile([0.1, 0.5, 0.9])
+    own = drawn["income"][drawn["income"] > 0].quantile([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(own, high, rtol=0.25)
+    best = found.most_probable(X[:5].assign(income=None)).values
+    assert (best["income"] >= 0).all()
+
+
+@each
+@pytest.mark.parametrize(("unit", "zero"), [(1000.0, 0.0), (1e-3, 0.0), (1.0, 1e6)])
+def test_units_and_offsets_change_only_the_unit(make, unit, zero):
+    X = skewed(400)
+    moved = X.assign(income=X["income"] * unit + zero)
+    plain, found = made(make).fit(X), made(make).fit(moved)
+    shift = np.where(X["income"] == 0, 0.0, np.log(unit))
+    np.testing.assert_allclose(
+        found.score_samples(moved), plain.score_samples(X) - shift, atol=1e-4
+    )
+    mean = plain.conditional(X.assign(income=None))["income"].mean
+    own = found.conditional(moved.assign(income=None))["income"].mean
+    np.testing.assert_allclose((own - zero) / unit, mean, rtol=1e-4)
+
+
+def test_densities_of_cells_add_up_to_one():
+    """A point mass, and a density whose integral is the rest."""
+    found = cw.MiniSPN(random_state=0).fit(skewed()[["income"]])
+    grid = np.linspace(-5, 3000, 400_001)
+    grid = grid[grid != 0]
+    density = np.exp(found.score_samples(pd.DataFrame({"income": grid})))
+    mass = np.exp(found.score_samples(pd.DataFrame({"income": [0.0]})))[0]
+    assert np.trapezoid(density, grid) + mass == pytest.approx(1.0, abs=2e-3)
+    (own,) = found.conditional(pd.DataFrame({"income": [None]})).values()
+    assert own.cdf(np.array([0.0]))[0] == pytest.approx(mass, abs=0.02)
+    assert own.quantile(0.3)[0] == 0.0
+    q = own.quantile(0.8)
+    assert own.cdf(q)[0] == pytest.approx(0.8)
+    drawn = found.sample(20_000, random_state=0)["income"]
+    assert own.mean[0] == pytest.approx(drawn.mean(), rel=0.1)
+    assert own.sd[0] == pytest.approx(drawn.std(), rel=0.25)

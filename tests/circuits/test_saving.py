@@ -77,7 +77,7 @@ def test_models_of_numeric_columns_come_back(tmp_path):
     for wrong in (
         [None], [own, own], [None, None, None], "x", None,
         [None, own | {"point_masses": [0, 0]}], [None, own | {"point_masses": [1, 0]}],
-        [None, own | {"range": [1]}], [None, own | {"offset": "x"}],
+        [None, own | {"range": [1]}], [None, own | {"scale": "x"}],
         [None, own | {"places": 99}],
     ):  # fmt: skip
         changed = {**document, "numeric_columns": wrong}

@@ -46,6 +46,7 @@ from clearwood.columns.variables import (
 from clearwood.columns.warned_once import is_new, users_level, warned_once
 from clearwood.distributions.of_columns import LEAST_SHARE
 from clearwood.exceptions import (
+    ExtrapolationWarning,
     InputError,
     LostDigitsWarning,
     UnknownCategoriesWarning,
@@ -54,6 +55,11 @@ from clearwood.exceptions import (
 FAR = 2 * 2.56 * LEAST_SHARE**0.5
 """Minimum range of eight rows of ten, in standard deviations of the column: a normal
 distribution spreads them over half as much if it is as narrow as leaves may be."""
+
+
+FAR_OUTSIDE = 0.25
+"""Minimum distance of a condition from the range of the training cells, as a share of
+its width, for a warning."""
 
 
 class BaseSPN(DensityMixin, BaseEstimator):
@@ -114,7 +120,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         valid = None if X_val is None else encoded(self, X_val, variables)
         rows = None
         if table is not None:
-            read = partial(_encoded_block, variables, self)
+            read = partial(encoded_block, variables, self)
             rows = AllRows(select_used_columns(self, table), [read])
         self.circuit_ = self.learn_circuit(
             variables.variables, variables.to_variables(values), variables, valid,
@@ -164,7 +170,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
         warn_of_far_cells(values, features)
         learn = learn or self._learn
         if all_rows is not None:
-            all_rows = all_rows.then(check_far, features).then(units.scaled)
+            all_rows = all_rows.then(units.scaled)
 
         def learn_network(rng: np.random.Generator) -> Node:
             train, chosen_by = values, valid
@@ -253,6 +259,7 @@ class BaseSPN(DensityMixin, BaseEstimator):
             known = [v for v in range(cells.shape[1]) if table.column_of(v) in columns]
             values = np.full_like(cells, np.nan)
             values[:, known] = cells[:, known]
+        warn_of_extrapolation(values, table)
         found = cell_conditionals(self.circuit_, values)
         return {names[j]: answer for j, answer in sorted(found.items())}
 
@@ -271,12 +278,13 @@ class BaseSPN(DensityMixin, BaseEstimator):
             ``X``, else an array. ``proved`` marks the rows of which no completion is
             more probable.
         """
+        check_is_fitted(self)
         table, library = self.circuit_.table, library_of(X)
-        known = check_table(self, X, reset=False)
-        found = most_probable(self.circuit_, self._encoded(X))
+        rows = encoded_cells(self, X, table.columns)
+        found = most_probable(self.circuit_, table.to_variables(rows))
         complete = table.without_masked(found.values)
         plus = self.circuit_.log_density(complete) - found.log_density
-        rows = table.completed(table.columns.encode(known), found.values)
+        rows = table.completed(rows, found.values)
         return MostProbable(
             table_of(rows, table.columns, library),
             found.log_density + plus,
@@ -321,23 +329,47 @@ class BaseSPN(DensityMixin, BaseEstimator):
         return encoded(self, X, self.circuit_.table)
 
 
-def _encoded_block(
+def encoded_block(
     table: TableVariables, estimator: Any, rows: RowsOfTable
 ) -> np.ndarray:
-    return encoded(estimator, rows.X, table)
+    """Variables of a block of the training table."""
+    cells = encoded_cells(estimator, rows.X, table.columns)
+    return table.to_variables(check_far(cells, table.columns))
 
 
 def encoded(estimator: Any, X: Any, table: TableVariables) -> np.ndarray:
     """Variables of the rows of a table; infinite numbers raise an error."""
-    values = table.columns.encode(check_table(estimator, X, reset=False))
+    return table.to_variables(encoded_cells(estimator, X, table.columns))
+
+
+def encoded_cells(estimator: Any, X: Any, columns: FeatureSpace) -> np.ndarray:
+    """Encoded rows of a table; infinite numbers raise an error."""
+    values = columns.encode(check_table(estimator, X, reset=False))
     row, column = np.nonzero(np.isinf(values))
     if len(row):
-        name = table.columns.names[column[0]]
         raise InputError(
-            f"Column {name!r} holds infinity in row {row[0]}; "
+            f"Column {columns.names[column[0]]!r} holds infinity in row {row[0]}; "
             "correct the cell, or leave it empty."
         )
-    return table.to_variables(values)
+    return values
+
+
+def warn_of_extrapolation(variables: np.ndarray, table: TableVariables) -> None:
+    """Warn of conditions on numbers outside of the range of the training cells."""
+    cells = table.to_rows(variables)
+    for j, own in enumerate(table.numbers):
+        if own is not None and own.range is not None:
+            low, high = own.range
+            beyond = np.maximum(low - cells[:, j], cells[:, j] - high)
+            n = np.count_nonzero(beyond > FAR_OUTSIDE * (high - low))
+            if n:
+                warnings.warn(
+                    f"{n:,} of {len(cells):,} rows of {table.columns.names[j]!r} lie "
+                    f"far outside of the range of the training cells ({low:.6g} to "
+                    f"{high:.6g}): what follows from them is extrapolated.",
+                    ExtrapolationWarning,
+                    stacklevel=users_level(),
+                )
 
 
 def warn_of_new_levels(variables: np.ndarray, table: TableVariables) -> None:

@@ -22,7 +22,7 @@ from clearwood._tables.learning import (
 )
 from clearwood._words.labels import prediction_text, printable
 from clearwood._words.numbers import number_text, probability_text
-from clearwood.circuits.base import BaseSPN, encoded
+from clearwood.circuits.base import BaseSPN, encoded, encoded_block
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.learning.all_rows import AllRows
@@ -344,10 +344,10 @@ def _of_class(values: np.ndarray, k: int) -> np.ndarray:
 def _with_label(
     table: TableVariables, estimator: SPNClassifier, rows: RowsOfTable
 ) -> np.ndarray:
-    """Encode a block of a table, with the class in the last column."""
+    """Variables of a block of a table, with the class in the last column."""
     y = check_target(rows.y, rows.n_rows, numeric=False)
     label = np.searchsorted(estimator.classes_, y)
-    return np.column_stack([encoded(estimator, rows.X, table), label])
+    return np.column_stack([encoded_block(table, estimator, rows), label])
 
 
 def log_odds(log_joint: np.ndarray, label: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from clearwood._estimators import Interval, fit_context
 from clearwood._numeric import spawn_generators
 from clearwood._tables import SAMPLE_ROWS, is_read_in_blocks, open_rows
 from clearwood._tables.learning import transform_table
-from clearwood.circuits.base import BaseSPN, encoded
+from clearwood.circuits.base import BaseSPN, encoded_cells
 from clearwood.circuits.circuit import Circuit
 from clearwood.circuits.estimators import MiniSPN
 from clearwood.circuits.queries.completion import most_probable
@@ -196,7 +196,8 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_table(self, X, reset=False)
         table = self.circuit_.table
-        return X, table.columns.encode(X), encoded(self, X, table)
+        rows = encoded_cells(self, X, table.columns)
+        return X, rows, table.to_variables(rows)
 
 
 def _as_it_is(nothing: Any) -> Any:

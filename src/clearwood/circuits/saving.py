@@ -17,6 +17,7 @@ from clearwood.circuits.pareto_estimators import HybridSPN, ParetoSPN
 from clearwood.circuits.queries.conditioning import of_columns
 from clearwood.circuits.table_variables import (
     PLACES,
+    LogScale,
     NumericColumn,
     TableVariables,
     with_others,
@@ -36,9 +37,14 @@ POINT_MASSES = codec.checked(
     lambda masses: list(masses) == sorted(set(masses)),
     "ascending numbers",
 )
+LOG_SCALE = codec.record(
+    codec.Field("start", codec.NUMBER),
+    codec.Field("unit", codec.checked(codec.NUMBER, lambda x: x > 0, "more than 0")),
+    make=LogScale,
+)
 NUMERIC_COLUMN = codec.record(
     codec.Field("point_masses", POINT_MASSES),
-    codec.Field("offset", codec.optional(codec.NUMBER)),
+    codec.Field("scale", codec.optional(LOG_SCALE)),
     codec.Field("places", codec.optional(codec.integer(PLACES[0], PLACES[-1]))),
     codec.Field("range", codec.optional(PAIR)),
     make=NumericColumn,
@@ -80,9 +86,15 @@ def _take(circuit: Circuit) -> dict[str, Any]:
         "children": [len(getattr(node, "children", ())) for node in nodes],
         "whole": [whole for _, whole, _ in plain],
         "numbers": [numbers for _, _, numbers in plain],
-        "numeric_columns": [own and own._asdict() for own in circuit.table.numbers],
+        "numeric_columns": [_as_dict(own) for own in circuit.table.numbers],
         "unseen": circuit.table.unseen,
     }
+
+
+def _as_dict(own: NumericColumn | None) -> dict[str, Any] | None:
+    if own is None:
+        return None
+    return own._asdict() | {"scale": own.scale and own.scale._asdict()}
 
 
 def _plain(node: Node) -> tuple[int, Any, Any]:

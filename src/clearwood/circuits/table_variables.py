@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from clearwood.columns.cells import UNSEEN
 from clearwood.columns.dates import value_text
@@ -28,13 +29,46 @@ MANY, NEAR = 5.0, 5
 """Minimum ratio of this number to the median of that at so many distinct values on
 either side: of rounded numbers all are repeated."""
 
-MIN_VALUES = 10
-"""Minimum number of distinct values from which a logarithm is chosen."""
+MIN_VALUES, SKEWED = 10, 0.5
+"""Minimum number of distinct values, and skewness, from which logarithms are taken."""
 
 PLACES = range(-6, 7)
 """Decimal places to which cells may be rounded."""
 
 OTHERWISE = "otherwise"
+
+
+class LogScale(NamedTuple):
+    """Logarithmic scale of skewed cells: ``log(1 + (x - start) / unit)``.
+
+    Below ``start``, the smallest cell, it is linear, ``(x - start) / unit``.
+
+    Attributes
+    ----------
+    start, unit : float
+    """
+
+    start: float
+    unit: float
+
+    @classmethod
+    def from_cells(cls, cells: np.ndarray) -> LogScale | None:
+        """The scale on which cells have no skewness; None if they have little.
+
+        It does not depend on the unit and the origin of the cells.
+        """
+        if len(np.unique(cells)) < MIN_VALUES or _skewness(cells) <= SKEWED:
+            return None
+        start, spread = float(cells.min()), float(np.ptp(cells))
+        far = (cells - start) / spread
+
+        def skewness(log_unit: float) -> float:
+            return _skewness(np.log1p(far / np.exp(log_unit)))
+
+        low, high = UNITS
+        if skewness(low) >= 0.0 or skewness(high) <= 0.0:
+            return None
+        return cls(start, spread * float(np.exp(brentq(skewness, low, high))))
 
 
 class NumericColumn(NamedTuple):
@@ -44,8 +78,8 @@ class NumericColumn(NamedTuple):
     ----------
     point_masses : tuple of float
         Values that many cells share, ascending.
-    offset : float or None
-        The circuit models ``log(x + offset)`` of the other cells; None: ``x`` itself.
+    scale : LogScale or None
+        Of the other cells; None: the circuit models these themselves.
     places : int or None
         Decimal places to which all cells are rounded, if they are.
     range : tuple of float, or None
@@ -53,7 +87,7 @@ class NumericColumn(NamedTuple):
     """
 
     point_masses: tuple[float, ...] = ()
-    offset: float | None = None
+    scale: LogScale | None = None
     places: int | None = None
     range: tuple[float, float] | None = None
 
@@ -65,8 +99,8 @@ class NumericColumn(NamedTuple):
         --------
         >>> income = np.append(np.zeros(60), np.exp(np.linspace(1, 5, 40)))
         >>> found = NumericColumn.from_cells(income)
-        >>> found.point_masses, found.offset
-        ((0.0,), 0.0)
+        >>> found.point_masses, found.scale is not None
+        ((0.0,), True)
         """
         present = cells[~np.isnan(cells)]
         values, counts = np.unique(present, return_counts=True)
@@ -77,19 +111,17 @@ class NumericColumn(NamedTuple):
         exact = (k for k in PLACES if np.array_equal(np.round(values, k), values))
         return cls(
             tuple(values[is_mass].tolist()),
-            None if is_time else _offset(rest),
+            None if is_time else LogScale.from_cells(rest),
             next(exact, None),
             (float(values[0]), float(values[-1])),
         )
 
     def scaled(self, cells: np.ndarray) -> np.ndarray:
         """Cells on the scale of the continuous variable."""
-        if self.offset is None:
+        if self.scale is None:
             return cells
-        moved = np.asarray(cells + self.offset)
-        # A cell below all of the training table is as improbable as it can be.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(moved <= 0.0, LOWEST, np.log(moved))
+        far = (cells - self.scale.start) / self.scale.unit
+        return np.where(far < 0.0, far, np.log1p(np.maximum(far, 0.0)))
 
     def to_number(self, cells: np.ndarray) -> np.ndarray:
         """The continuous variable: NaN at point masses."""
@@ -97,7 +129,9 @@ class NumericColumn(NamedTuple):
 
     def log_jacobian(self, number: np.ndarray) -> np.ndarray:
         """Log density of cells less that of the continuous variable."""
-        return np.zeros_like(number) if self.offset is None else -number
+        if self.scale is None:
+            return np.zeros_like(number)
+        return -np.maximum(number, 0.0) - np.log(self.scale.unit)
 
     def to_place(self, cells: np.ndarray) -> np.ndarray:
         """The discrete variable: 0 off the point masses, else 1 and more."""
@@ -107,7 +141,11 @@ class NumericColumn(NamedTuple):
 
     def from_number(self, number: np.ndarray) -> np.ndarray:
         """Convert the continuous variable back to the units of the column."""
-        return number if self.offset is None else np.exp(number) - self.offset
+        if self.scale is None:
+            return number
+        far = np.expm1(np.minimum(np.maximum(number, 0.0), LARGEST))
+        far = np.where(number < 0.0, number, far)
+        return self.scale.start + self.scale.unit * far
 
     def to_cells(self, number: np.ndarray, place: np.ndarray | None) -> np.ndarray:
         """Cells from both variables; the second is None without point masses."""
@@ -126,10 +164,11 @@ class NumericColumn(NamedTuple):
 
     def moments(self, mean: Any, variance: Any) -> tuple[Any, Any]:
         """Means and variances of cells whose continuous variable is normal."""
-        if self.offset is None:
+        if self.scale is None:
             return mean, variance
-        middle = np.exp(np.minimum(mean + 0.5 * variance, LARGEST))
-        return middle - self.offset, middle**2 * np.expm1(np.minimum(variance, LARGEST))
+        middle = self.scale.unit * np.exp(np.minimum(mean + 0.5 * variance, LARGEST))
+        ratio = np.expm1(np.minimum(variance, LARGEST))
+        return self.scale.start - self.scale.unit + middle, middle**2 * ratio
 
 
 def _unseen(cells: np.ndarray) -> float:
@@ -152,17 +191,11 @@ def _are_masses(counts: np.ndarray) -> np.ndarray:
     return is_mass
 
 
-LOWEST, LARGEST = -700.0, 300.0
-"""Logarithms whose exponential, and its square, are in the range of float64."""
+UNITS = (-14.0, 10.0)
+"""Range of the logarithm of the unit, relative to the range of the cells."""
 
-
-def _offset(cells: np.ndarray) -> float | None:
-    """Offset of the logarithm, if it makes non-negative cells less skewed."""
-    if len(np.unique(cells)) < MIN_VALUES or cells.min() < 0.0:
-        return None
-    offset = 0.0 if cells.min() > 0.0 else 0.5 * float(cells[cells > 0.0].min())
-    logs = np.log(cells + offset)
-    return offset if abs(_skewness(logs)) < abs(_skewness(cells)) else None
+LARGEST = 300.0
+"""Logarithm whose exponential, and its square, are in the range of float64."""
 
 
 def _skewness(values: np.ndarray) -> float:
@@ -314,11 +347,12 @@ class TableVariables:
 
     def log_jacobian(self, variables: np.ndarray) -> np.ndarray:
         """Log density of rows in the table's units less that of the variables."""
-        logs = [
-            j for j, own in enumerate(self.numbers)
-            if own is not None and own.offset is not None
-        ]  # fmt: skip
-        return -np.nansum(variables[:, logs], axis=1)
+        jacobians = (
+            np.nan_to_num(own.log_jacobian(variables[:, j]))
+            for j, own in enumerate(self.numbers)
+            if own is not None and own.scale is not None
+        )
+        return sum(jacobians, np.zeros(len(variables)))
 
 
 def with_labels(

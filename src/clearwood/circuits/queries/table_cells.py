@@ -66,7 +66,7 @@ class CellShares:
 
     def _number_moments(self) -> tuple[np.ndarray, np.ndarray]:
         own = self.number
-        if self.column.offset is None:
+        if self.column.scale is None:
             return own.mean, own.sd**2
         means, variances = self.column.moments(own.mean_of, own.sd_of**2)
         mean = (own.weight * means).sum(axis=1)
