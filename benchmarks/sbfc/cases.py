@@ -78,16 +78,17 @@ def folds(name, folder=UCI):
     return [Fold(frame.iloc[a], y[a], frame.iloc[b], y[b]) for a, b in rows]
 
 
-def binned(fold):
+def binned(fold, keep_all=False):
     """Levels of both parts, found on the rows to learn; unseen ones become the first.
 
-    Columns with one level are left out, but for one where there is no other.
+    Columns with one level are left out, but for one where there is no other, or all
+    where they are kept.
     """
     from clearwood.discretize import LevelCoder
 
     n_classes = int(fold.y.max()) + 1
     coder = LevelCoder.fit(fold.X, fold.y, np.ones(len(fold.y)), n_classes)
-    varies = np.flatnonzero(coder.n_levels > 1)
+    varies = np.flatnonzero((coder.n_levels > 1) | keep_all)
     varies = varies if len(varies) else np.array([0])
     train, test = (
         np.maximum(coder.codes(part)[:, varies], 0) for part in (fold.X, fold.X_test)
@@ -139,4 +140,4 @@ def problem_of(X, y, prior, **costs):
     penalty = scores.Penalty.of(
         prior, **costs, n_columns=n_columns, n_classes=n_classes
     )
-    return GraphProblem.from_scores(scores.score(table), penalty, "rooted")
+    return GraphProblem.from_scores(scores.score(table), penalty)

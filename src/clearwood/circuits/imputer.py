@@ -28,6 +28,10 @@ from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 
 
+N_NETWORKS = 5
+"""Number of networks of the default density."""
+
+
 class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Imputer of missing cells by a sum-product network.
 
@@ -40,7 +44,8 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     network : MiniSPN, LearnSPN, ParetoSPN or HybridSPN, default=None
-        Learner of the density; it is cloned. By default a `MiniSPN`.
+        Learner of the density; it is cloned. By default a `MiniSPN` of five networks,
+        which imputes numbers better than one.
     joint : bool, default=False
         Whether the cells of a row are imputed by their jointly most probable values,
         see `circuits.queries.most_probable`. By default each is imputed by its own:
@@ -123,7 +128,7 @@ class SPNImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         # The network warns of a sample.
         rows = open_rows(X).sample(SAMPLE_ROWS).X if in_blocks else X
         checked = check_table(self, rows, reset=True)
-        default = MiniSPN(random_state=self.random_state)
+        default = MiniSPN(n_networks=N_NETWORKS, random_state=self.random_state)
         network = clone(default if self.network is None else self.network)
         self.circuit_ = network.fit(X if in_blocks else checked).circuit_
         return self

@@ -5,6 +5,10 @@ from clearwood.projection.estimators import (
     ProjectedTreeClassifier,
     ProjectedTreeRegressor,
 )
+from clearwood.projection.evaluation.split_posterior import (
+    SplitPosterior,
+    split_posterior,
+)
 from clearwood.projection.evaluation.t_tests import MethodComparison, compare_methods
 from clearwood.projection.evaluation.tree_stability import (
     TreeStability,
@@ -43,10 +47,12 @@ __all__ = [
     "ProjectedTreeClassifier",
     "ProjectedTreeRegressor",
     "SizePathDisplay",
+    "SplitPosterior",
     "TreeStability",
     "TreeStabilityDisplay",
     "compare_methods",
     "explain_local",
+    "split_posterior",
     "tree_dissimilarity",
     "tree_stability",
 ]

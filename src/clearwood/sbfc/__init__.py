@@ -22,6 +22,7 @@ _DISPLAYS = names_in(
         "sbfc.reading.display": "FeatureGraphDisplay SignalDisplay",
         "sbfc.reading.draws_display": "GraphSizesDisplay LogPosteriorDisplay",
         "sbfc.reading.level_odds": "level_odds",
+        "sbfc.as_query": "to_sql",
     }
 )
 """Names that are loaded when they are first used, and their modules."""
@@ -34,6 +35,7 @@ __all__ = [
     "SelectiveBayesianForestClassifier",
     "SignalDisplay",
     "level_odds",
+    "to_sql",
 ]
 
 __getattr__ = loader(__name__, _DISPLAYS)

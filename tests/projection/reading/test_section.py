@@ -14,6 +14,7 @@ from tests.wording import refuses, same_lines, same_text
 import clearwood as cw
 from clearwood.cli.verbs.project import _fidelity_text
 from clearwood.exceptions import InputError
+from clearwood.projection import split_posterior
 from clearwood.projection.reading.coefficients import section as linear_section
 from clearwood.projection.reading.scores import compare_with_reference, remarks_on
 from clearwood.projection.reading.section import model_of, section
@@ -45,6 +46,20 @@ def labels(rows):
     ref = cw.reference(None, X[:110], y[:110], n_draws=30, random_state=0)
     tree = cw.ProjectedTreeClassifier(ref, n_leaf_nodes=3)
     return tree.fit(X[:110], y[:110])
+
+
+def test_the_certainty_of_splits_is_that_of_the_rows_passed(values, labels, rows):
+    for tree, of in ((values, None), (labels, "labels")):
+        X, y = new(rows, of)
+        shown = section(tree, X, y)["splits"]
+        assert shown["lines"] == split_posterior(tree, X).lines()
+        assert [line["rows"] for line in shown["lines"]][0] == "50"
+        same_text(shown["words"][0])
+        assert section(tree)["splits"] is None
+    many = pd.concat([rows[0]] * 30)
+    assert section(values, many)["splits"]["lines"][0]["rows"] == "1,600"
+    rules = cw.ProjectedRuleListRegressor(values.reference_, n_rules=2, random_state=0)
+    assert section(rules.fit(rows[0]), rows[0])["splits"] is None
 
 
 def new(rows, of=None):

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from clearwood._estimators import take_rows
 from clearwood._words.labels import prediction_text
 from clearwood._words.numbers import percent_text, short_text
 from clearwood._words.sentences import sentences
 from clearwood.exceptions import InputError
+from clearwood.projection.estimators import ProjectedTree
+from clearwood.projection.evaluation.split_posterior import split_posterior
 from clearwood.projection.leaves import Leaves
 from clearwood.projection.predictive_draws import PredictiveDraws, predictive_draws
 from clearwood.projection.reading.scores import (
@@ -28,6 +31,8 @@ MAX_CLASSES, LEAST_SHOWN = 3, 0.005
 """Maximum number of class probabilities shown per leaf, and the least one shown."""
 UNITS = {"literals": "literal", "depth": "level"}
 """What a penalty is for, where it is not for each leaf."""
+MOST_ROWS = 2000
+"""Maximum number of rows for the posterior of splits."""
 OBSERVED, PREDICTED = "the observed targets", "the reference’s predictions"
 
 NAMES = {
@@ -98,6 +103,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "scores": None if X is None or refused else score_lines(result, X, y),
         "chart": chart,
         "many_draws": len(result.leaves_.means) > 1,
+        "splits": None if X is None or refused else split_lines(result, X),
         "leaves": summarize_leaves(result.leaves_, rules, X, y)
         | {"words": _leaf_words(result, X, y)},
     }
@@ -139,6 +145,22 @@ def size_choice(result: Any) -> str:
         is_worse = path.size[0] == 1 and gain > float(path.standard_error[0])
         facts |= {"gain": gain, "is_worse": is_worse}
     return sentences("projection/reading/size.txt", **facts)[0]
+
+
+def split_lines(result: Any, X: Any) -> dict[str, Any] | None:
+    """Posterior probability of each split of a tree; None for a list, or without."""
+    if not isinstance(result, ProjectedTree) or result.tree_.n_leaves == 1:
+        return None
+    table = as_table(X)
+    rows = np.arange(0, table.shape[0], -(-table.shape[0] // MOST_ROWS))
+    found = split_posterior(result, take_rows(table, rows))
+    words = sentences(
+        "projection/reading/splits.txt",
+        is_posterior=result.reference_.is_posterior,
+        depth=found.depth,
+        n_rows=len(rows),
+    )
+    return {"words": words, "lines": found.lines()}
 
 
 def score_lines(result: Any, X: Any, y: Any) -> dict[str, Any]:

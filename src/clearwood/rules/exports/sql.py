@@ -48,22 +48,16 @@ def rules_to_sql(
     probabilities: bool = False,
 ) -> str:
     """See :meth:`clearwood.RuleSet.to_sql`."""
-    if dialect not in DIALECT_NAMES:
-        raise InputError(
-            f"There is no SQL dialect {dialect!r}; choose one of {list(DIALECT_NAMES)}."
-        )
     if probabilities and not rule_set.classes:
         raise InputError("These rules predict a number; they have no probabilities.")
-    writer = _Writer(dialect, rule_set.features)
-    text = _sql(rule_set, writer, table, probabilities).replace("\0", "\n") + "\n"
-    if dialect in BASES:
-        text = transpiled(text, dialect) + "\n"
-    told = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
-    return "\n".join([*told, text])
+    writer = SqlWriter(dialect, rule_set.features)
+    text = writer.finished(_sql(rule_set, writer, table, probabilities))
+    notes = [comment("--", f"{name}: {words}") for name, words in rule_set.glossary()]
+    return "\n".join([*notes, text])
 
 
 def _sql(
-    rule_set: RuleSet, writer: _Writer, table: str | None, probabilities: bool
+    rule_set: RuleSet, writer: SqlWriter, table: str | None, probabilities: bool
 ) -> str:
     writer.check_kinds(rule_set.classes, "the classes")
     if rule_set.one_rule_predicts:
@@ -79,10 +73,10 @@ def _sql(
         columns = columns[:1]
         if table is None:
             return columns[0][1]
-    return _query(columns, None if table is None else writer.name(table), writer)
+    return query(columns, None if table is None else writer.name(table), writer)
 
 
-def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
+def _list_columns(rule_set: RuleSet, writer: SqlWriter) -> list[tuple[str, str]]:
     """The prediction and one probability per class, each with a name."""
     if not rule_set.classes:
         case = writer.case(rule_set, writer.number_of(_value_of))
@@ -95,7 +89,7 @@ def _list_columns(rule_set: RuleSet, writer: _Writer) -> list[tuple[str, str]]:
     return columns
 
 
-def _numbers(rule_set: RuleSet, writer: _Writer) -> list[str]:
+def _numbers(rule_set: RuleSet, writer: SqlWriter) -> list[str]:
     """Expression of a sum or an average, or one per class."""
     totals = totals_of(rule_set)
     if not rule_set.has_weights:
@@ -105,7 +99,7 @@ def _numbers(rule_set: RuleSet, writer: _Writer) -> list[str]:
 
 
 def _class_columns(
-    rule_set: RuleSet, totals: list[str], writer: _Writer, probabilities: bool
+    rule_set: RuleSet, totals: list[str], writer: SqlWriter, probabilities: bool
 ) -> list[tuple[str, str]]:
     """As ``_list_columns``, from one total or mean per class."""
     labels = [writer.label(label) for label in rule_set.classes]
@@ -125,6 +119,11 @@ def _class_columns(
 def _softmax(rule_set: RuleSet, totals: list[str]) -> list[str]:
     """Softmax of the log-odds."""
     _check_exponents(rule_set)
+    return softmax(totals)
+
+
+def softmax(totals: list[str]) -> list[str]:
+    """Expressions of class probabilities from those of log-odds."""
     texts = []
     for k, total in enumerate(totals):
         parts = [
@@ -148,7 +147,7 @@ PROBABILITIES: dict[str, Callable[[RuleSet, list[str]], list[str]]] = {
 
 
 def _class_query(
-    rule_set: RuleSet, writer: _Writer, table: str, probabilities: bool
+    rule_set: RuleSet, writer: SqlWriter, table: str, probabilities: bool
 ) -> str:
     """Totals or means as columns of an inner query, with the prediction outside."""
     kind = "mean" if rule_set.has_weights else "total"
@@ -158,13 +157,14 @@ def _class_query(
     while taken & {name.lower() for name in names}:
         names = [f"{name}_" for name in names]
     totals = list(zip(names, _numbers(rule_set, writer)))
-    inner = _indented(_query(totals, writer.name(table), writer), "  ")
+    inner = _indented(query(totals, writer.name(table), writer), "  ")
     quoted = [writer.name(name) for name in names]
     columns = _class_columns(rule_set, quoted, writer, probabilities)
-    return _query(columns, f"(\n  {inner}\n) AS {kind}s", writer)
+    return query(columns, f"(\n  {inner}\n) AS {kind}s", writer)
 
 
-def _query(columns: list[tuple[str, str]], source: str | None, writer: _Writer) -> str:
+def query(columns: list[tuple[str, str]], source: str | None, writer: SqlWriter) -> str:
+    """All columns of a source, if there is one, and others by name and expression."""
     named = [f"{text} AS {writer.name(name)}" for name, text in columns]
     if source is None:
         return ",\n".join(named)
@@ -184,12 +184,22 @@ def _check_exponents(rule_set: RuleSet) -> None:
         )
 
 
-class _Writer:
+class SqlWriter:
     """Writer of expressions over the columns of a table, in one dialect."""
 
     def __init__(self, kind: str, features: FeatureSpace) -> None:
+        if kind not in DIALECT_NAMES:
+            raise InputError(
+                f"There is no SQL dialect {kind!r}; choose one of "
+                f"{list(DIALECT_NAMES)}."
+            )
         self.kind, self.features = kind, features
         self.dialect = {**DIALECTS, **BASES}[kind]
+
+    def finished(self, text: str) -> str:
+        """The text in its dialect, with the line breaks of names and labels."""
+        text = text.replace("\0", "\n") + "\n"
+        return transpiled(text, self.kind) + "\n" if self.kind in BASES else text
 
     def case(self, rule_set: RuleSet, says: Callable[[Rule], str]) -> str:
         """Prediction of the first rule that holds."""
@@ -225,6 +235,7 @@ class _Writer:
         return f"CASE\n  {_indented(when, '  ')}\n  ELSE {_indented(mean, '  ')}\nEND"
 
     def conditions(self, rule: Rule) -> str:
+        """Whether all conditions of a rule hold."""
         tests = [self.test(q) for q in questions_of(rule.conditions, self.features)]
         line = " AND ".join(tests)
         return (line if len(line) < WIDTH else "\n    AND ".join(tests)) or "1 = 1"
@@ -236,28 +247,28 @@ class _Writer:
         if isinstance(question, NumberQuestion) and self.is_flag(d):
             question = _of_flag(question)
         if question.anything or question.nothing:
-            asked = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
+            test = f"{cell} IS NOT NULL" if question.anything else "1 = 0"
         elif isinstance(question, NumberQuestion) and self.features.info[d].is_time:
             info = self.features.info[d]
-            asked = date_test(question, cell, self.features.names[d], info, self.kind)
+            test = date_test(question, cell, self.features.names[d], info, self.kind)
         elif isinstance(question, NumberQuestion):
             bounds = [bound for piece in question.pieces for bound in piece]
             double = self.rounded(cell, bounds)
-            asked = bounds_text(question, double, self.number, WORDS)
+            test = bounds_text(question, double, self.number, WORDS)
         else:
-            asked = self.is_one_of(cell, question.labels, d, question.inside)
+            test = self.is_one_of(cell, question.labels, d, question.inside)
         can_be_nan = self.dialect.has_nan and self.is_number(d)
         if question.missing:
             parts = [f"{cell} IS NULL"]
             if can_be_nan and not (self.dialect.nan_is_large and _takes_nan(question)):
                 parts.append(f"{cell} = {NAN}")
             if not question.nothing:
-                parts.append(_closed(asked, " AND "))
+                parts.append(_closed(test, " AND "))
             return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
-        asked = _closed(asked, " OR ")
+        test = _closed(test, " OR ")
         if can_be_nan and _takes_nan(question):
-            return f"{asked} AND {cell} <> {NAN}"
-        return asked
+            return f"{test} AND {cell} <> {NAN}"
+        return test
 
     def rounded(self, cell: str, to: Sequence[float]) -> str:
         """A cell as a double, rounded as in predict if not all integers are doubles."""
