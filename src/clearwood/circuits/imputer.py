@@ -27,7 +27,6 @@ from clearwood.columns.variables import NOTHING
 from clearwood.columns.warned_once import warned_once
 from clearwood.exceptions import InputError
 
-
 N_NETWORKS = 5
 """Number of networks of the default density."""
 

@@ -26,8 +26,8 @@ MIN_SHARE, MIN_CELLS = 0.02, 10
 """Minimum share and number of the cells at a point mass."""
 
 MANY, NEAR = 5.0, 5
-"""Minimum ratio of this number to the median of that at so many distinct values on
-either side: of rounded numbers all are repeated."""
+"""Minimum ratio of this number to those at so many distinct values on either side: their
+median, and the mean of those below the minimum. Of rounded numbers all are repeated."""
 
 MIN_VALUES, SKEWED = 10, 0.5
 """Minimum number of distinct values, and skewness, from which logarithms are taken."""
@@ -184,10 +184,14 @@ def _unseen(cells: np.ndarray) -> float:
 
 def _are_masses(counts: np.ndarray) -> np.ndarray:
     """Which distinct values, in their order, are point masses, by numbers of cells."""
-    is_mass = counts >= max(MIN_SHARE * counts.sum(), MIN_CELLS)
-    for i in np.flatnonzero(is_mass).tolist():
-        near = np.delete(counts[max(i - NEAR, 0) : i + NEAR + 1], min(i, NEAR))
-        is_mass[i] = counts[i] >= MANY * np.median(near)
+    is_frequent = counts >= max(MIN_SHARE * counts.sum(), MIN_CELLS)
+    is_mass = np.zeros(len(counts), dtype=bool)
+    for i in np.flatnonzero(is_frequent).tolist():
+        near = slice(max(i - NEAR, 0), i + NEAR + 1)
+        others = np.delete(counts[near], i - near.start)
+        rare = counts[near][~is_frequent[near]]
+        usual = max(np.median(others), rare.mean() if len(rare) else np.inf)
+        is_mass[i] = counts[i] >= MANY * usual
     return is_mass
 
 
