@@ -26,8 +26,8 @@ MIN_SHARE, MIN_CELLS = 0.02, 10
 """Minimum share and number of the cells at a point mass."""
 
 MANY, NEAR = 5.0, 5
-"""Minimum ratio of this number to those at so many distinct values on either side: their
-median, and the mean of those below the minimum. Of rounded numbers all are repeated."""
+"""Minimum ratio of this number to those at so many distinct values on either side,
+their median and the mean of those below the minimum: rounded numbers are repeated."""
 
 MIN_VALUES, SKEWED = 10, 0.5
 """Minimum number of distinct values, and skewness, from which logarithms are taken."""

@@ -184,32 +184,18 @@ def top_entries(
         (i, j) for i, row in enumerate(order[:, :most].tolist()) for j in row
         if not np.isnan(of_entries[i, j])
     ]  # fmt: skip
-<<<<<<< HEAD
     # One row per cell, in which it is additionally missing.
-    without = values[[i for i, _ in told]]
+    without = values[[i for i, _ in entries]]
     table = circuit.table
-    without[np.arange(len(told)), [j for _, j in told]] = np.nan
-    for at, (_, j) in enumerate(told):
+    without[np.arange(len(entries)), [j for _, j in entries]] = np.nan
+    for at, (_, j) in enumerate(entries):
         without[at, table.place_of.get(j, j)] = np.nan
-    expected = cell_conditionals(circuit, without) if told else {}
-    facts = {j: _facts(expected[j]) for j in {j for _, j in told}}
+    expected = cell_conditionals(circuit, without) if entries else {}
+    facts = {j: _facts(expected[j]) for j in {j for _, j in entries}}
     columns, cells = columns_of(circuit), cells_of(circuit, values)
     found: list[list[dict[str, Any]]] = [[] for _ in values]
-    for at, (i, j) in enumerate(told):
-        labels, kind = columns.categories[j] or (), columns.info[j].kind
-=======
-    # One row per entry, in which it is additionally missing.
-    without = values[[i for i, _ in entries]]
-    without[np.arange(len(entries)), [j for _, j in entries]] = np.nan
-    expected = conditionals(circuit, without) if entries else {}
-    facts = {
-        j: _facts(expected[j], j, circuit.point_masses) for j in {j for _, j in entries}
-    }
-    features = circuit.features
-    found: list[list[dict[str, Any]]] = [[] for _ in values]
     for at, (i, j) in enumerate(entries):
-        labels, kind = features.categories[j] or (), features.info[j].kind
->>>>>>> main
+        labels, kind = columns.categories[j] or (), columns.info[j].kind
         found[i].append({
             "column": columns.shown(j),
             "found": entry_text(columns, j, cells[i, j]),

@@ -183,17 +183,11 @@ class ConditionalDisplay(Display):
 
     def _name(self, i: int) -> str:
         known = self.given[i].items()
-<<<<<<< HEAD
-        said = [f"{name} = {label_words(value)}," for name, value in known]
-        text = " ".join(said).removesuffix(",") or "all rows"
+        words = [f"{name} = {label_words(value)}," for name, value in known]
+        text = " ".join(words).removesuffix(",") or "all rows"
         at = [] if self.labels else self._found.at[i].tolist()
         masses = zip(at, self._found.column.point_masses) if at else ()
         most = [mass for mass in sorted(masses, reverse=True) if mass[0] > LEAST]
-=======
-        words = [f"{name} = {label_words(value)}," for name, value in known]
-        text = " ".join(words).removesuffix(",") or "all rows"
-        most = sorted(point_masses, key=lambda mass: -mass[1])[:MOST_POINT_MASSES]
->>>>>>> main
         if most:
             of = [
                 f"{number_text(value)} in {share_text(p)}"
