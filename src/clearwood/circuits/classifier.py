@@ -292,11 +292,10 @@ class SPNClassifier(ClassifierMixin, BaseEstimator):
         ]
 
     def _log_joint(self, values: np.ndarray) -> np.ndarray:
-        """Joint log density of rows and each class."""
+        """Joint log density of rows and each class, up to a number for each row."""
+        compiled = self.circuit_.compiled
         n_classes = len(self.classes_)
-        each = [
-            self.circuit_.log_density(of_class(values, k)) for k in range(n_classes)
-        ]
+        each = [compiled.log_likelihood(of_class(values, k)) for k in range(n_classes)]
         joint = np.column_stack(each)
         nowhere = np.isneginf(joint).all(axis=1)
         if nowhere.any():  # cells too far out for any class say nothing
