@@ -54,7 +54,7 @@ def test_all_short_words_are_searched_once():
 
     for wrong, n_least in ((lambda codes: codes > 1, 0), (long_runs, 1)):
         found = find_counterexample(
-            read(wrong), PARITY, trace, ("a", "b"), np.random.default_rng(0)
+            read(wrong), PARITY, trace, (("a", "b"),) * 2, np.random.default_rng(0)
         )
         assert found.longest == 9
         assert found.n_words == 2**10 - 2 + 100 * 20
@@ -71,6 +71,6 @@ def test_random_words_are_no_longer_than_those_given():
         return read(lambda codes: codes > 1)(codes)
 
     found = find_counterexample(
-        network, PARITY, trace, ("a", "b"), np.random.default_rng(0)
+        network, PARITY, trace, (("a", "b"),) * 2, np.random.default_rng(0)
     )
     assert max(lengths) == found.longest == 3

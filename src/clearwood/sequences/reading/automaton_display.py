@@ -147,7 +147,7 @@ class AutomatonDisplay(Display):
         """
         e = check_explanation(explanation)
         words = describe_states(
-            e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols
+            e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols, e.outputs
         )
         n_shown = min(max(most, 1), len(words))
         return cls(

@@ -61,7 +61,9 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
             "An explanation of a network contains the steps it is evaluated on; leave "
             "out X and y."
         )
-    words = describe_states(e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols)
+    words = describe_states(
+        e.trace.codes, e.trace.age, e.states_, e.output_, e.symbols, e.outputs
+    )
     shown = np.flatnonzero(e.trace.is_held_out)[:MOST_SHOWN]
     begins = np.flatnonzero(e.trace.age[shown] == 0)
     symbols = [e.symbols[code] for code in e.trace.codes[shown]]
@@ -81,6 +83,7 @@ def section(result: Any, X: Any = None, y: Any = None) -> dict[str, Any]:
         "styles": state_styles([word.name for word in words], hues),
         "comparison": _comparison(e, shown, text_pieces(symbols), begins, hues),
         "states": _states(e, words),
+        "are_labels": e.trace.n_read is not None,
         "starts": _starts(e),
         "tolerance": e.tolerance,
         "words": _words(e),
@@ -109,7 +112,7 @@ def _tiles(e: RecurrentExplanation) -> list[tuple[str, str, str]]:
             f"run alone; divergence {short_text(alone.kl)} nats",
         ),
         (
-            "Same most probable symbol",
+            "Same most probable output",
             percent_text(read.agreement),
             f"the automaton alone: {percent_text(alone.agreement)}",
         ),
@@ -143,7 +146,9 @@ def _comparison(
         return None
     others = e.other_states_
     output = distilled(e.trace, others, int(others.max()) + 1)
-    words = describe_states(e.trace.codes, e.trace.age, others, output, e.symbols)
+    words = describe_states(
+        e.trace.codes, e.trace.age, others, output, e.symbols, e.outputs
+    )
     held_out = e.trace.is_held_out
     agreement = state_agreement(
         e.states_[held_out], others[held_out], e.n_states, len(words)
@@ -199,7 +204,7 @@ def _words(e: RecurrentExplanation) -> list[dict[str, Any]]:
     found = example_words(e.automaton_, MOST_WORDS)
     return [
         {
-            "output": joined([e.symbols[output]]),
+            "output": joined([e.outputs[output]]),
             "words": [joined([e.symbols[code] for code in word]) for word in words],
         }
         for output, words in found.items()
@@ -234,8 +239,8 @@ def _failures(e: RecurrentExplanation) -> list[dict[str, Any]]:
             "times": int(times[i]),
             "kl": float(total[i] / times[i]),
             "share": float(total[i]) / everything,
-            "network": joined([e.symbols[network]]),
-            "picture": joined([e.symbols[picture]]),
+            "network": joined([e.outputs[network]]),
+            "picture": joined([e.outputs[picture]]),
         })  # fmt: skip
     return found
 

@@ -80,6 +80,7 @@ def describe_states(
     states: np.ndarray,
     output: np.ndarray,
     symbols: Sequence[str],
+    outputs: Sequence[str] | None = None,
 ) -> tuple[StateDescription, ...]:
     """Summarize all states.
 
@@ -87,15 +88,17 @@ def describe_states(
     ----------
     codes, age, states : ndarray of int of shape (n_steps,)
         Symbol read, its position in the sequence, and the state afterwards.
-    output : ndarray of shape (n_states, n_symbols)
-        Predictive probabilities of the next symbol, in each state.
+    output : ndarray of shape (n_states, n_outputs)
+        Probabilities of the next symbol, or of labels, in each state.
     symbols : sequence of str
+    outputs : sequence of str, optional
+        Names of the outputs; by default the symbols.
 
     Examples
     --------
     >>> codes = np.array([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0, 0])
-    >>> said = describe_states(codes, np.arange(13), codes, np.eye(2), ["a", " "])
-    >>> [words.name for words in said]
+    >>> described = describe_states(codes, np.arange(13), codes, np.eye(2), ["a", " "])
+    >>> [words.name for words in described]
     ['after a', 'after ␣']
     """
     n_states = len(output)
@@ -110,7 +113,7 @@ def describe_states(
             float(share[state]),
             tuple(tables[-1][state][:MOST_NAMED]),
             tuple(
-                (visible(symbols[code]), float(output[state, code]))
+                (visible((outputs or symbols)[code]), float(output[state, code]))
                 for code in np.argsort(-output[state], kind="stable")[:MOST_SAID]
             ),
         )

@@ -13,7 +13,7 @@ from clearwood.sequences.recurrent.trace import NetworkTrace, probabilities
 
 @dataclass(frozen=True, eq=False)
 class StateAutomaton:
-    """Finite automaton that reads symbols and predicts the next one in each state.
+    """Finite automaton that reads symbols, with a prediction in each state.
 
     Attributes
     ----------
@@ -25,8 +25,8 @@ class StateAutomaton:
         Number of observations of each pair. For an unseen pair, ``transition`` is that
         of the nearest state for which the symbol was seen; for an unseen symbol, the
         state does not change.
-    output : ndarray of shape (n_states, n_symbols)
-        Predictive probabilities of the next symbol, in each state.
+    output : ndarray of shape (n_states, n_outputs)
+        Probabilities of the next symbol, or of the labels, in each state.
 
     Examples
     --------
@@ -176,9 +176,9 @@ def distilled(trace: NetworkTrace, groups: np.ndarray, n_groups: int) -> np.ndar
 
     Returns
     -------
-    ndarray of shape (n_groups, n_symbols)
+    ndarray of shape (n_groups, n_outputs)
     """
-    total = np.zeros((n_groups, trace.n_symbols))
+    total = np.zeros((n_groups, trace.log_proba.shape[1]))
     for block, p in probabilities(trace.log_proba):
         steps = np.flatnonzero(~trace.is_held_out[block])
         cells = np.ones(len(steps)), (groups[block][steps], np.arange(len(steps)))

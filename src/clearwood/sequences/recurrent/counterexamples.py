@@ -51,16 +51,20 @@ def find_counterexample(
     reader: Reader,
     automaton: StateAutomaton,
     trace: NetworkTrace,
-    symbols: tuple[str, ...],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
     rng: np.random.Generator,
 ) -> Counterexample:
-    """Search all short words, and beginnings of random parts of the sequences."""
+    """Search all short words, and beginnings of random parts of the sequences.
+
+    ``names`` are those of the symbols and of the outputs.
+    """
+    symbols, outputs = names
     n_random = min(int(trace.age.max()) + 1, LONGEST)
     longest = min(whole_length(trace.n_symbols), n_random)
     short = all_words(trace.n_symbols, longest)
     begins = rng.integers(len(trace.codes) - n_random + 1, size=(N_RANDOM, 1))
     words = [*filter(len, short), *trace.codes[begins + np.arange(n_random)]]
-    found = read_sequences(reader, words, 0.5)
+    found = read_sequences(reader, words, 0.5, n_read=trace.n_read)
     alone = automaton.run(found.codes, found.starts)
     network, by_automaton = (
         found.log_proba.argmax(axis=1), automaton.output.argmax(axis=1)[alone]
@@ -75,8 +79,8 @@ def find_counterexample(
     step = differ[found.age[differ].argmin()]
     return Counterexample(
         tuple(symbols[c] for c in found.codes[step - found.age[step] : step + 1]),
-        symbols[network[step]],
-        symbols[by_automaton[step]],
+        outputs[network[step]],
+        outputs[by_automaton[step]],
         int(is_new.sum()),
         len(differ),
         longest,

@@ -50,6 +50,11 @@ from clearwood.sequences.recurrent.trace import (
     encode_sequences,
     read_sequences,
 )
+from clearwood.sequences.recurrent.vectors import (
+    N_CLASSES,
+    input_classes,
+    number_sequences,
+)
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """Numbers of states among which "auto" selects."""
@@ -87,8 +92,8 @@ class RecurrentExplanation:
         ``"constant"``. ``print`` it.
     states_ : ndarray of int of shape (n_steps,)
         State of the network at each step, the most frequent being 0.
-    output_ : ndarray of shape (n_states, n_symbols)
-        Mean prediction of the network in each state, for the next symbol.
+    output_ : ndarray of shape (n_states, n_outputs)
+        Mean prediction of the network in each state: of the next symbol, or labels.
     automaton_ : StateAutomaton
         Automaton of the states' transitions.
     counterexample_ : Counterexample
@@ -103,8 +108,9 @@ class RecurrentExplanation:
         Warning of poor fidelity; empty if there is none.
     tolerance : float
         Accepted loss of explained share.
-    symbols : tuple of str
-        Symbols of the codes.
+    symbols, outputs : tuple of str
+        Symbols of the codes, or names of the classes of input vectors; and names of the
+        outputs: labels, or the symbols again.
     network : str
         Description of the network.
     trace : NetworkTrace
@@ -123,6 +129,7 @@ class RecurrentExplanation:
     warning_: str
     tolerance: float
     symbols: tuple[str, ...]
+    outputs: tuple[str, ...]
     network: str
     trace: NetworkTrace
     other_states_: np.ndarray | None = None
@@ -153,7 +160,8 @@ def explain_rnn(
     sequences: Any,
     *,
     n_states: int | str | Iterable[int] = 100,
-    symbols: Sequence[Any] | None = None,
+    symbols: Sequence[Any] | int | None = None,
+    labels: Sequence[Any] | None = None,
     layer: int | str | tuple[str, int] | None = None,
     lstm_state: str = "h",
     predict: Callable[[Any, Any], Any] | None = None,
@@ -172,23 +180,30 @@ def explain_rnn(
     Parameters
     ----------
     network : torch.nn.Module, HMMLSTM or callable
-        Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside that predicts
-        the next symbol, or a fitted HMMLSTM, whose states are those of its LSTM
-        concatenated with the filtered ones of its HMM. For other networks, a function
-        from the codes of a sequence (ndarray of int) to its states and logits, a row of
-        each per step.
-    sequences : str, array-like of int, or list of these
+        Any module with an ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM`` inside, or a cell of
+        these, that predicts the next symbol or, with ``labels``, a label per step or
+        per sequence; a fitted HMMLSTM, whose states are those of its LSTM concatenated
+        with the filtered ones of its HMM; or a function from the input of a sequence
+        (ndarray) to its states and logits, a row of each per step: for a transformer,
+        for example. If there is a single row of logits for a sequence, the network is
+        run on every beginning of it, and explained at each.
+    sequences : str, array-like of int, array of float, or list of these
         Input of the network: codes, or strings and other symbols of ``symbols``, in one
         sequence or a list, as for ``HiddenMarkovModel.fit``. Each row of an array of
-        several columns is a sequence.
+        several columns is a sequence. Or rows of numbers: an array of float of shape
+        (n_steps, n_columns), a list of these, or of shape (n_sequences, n_steps,
+        n_columns). The automaton then reads classes of similar rows.
     n_states : int, "auto" or sequence of int, default=100
         Number of clusters of the network's vectors, before equivalent states are
         merged. Of several numbers ("auto": 2, 5, 10, 20, 50, 100, 200, 500), that of
         the smallest automaton whose explained share is within ``tolerance`` of the
         largest; ``curve_`` holds all of them.
-    symbols : sequence, optional
+    symbols : sequence or int, optional
         Symbols of the codes 0, 1, ...: the network's vocabulary, in its order. An
-        HMMLSTM has its own.
+        HMMLSTM has its own. For rows of numbers, the number of their classes (by
+        default 12).
+    labels : sequence, optional
+        Names of the network's outputs, if these are labels and not the next symbol.
     layer : int, str or (str, int), optional
         Layer whose states are read: a layer of a stack (the last by default), the name
         of a recurrent module as in ``named_modules``, or both.
@@ -197,8 +212,9 @@ def explain_rnn(
         large ones dominate the distances between states.
     predict : callable, optional
         Function that runs the network: ``predict(module, codes)`` with ``codes`` a
-        tensor of shape (n_steps,) returns logits of shape (n_steps, n_symbols), row t
-        for the symbol after ``codes[t]``. By default ``module(codes)`` with a batch of
+        tensor of shape (n_steps,) or (n_steps, n_columns) returns logits of shape
+        (n_steps, n_outputs), row t after ``codes[t]`` was read, or a single row for the
+        sequence. By default ``module(codes)`` with a batch of
         one, first or second as the recurrent layer has it; of several outputs the
         first.
     quantizer : {"kmeans", "hmm"}, default="kmeans"
@@ -257,15 +273,22 @@ def explain_rnn(
         if symbols is not None:
             raise InputError("An HMMLSTM has its own symbols; leave symbols out.")
         network, sequences, symbols = module_of(network, sequences)
-    codes = encode_sequences(sequences, symbols)
+    cells, codes, names, centres = _encoded(sequences, symbols, test_size, random_state)
     reader, description = _reader_of(network, layer, lstm_state, predict)
     reader = add_filtered_states(reader, network) if is_hybrid else reader
     hmm = network.hmm if is_hybrid else None
     n_filtered = 0 if hmm is None else len(hmm.initial)
-    trace = read_sequences(reader, codes, test_size)
-    names = _names_of(trace, symbols)
-    if is_module(network):
-        check_reads_forwards(reader, trace)
+    n_read = None if labels is None else len(names)
+    trace = read_sequences(reader, codes, test_size, cells, n_read)
+    check_reads_forwards(reader, trace, cells)
+    if labels is None and centres is None:
+        names = _names_of(trace, symbols)
+    outputs = names if labels is None else tuple(map(str, labels))
+    if len(outputs) != trace.log_proba.shape[1]:
+        raise InputError(
+            f"The network has {trace.log_proba.shape[1]} outputs, but there are "
+            f"{len(outputs)} labels or symbols; labels names the outputs, in order."
+        )
     others = _comparison_states(other_states, trace, symbols, n_filtered)
     tables = table_fidelity(trace)
     places = comparable(trace)
@@ -284,7 +307,11 @@ def explain_rnn(
         output_=selected.output,
         automaton_=selected.automaton,
         counterexample_=find_counterexample(
-            reader, selected.automaton, trace, names, as_generator(random_state)
+            reader if centres is None else lambda codes: reader(centres[codes]),
+            selected.automaton,
+            trace,
+            (names, outputs),
+            as_generator(random_state),
         ),
         unseen_=unseen_share(selected.automaton, trace),
         curve_=tuple(
@@ -293,6 +320,7 @@ def explain_rnn(
         warning_=_warn_of_poor_surrogates(fidelity, tolerance),
         tolerance=tolerance,
         symbols=names,
+        outputs=outputs,
         network=description,
         trace=trace,
         other_states_=others,
@@ -321,7 +349,7 @@ def _warn_of_poor_surrogates(fidelity: NetworkFidelity, tolerance: float) -> str
 def _comparison_states(
     other_states: Any,
     trace: NetworkTrace,
-    symbols: Sequence[Any] | None,
+    symbols: Any,
     n_filtered: int,
 ) -> np.ndarray | None:
     """States of another model at every step; of a hybrid's HMM by default."""
@@ -347,6 +375,39 @@ def _comparison_states(
 
 
 # Arguments
+
+
+class _Encoded(NamedTuple):
+    """Input of the network, its codes, their names and, of numbers, their means."""
+
+    cells: list[np.ndarray]
+    codes: list[np.ndarray]
+    names: tuple[str, ...]
+    centres: np.ndarray | None
+
+
+def _encoded(
+    sequences: Any, symbols: Any, test_size: float, random_state: Any
+) -> _Encoded:
+    numbers = number_sequences(sequences)
+    if numbers is not None:
+        n_classes = N_CLASSES if symbols is None else symbols
+        if not isinstance(n_classes, Integral) or n_classes < 1:
+            raise InputError(
+                "Sequences hold rows of numbers; symbols is then the number of their "
+                f"classes, found {symbols!r}."
+            )
+        seed = int(as_generator(random_state).integers(2**31))
+        classes = input_classes(numbers, int(n_classes), test_size, seed)
+        return _Encoded(classes.cells, classes.codes, classes.names, classes.centres)
+    if isinstance(symbols, Integral):
+        raise InputError("symbols is a number; that is for sequences of numbers only.")
+    codes = encode_sequences(sequences, symbols)
+    largest = max(int(own.max()) for own in codes)
+    known = range(largest + 1) if symbols is None else symbols
+    if largest >= len(known):
+        raise InputError(f"Code {largest} is none of the {len(known)} symbols.")
+    return _Encoded(codes, codes, tuple(map(str, known)), None)
 
 
 def _reader_of(
@@ -405,7 +466,7 @@ def _check_settings(
         )
 
 
-def _names_of(trace: NetworkTrace, symbols: Sequence[Any] | None) -> tuple[str, ...]:
+def _names_of(trace: NetworkTrace, symbols: Any) -> tuple[str, ...]:
     """Symbols of codes, as text."""
     found, largest = trace.n_symbols, int(trace.codes.max())
     names = tuple(map(str, range(found) if symbols is None else symbols))

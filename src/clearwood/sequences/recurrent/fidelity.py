@@ -31,7 +31,7 @@ class SurrogateFidelity(NamedTuple):
         first.
     log_likelihood_loss : float
         Mean log probability of the symbol that followed, of the network less that of
-        the surrogate: positive if the surrogate is worse.
+        the surrogate: positive if the surrogate is worse. NaN for labels.
     n_lines : int
         Rows of the surrogate's table.
     """
@@ -75,10 +75,14 @@ class NetworkFidelity(Mapping[str, SurrogateFidelity]):
         lines = [f"{head:<28}{'KL':>8}{'agreement':>11}{'loss':>9}{'lines':>9}"]
         lines += [
             f"{name:<28}{line.kl:>8.4f}{percent_text(line.agreement):>11}"
-            f"{line.log_likelihood_loss:>9.4f}{line.n_lines:>9,}"
+            f"{_loss_text(line.log_likelihood_loss):>9}{line.n_lines:>9,}"
             for name, line in self.lines.items()
         ]
         return "\n".join(lines)
+
+
+def _loss_text(loss: float) -> str:
+    return "" if np.isnan(loss) else f"{loss:.4f}"
 
 
 def fidelity_of(
@@ -113,11 +117,14 @@ def fidelity_of(
         n_equal += int((p.argmax(axis=1) == best[lines[block]]).sum())
         known = np.flatnonzero(following[block] >= 0)
         gap += float(lead[known, following[block][known]].sum())
-    n_steps, n_known = len(log_proba), max(int((following >= 0).sum()), 1)
+    n_steps, n_known = len(log_proba), int((following >= 0).sum())
     # Rounding alone makes it negative.
     divergence = max(divergence, 0.0)
     return SurrogateFidelity(
-        divergence / n_steps, n_equal / n_steps, gap / n_known, len(predicted)
+        divergence / n_steps,
+        n_equal / n_steps,
+        gap / n_known if n_known else np.nan,
+        len(predicted),
     )
 
 

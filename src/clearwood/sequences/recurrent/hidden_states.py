@@ -28,7 +28,7 @@ class RecurrentLayer(NamedTuple):
     name : str
         Of the module, as in ``named_modules``; empty for the network itself.
     module : torch.nn.Module
-        An ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM``.
+        An ``nn.RNN``, ``nn.GRU`` or ``nn.LSTM``, or a cell of these.
     depth : int
         Layer within its stack, from 0.
     """
@@ -40,7 +40,7 @@ class RecurrentLayer(NamedTuple):
     def __str__(self) -> str:
         kind = type(self.module).__name__
         where = f" {self.name!r}" if self.name else ""
-        of = self.module.num_layers
+        of = getattr(self.module, "num_layers", 1)
         return f"{kind}{where}" + (f", layer {self.depth} of {of}" if of > 1 else "")
 
 
@@ -65,17 +65,17 @@ def find_layer(
     Raises
     ------
     ModelError
-        If there is none, if it is ambiguous, or if its states cannot predict the next
-        symbol: for a layer that also reads backwards.
+        If there is none, or if it is ambiguous.
     """
     from torch import nn
 
-    kinds = (nn.RNN, nn.GRU, nn.LSTM)
+    kinds = (nn.RNN, nn.GRU, nn.LSTM, nn.RNNCell, nn.GRUCell, nn.LSTMCell)
     found = {n: m for n, m in network.named_modules() if isinstance(m, kinds)}
     if not found:
         raise ModelError(
-            f"There is no nn.RNN, nn.GRU or nn.LSTM in this {type(network).__name__}; "
-            "pass a function instead: codes -> (states, logits)."
+            f"There is no nn.RNN, nn.GRU or nn.LSTM, nor a cell, in this "
+            f"{type(network).__name__}; pass a function instead: "
+            "codes -> (states, logits)."
         )
     name, index = layer if isinstance(layer, tuple) else (layer, -1)
     if isinstance(layer, int):
@@ -89,20 +89,22 @@ def find_layer(
     if name not in found:
         raise ModelError(f"layer={name!r} is none of the modules {list(found)}.")
     module = found[name]
-    if not -module.num_layers <= index < module.num_layers:
-        raise ModelError(f"layer {index} is none of the {module.num_layers} layers.")
-    if module.bidirectional:
+    n_layers = getattr(module, "num_layers", 1)
+    if not -n_layers <= index < n_layers:
+        raise ModelError(f"layer {index} is none of the {n_layers} layers.")
+    if getattr(module, "bidirectional", False) and (
+        lstm_state != "h" or index % n_layers != n_layers - 1
+    ):
         raise ModelError(
-            f"{type(module).__name__} {name!r} is bidirectional: its state at a step "
-            "depends on later symbols, which no automaton can represent. Choose a "
-            "unidirectional layer."
+            f"{type(module).__name__} {name!r} is bidirectional; only the hidden "
+            "states of its last layer can be read."
         )
-    if lstm_state != "h" and not isinstance(module, nn.LSTM):
+    if lstm_state != "h" and not isinstance(module, nn.LSTM | nn.LSTMCell):
         raise ModelError(
             f"lstm_state={lstm_state!r} requires cells, which "
             f"{type(module).__name__} does not have; use lstm_state='h'."
         )
-    return RecurrentLayer(name, module, index % module.num_layers)
+    return RecurrentLayer(name, module, index % n_layers)
 
 
 def read_network(
@@ -121,7 +123,8 @@ def read_network(
     ----------
     network : torch.nn.Module
     layer : RecurrentLayer
-    codes : ndarray of int of shape (n_steps,)
+    codes : ndarray of shape (n_steps,) or (n_steps, n_columns)
+        Codes, or rows of numbers.
     lstm_state : {"h", "c", "both"}
     predict : callable, optional
         See :func:`clearwood.explain_rnn`.
@@ -130,13 +133,14 @@ def read_network(
     -------
     states : ndarray of shape (n_steps, n_units)
         After each symbol was read.
-    logits : ndarray of shape (n_steps, n_symbols)
-        Of the symbol that follows.
+    logits : ndarray of shape (n_steps, n_outputs) or (1, n_outputs)
+        Of the symbol that follows, or of labels; a single row for the whole sequence.
     """
     import torch
 
-    device = next(layer.module.parameters()).device
-    line = torch.as_tensor(codes, dtype=torch.long, device=device)
+    weight = next(layer.module.parameters())
+    dtype = torch.long if codes.ndim == 1 else weight.dtype
+    line = torch.as_tensor(codes, dtype=dtype, device=weight.device)
     calls: list[Any] = []
 
     def keep(module: Any, args: Any, kwargs: Any, output: Any) -> None:
@@ -146,7 +150,7 @@ def read_network(
         handle = layer.module.register_forward_hook(keep, with_kwargs=True)
         try:
             if predict is None:
-                batch = 0 if layer.module.batch_first else 1
+                batch = 0 if getattr(layer.module, "batch_first", True) else 1
                 logits = network(line.unsqueeze(batch))
             else:
                 logits = predict(network, line)
@@ -160,7 +164,7 @@ def read_network(
             if predict is not None:
                 raise
             raise ModelError(
-                "The network does not accept integer codes, one row per sequence: "
+                "The network does not accept a sequence as a batch of one: "
                 f"{error}. Pass a function that runs it: predict=lambda module, "
                 "codes: ..."
             ) from error
@@ -195,10 +199,12 @@ def _lines_of(logits: Any, n_steps: int, is_own: bool) -> np.ndarray:
     if len(shape) == 3 and 1 in shape[:2]:
         logits = logits.squeeze(0 if shape[0] == 1 else 1)
     lines = _array(logits) if shape else np.empty(0)
-    if lines.ndim != 2 or len(lines) != n_steps:
+    lines = lines[None] if len(shape) == 1 else lines
+    if lines.ndim != 2 or len(lines) not in (1, n_steps):
         raise ModelError(
             f"The network gave {type(logits).__name__} of shape {shape} for {n_steps} "
-            f"symbols, expected logits of shape ({n_steps}, number of symbols)"
+            f"symbols, expected logits of shape ({n_steps}, number of outputs), or a "
+            "single row for the sequence"
             + ("." if is_own else ": pass predict=lambda module, codes: ...")
         )
     return lines
@@ -212,6 +218,8 @@ def _states_of_call(
 ) -> np.ndarray:
     """States of the layer for one call of its module."""
     rnn, depth = layer.module, layer.depth
+    if not hasattr(rnn, "num_layers"):
+        return _states_of_cell(lstm_state, output)
     if not hasattr(x, "dim"):
         raise ModelError("Packed sequences cannot be read; pass a plain tensor.")
     batch = 0 if rnn.batch_first else 1
@@ -221,8 +229,12 @@ def _states_of_call(
         )
     is_batch = x.dim() == 3
     if lstm_state == "h" and depth == rnn.num_layers - 1:
-        top = output[0].squeeze(batch) if is_batch else output[0]
-        return _array(top)
+        top = _array(output[0].squeeze(batch) if is_batch else output[0])
+        if not rnn.bidirectional:
+            return top
+        # The layer that reads backwards ends at the first step.
+        ahead, back = np.split(top, 2, axis=1)
+        return np.hstack([ahead, np.broadcast_to(back[:1], back.shape)])
     if type(rnn).__module__ != "torch.nn.modules.rnn":
         return _states_of_steps(layer, lstm_state, x, hx)
     x = x.squeeze(batch) if is_batch else x
@@ -238,6 +250,17 @@ def _states_of_call(
         return _array(hidden)
     cells = _cells(single, inner, hidden, *first)
     return cells if lstm_state == "c" else np.hstack([_array(hidden), cells])
+
+
+def _states_of_cell(lstm_state: str, output: Any) -> np.ndarray:
+    """States after one call of a cell: one step."""
+    states = output if isinstance(output, tuple) else (output,)
+    if states[0].dim() == 2 and len(states[0]) != 1:
+        raise ModelError(
+            f"The recurrent cell got {len(states[0])} sequences at once, expected one."
+        )
+    chosen = {"h": states[:1], "c": states[1:], "both": states}[lstm_state]
+    return np.hstack([_array(state).reshape(1, -1) for state in chosen])
 
 
 def _array(tensor: Any) -> np.ndarray:

@@ -40,6 +40,8 @@ class NetworkTrace:
         Its predicted log probabilities of the next symbol.
     is_held_out : ndarray of bool of shape (n_steps,)
         Steps on which surrogates are evaluated; the others fit them.
+    n_read : int, optional
+        Number of symbols that are read, if outputs are labels and not the next symbol.
     """
 
     codes: np.ndarray
@@ -47,11 +49,12 @@ class NetworkTrace:
     states: np.ndarray
     log_proba: np.ndarray
     is_held_out: np.ndarray
+    n_read: int | None = None
 
     @property
     def n_symbols(self) -> int:
-        """Number of symbols that the network predicts."""
-        return self.log_proba.shape[1]
+        """Number of symbols that the network reads."""
+        return self.log_proba.shape[1] if self.n_read is None else self.n_read
 
     @cached_property
     def age(self) -> np.ndarray:
@@ -67,12 +70,20 @@ class NetworkTrace:
         """The first training steps, at most so many, as a trace."""
         n = min(int((~self.is_held_out).sum()), most)
         starts = self.starts[self.starts < n]
-        parts = self.codes, starts, self.states, self.log_proba, self.is_held_out
-        return NetworkTrace(*(p if p is starts else p[:n] for p in parts))
+        return NetworkTrace(
+            self.codes[:n],
+            starts,
+            self.states[:n],
+            self.log_proba[:n],
+            self.is_held_out[:n],
+            self.n_read,
+        )
 
     @cached_property
     def following(self) -> np.ndarray:
-        """Next symbol of each; -1 at the end of a sequence."""
+        """Next symbol of each; -1 at the end of a sequence, and for labels."""
+        if self.n_read is not None:
+            return np.full(len(self.codes), -1)
         following = np.append(self.codes[1:], -1)
         following[self.starts[1:] - 1] = -1
         return following
@@ -86,7 +97,11 @@ def probabilities(log_proba: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def read_sequences(
-    reader: Reader, sequences: Sequence[np.ndarray], test_size: float
+    reader: Reader,
+    sequences: Sequence[np.ndarray],
+    test_size: float,
+    cells: Sequence[np.ndarray] | None = None,
+    n_read: int | None = None,
 ) -> NetworkTrace:
     """Run a network over sequences.
 
@@ -96,18 +111,14 @@ def read_sequences(
     sequences : sequence of ndarray of int
     test_size : float
         Share of the steps, at the end: whole sequences, or of a single one its end.
+    cells : sequence of ndarray, optional
+        Input of the network; by default the codes of the sequences.
+    n_read : int, optional
+        Number of symbols, if outputs are labels.
     """
     states, log_proba = [], []
-    for number, codes in enumerate(sequences):
-        hidden, predicted = (np.asarray(found) for found in reader(codes))
-        if hidden.ndim != 2 or predicted.ndim != 2 or not (
-            len(hidden) == len(predicted) == len(codes)
-        ):  # fmt: skip
-            raise ModelError(
-                f"Found states of shape {hidden.shape} and logits of shape "
-                f"{predicted.shape} for {len(codes)} symbols; expected a row of each "
-                "per symbol."
-            )
+    for number, own in enumerate(sequences if cells is None else cells):
+        hidden, predicted = _read_steps(reader, own)
         states.append(hidden)
         log_proba.append(_log_probabilities(predicted, number))
     lengths = np.array([len(codes) for codes in sequences])
@@ -117,28 +128,56 @@ def read_sequences(
         np.concatenate(states),
         np.concatenate(log_proba),
         last_steps(lengths, test_size),
+        n_read,
     )
 
 
-def check_reads_forwards(reader: Reader, trace: NetworkTrace) -> None:
+def _read_steps(reader: Reader, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """States and outputs of every step of a sequence.
+
+    A network with one output per sequence reads every beginning of it.
+    """
+    hidden, predicted = map(np.asarray, reader(cells))
+    if predicted.ndim == 2 and len(predicted) == 1 < len(cells):
+        n_steps = range(1, len(cells))
+        ends = [*(reader(cells[:n]) for n in n_steps), (hidden, predicted)]
+        hidden, predicted = (np.stack([part[-1] for part in own]) for own in zip(*ends))
+    if hidden.ndim != 2 or predicted.ndim != 2 or not (
+        len(hidden) == len(predicted) == len(cells)
+    ):  # fmt: skip
+        raise ModelError(
+            f"Found states of shape {hidden.shape} and logits of shape "
+            f"{predicted.shape} for {len(cells)} symbols; expected a row of each per "
+            "symbol."
+        )
+    return hidden, predicted
+
+
+def check_reads_forwards(
+    reader: Reader, trace: NetworkTrace, cells: Sequence[np.ndarray]
+) -> None:
     """Raise an error if outputs depend on later symbols.
 
     The beginning of the longest sequence is read once more, without the rest.
     """
-    lengths = np.diff(trace.starts, append=len(trace.codes))
-    first, n = trace.starts[lengths.argmax()], min(lengths.max() // 2, BEGINNING)
+    longest = int(np.argmax([len(own) for own in cells]))
+    first, n = trace.starts[longest], min(len(cells[longest]) // 2, BEGINNING)
     if n == 0:
         return
     part = slice(first, first + n)
-    again = read_sequences(reader, [trace.codes[part]], 0.5)
+    states, outputs = _read_steps(reader, cells[longest][:n])
     for found, whole in (
-        (again.states, trace.states[part]), (again.log_proba, trace.log_proba[part]),
-    ):  # fmt: skip
+        (states, trace.states[part]),
+        (_log_probabilities(outputs, longest), trace.log_proba[part]),
+    ):
         if not np.allclose(found, whole, rtol=ALIKE, atol=ALIKE):
             raise ModelError(
                 "State or output of the network at a step depends on later symbols, or "
                 "changes from call to call, which no automaton can represent. Pass a "
-                "network that reads forwards, each sequence from the same state."
+                "network that reads forwards, each sequence from the same state; or "
+                "explain what a network that reads in both directions predicts at the "
+                "end of each beginning of a sequence: predict=lambda module, codes: "
+                "module(codes[None])[0, -1:]."
             )
 
 
