@@ -52,16 +52,15 @@ Means and standard deviations over networks and digits.
 
 ## In words
 
-- **The explanations are those of the paper's figure**: the left side of a three is open
-  and its lower right is not, and all draws agree on this.
-- **They do not become smoother or more certain by training**, unlike in the paper, where
-  the network early in training has noisy, uncertain ones. Few pixels and two passes
-  are enough for an accuracy of 0.91 and for smooth explanations. A fully trained
-  network is sure of most neighbours: its probabilities near a digit are close to 0 or 1,
-  the proxies of some digits reproduce little of them (fidelity), and their coefficients
-  are of noise.
-- **About half of the variance between draws is in magnitude**, at both stages; the paper
-  has most of it there in the fully trained network."""
+- **The explanations are those of the paper's figure**: the left side of a three is
+  open and its lower right is not, in the mean and in the draws that are shown.
+- **They become neither smoother nor more certain by training**, unlike in the paper,
+  where a network early in training has noisy, uncertain ones. With so few pixels, two
+  passes are enough for an accuracy of 0.91 and for smooth explanations. Of a fully
+  trained network the proxies of some digits reproduce little (fidelity), and their
+  coefficients are noisy.
+- **About half of the variance between draws is in magnitude**, at both stages; the
+  paper has most of it there in the fully trained network."""
 
 
 def main():
