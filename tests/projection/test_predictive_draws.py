@@ -1,6 +1,7 @@
 """What references and leaves say, against plain formulas."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 from sklearn.linear_model import BayesianRidge
@@ -183,6 +184,25 @@ def test_a_fitted_reference_in_cross_validation_has_seen_the_rows_held_out():
     # All rows, new rows, or none that are held out: no warning, which would fail.
     tree.fit(X, y).fit(X[:20]).fit(X[:20] + 1.0, y[:20])
     cross_val_score(cw.ProjectedTreeRegressor(BayesianRidge(), n_leaf_nodes=2), X, y)
+
+
+def test_a_function_has_seen_the_rows_that_it_was_made_with():
+    """Whatever their columns; other columns are other rows."""
+    X = pd.DataFrame({"a": np.arange(40.0), "hue": ["red", "blue"] * 20})
+    y = X["a"].to_numpy()
+    source = cw.reference(lambda X, _: X["a"].to_numpy(), X, n_draws=1)
+    tree = cw.ProjectedTreeRegressor(source, n_leaf_nodes=2)
+    with warns(SeenRowsWarning):
+        tree.fit(X[:20], y[:20])
+    tree.fit(X[:20].assign(hue="red"), y[:20])
+
+    class First(Reference):
+        task, n_draws, description, rows = "regression", 1, "first column", X
+
+        def draws(self, X):
+            return X["a"].to_numpy()[None]
+
+    cw.ProjectedTreeRegressor(First(), n_leaf_nodes=2).fit(X[["a"]][:20], y[:20])
 
 
 def test_whole_numbers_may_be_values():

@@ -149,6 +149,12 @@ def test_whole_numbers_are_counts_or_labels_as_stated(made_by):
         arviz_reference(data, X, classes=["a", "b", "c"])
     if made_by is not stand_in:
         assert cw.reference(data, X, task="counts").task == "counts"
+    groups = {"posterior": {"mu": MU}, "posterior_predictive": {"y": whole}}
+    data = made_by({**groups, "observed_data": {"y": np.array([0, 3, 1])}})
+    with refuses(InputError, match="'mu'"):
+        arviz_reference(data, X, variable="mu")
+    rates = arviz_reference(data, X, variable="mu", task="counts")
+    assert (rates.draws(X) == MU.reshape(8, 3)).all() and rates.is_posterior
 
 
 def test_classes_are_named_by_their_coordinates_wherever_they_stand(made_by):

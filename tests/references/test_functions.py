@@ -249,6 +249,14 @@ class TestWithTorch:
         reference = cw.reference(network(n_out), X, n_draws=3, classes=classes)
         assert reference.draws(X).shape == (3, 80, len(classes))
 
+    def test_counts_are_rates_of_a_network(self):
+        torch = pytest.importorskip("torch", reason="needs torch, which is large")
+        nn = torch.nn
+        layers = nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 1), nn.Softplus()
+        X, _ = values()
+        reference = cw.reference(nn.Sequential(*layers), X, n_draws=3, task="counts")
+        assert reference.task == "counts" and (reference.draws(X) > 0).all()
+
     def test_channels_are_dropped_whole(self):
         torch = pytest.importorskip("torch", reason="needs torch, which is large")
         nn = torch.nn

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clearwood._estimators import take_rows
 from clearwood._numeric import bisect, bisect_whole
+from clearwood.columns.schema import features_of
 from clearwood.columns.validation import (
     check_range,
     check_table,
@@ -216,13 +217,17 @@ def check_fit_rows(
 
 def _warn_of_seen_rows(source: Reference, X: Any) -> None:
     """Warn if rows are some of those that a reference was made with, as in a fold."""
-    if source.rows is None or source.features is None:
+    if source.rows is None or X.shape[0] >= count_rows(source.rows):
         return
     n_rows, n_fitted = X.shape[0], count_rows(source.rows)
-    if n_rows >= n_fitted:
+    features = features_of(source.rows)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            fitted = {row.tobytes() for row in features.encode(source.rows)}
+            is_part = all(row.tobytes() in fitted for row in features.encode(X))
+    except InputError:  # X has other columns.
         return
-    fitted = {row.tobytes() for row in source.features.encode(source.rows)}
-    if all(row.tobytes() in fitted for row in source.features.encode(X)):
+    if is_part:
         warnings.warn(
             f"The reference ({source.description}) was made with {n_fitted} rows, of "
             f"which this fit has {n_rows}. Scores on the others are too good: it has "

@@ -80,15 +80,31 @@ def arviz_reference(
     values = np.transpose(np.asarray(array.values), [*order, *single])
     values = values.reshape(-1, *[sizes[d] for d in (rows, *others)])
     values = values[:, _positions(X, _labels(array, rows, sizes[rows]))]
-    if group != "posterior" and values.dtype.kind == "f" and not (values % 1).any():
+    if group != "posterior" and values.dtype.kind == "f" and _are_whole(values):
         values = values.astype(np.int64)  # Stan's files hold all numbers as floats.
     if classes is None and others:
         classes = _labels(array, others[0], sizes[others[0]])
     elif classes is None and task is None and values.dtype.kind == "f":
-        targets = list(_arrays(data, "observed_data").values())
-        if len(targets) == 1 and np.isin(np.asarray(targets[0].values), [0, 1]).all():
-            classes = [0, 1]
+        classes = _classes_of_target(data, variable)
     return GivenDraws(values, X, task=task, classes=classes, **settings)
+
+
+def _classes_of_target(data: Any, variable: str | None) -> list[int] | None:
+    """Classes 0 and 1, if the observed target is so; an error for counts."""
+    targets, drawn = (_arrays(data, g) for g in ("observed_data", GROUPS[0]))
+    for name, target in targets.items() if len(targets) == 1 else ():
+        if np.isin(np.asarray(target.values), [0, 1]).all():
+            return [0, 1]
+        if name in drawn and _are_whole(np.asarray(drawn[name].values)):
+            raise InputError(
+                f"The model predicts whole numbers, {name!r}: pass task='counts' if "
+                f"{variable!r} holds their rates, otherwise task='regression'."
+            )
+    return None
+
+
+def _are_whole(values: np.ndarray) -> bool:
+    return not (values % 1).any()
 
 
 def _variable_of(

@@ -209,6 +209,8 @@ def test_neighbours_may_be_normal_with_a_covariance():
     assert str(again) == str(found)
     with refuses(InputError):
         cw.explain_local(either, table[0], width=np.eye(3))
+    with refuses(InputError, match="30"):
+        cw.explain_local(either, table[0], width=np.eye(2), n_neighbours=15)
 
 
 def test_a_covariance_is_for_numbers(rows):

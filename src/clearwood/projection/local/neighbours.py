@@ -59,19 +59,21 @@ def _sampled(
 ) -> np.ndarray:
     generator = np.random.default_rng(random_state)
     n_rows = 2 * n_neighbours
-    if neighbours is not None:
-        is_table = not callable(neighbours)
-        found = neighbours if is_table else neighbours(n_rows, generator)
-        encoded = features.encode(found)
-        if len(encoded) < LEAST_NEIGHBOURS:
+    if neighbours is not None or np.ndim(width) == 2:
+        if neighbours is None:
+            _check_covariance(width, row, features)
+            found = generator.multivariate_normal(row, width, n_rows, method="eigh")
+        elif callable(neighbours):
+            found = features.encode(neighbours(n_rows, generator))
+        else:
+            found = generator.permutation(features.encode(neighbours))
+        if len(found) < LEAST_NEIGHBOURS:
             raise InputError(
-                f"There are {len(encoded)} neighbours; pass {LEAST_NEIGHBOURS} or more."
+                f"There are {len(found)} neighbours, with those held out; at least "
+                f"{LEAST_NEIGHBOURS} are needed."
             )
-        _check_categories(encoded, features, "neighbours")
-        return generator.permutation(encoded) if is_table else encoded
-    if np.ndim(width) == 2:
-        _check_covariance(width, row, features)
-        return generator.multivariate_normal(row, width, n_rows, method="eigh")
+        _check_categories(found, features, "neighbours")
+        return found
     if n_neighbours < 64 or n_neighbours & (n_neighbours - 1):
         raise InputError(
             f"n_neighbours={n_neighbours} must be a power of two, 64 or more."
